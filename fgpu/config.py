@@ -1,0 +1,190 @@
+"""The hardware configuration: one immutable, validated object (dissertation, table 3.2)."""
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Final
+
+from amaranth.utils import exact_log2
+
+from .errors import ConfigError
+
+__all__ = ["Config", "PE_COUNT", "PHASES", "PRESETS", "WAVEFRONTS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX"]
+
+PE_COUNT: Final = 8
+"""Processing elements of a compute unit."""
+PHASES: Final = 8
+"""Cycles for which an instruction of a full wavefront occupies the compute vector."""
+WAVEFRONT_SIZE: Final = PE_COUNT * PHASES
+"""Work-items of a wavefront."""
+WAVEFRONTS: Final = 8
+"""Wavefronts that a compute unit holds."""
+WORK_GROUP_MAX: Final = WAVEFRONTS * WAVEFRONT_SIZE
+"""Work-items of the largest work-group."""
+KERNEL_SLOTS: Final = 16
+"""Kernel descriptors in LRAM."""
+
+_KIB = 1024
+
+
+def _one_of(config: "Config", name: str, allowed: tuple[Any, ...], later: tuple[Any, ...] = ()) -> None:
+    value = getattr(config, name)
+    if type(value) is type(allowed[0]) and value in allowed:
+        return
+    if type(value) is type(allowed[0]) and value in later:
+        raise ConfigError(f"{name}={value!r} is not supported yet; choose from {_listed(allowed)}")
+    raise ConfigError(f"{name} must be one of {_listed(allowed + later)}, not {value!r}")
+
+
+def _listed(values: tuple[Any, ...]) -> str:
+    return ", ".join(map(repr, values))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """Parameters of one FGPU. Raises :class:`~fgpu.errors.ConfigError` when built with impossible ones.
+
+    The names follow table 3.2 of the dissertation; ``replace(**changes)`` derives a new configuration.
+    """
+
+    compute_units: int = 1
+    """Compute units: 1, 2, 4, 8."""
+    axi_ports: int = 1
+    """AXI4 data ports (1; 2 and 4 are refused until the cache is sliced)."""
+    axi_data_width: int = 64
+    """Bits of an AXI4 data beat: 32, 64."""
+    sub_integer_stores: bool = True
+    """Build ``sb`` and ``sh``; without them they are illegal instructions."""
+    cram_size: int = 16
+    """KiB of code RAM: 1, 2, 4, 8, 16 (256 instructions a KiB)."""
+    atomics: frozenset[str] = frozenset()
+    """Atomic operations in hardware (none yet)."""
+    float_ops: frozenset[str] = frozenset()
+    """Floating-point operations in hardware (none yet)."""
+    scratchpad_size: int = 32
+    """KiB of scratchpad a compute unit: 0, 8, 16, 32; 32 gives each work-item 16 words."""
+    cu_stations: int = 64
+    """Row accesses that a compute unit's memory controller keeps in flight: 16, 24 .. 64."""
+    cache_size: int = 16
+    """KiB of the central cache: 4, 8, 16, 32."""
+    cache_line: int = 128
+    """Bytes of a cache line, and of an AXI burst: 64, 128."""
+    cache_banks: int = 8
+    """32-bit words that the cache reads or writes in one cycle (a *row*): 1, 2, 4, 8."""
+    cache_ways: int = 1
+    """Associativity of the cache (1: direct-mapped; 2 and 4 are refused for now)."""
+    global_stations: int = 64
+    """Requests that the cache holds while the tags run ahead of the data: 32, 64."""
+    tag_managers: int = 8
+    """Cache lines in flight between cache and memory: 1, 2, 4, 8, 16."""
+    link_stack_depth: int = 16
+    """Entries of a wavefront's link and enable stacks: 8, 16, 32. Divergence needs 6, each nested call 1."""
+    statistics: bool = False
+    """Add the ``probe`` ports from which simulators count events; never changes timing."""
+
+    def __post_init__(self) -> None:
+        _one_of(self, "compute_units", (1, 2, 4, 8))
+        _one_of(self, "axi_ports", (1,), later=(2, 4))
+        _one_of(self, "axi_data_width", (32, 64))
+        _one_of(self, "sub_integer_stores", (False, True))
+        _one_of(self, "cram_size", (1, 2, 4, 8, 16))
+        _one_of(self, "scratchpad_size", (0, 8, 16, 32))
+        _one_of(self, "cu_stations", tuple(range(16, 72, 8)))
+        _one_of(self, "cache_size", (4, 8, 16, 32))
+        _one_of(self, "cache_line", (64, 128))
+        _one_of(self, "cache_banks", (1, 2, 4, 8))
+        _one_of(self, "cache_ways", (1,), later=(2, 4))
+        _one_of(self, "global_stations", (32, 64))
+        _one_of(self, "tag_managers", (1, 2, 4, 8, 16))
+        _one_of(self, "link_stack_depth", (8, 16, 32))
+        _one_of(self, "statistics", (False, True))
+        for name in ("atomics", "float_ops"):
+            value = getattr(self, name)
+            if not isinstance(value, frozenset):
+                raise ConfigError(f"{name} must be a frozenset of operation names, not {value!r}")
+            if value:
+                raise ConfigError(f"{name}={sorted(value)!r} is not supported yet; leave {name} empty")
+
+    # -- derived numbers ------------------------------------------------------------------------
+
+    @property
+    def cram_words(self) -> int:
+        """Instructions that fit in the code RAM."""
+        return self.cram_size * _KIB // 4
+
+    @property
+    def scratchpad_words(self) -> int:
+        """Scratchpad words of one work-item (a power of two, or 0)."""
+        return self.scratchpad_size * _KIB // 4 // (WAVEFRONTS * WAVEFRONT_SIZE)
+
+    @property
+    def pc_bits(self) -> int:
+        """Bits of an instruction address (a word index)."""
+        return exact_log2(self.cram_words)
+
+    @property
+    def line_words(self) -> int:
+        """32-bit words of a cache line."""
+        return self.cache_line // 4
+
+    @property
+    def line_rows(self) -> int:
+        """Rows of a cache line; a row is what the cache reads or writes in one cycle."""
+        return self.line_words // self.cache_banks
+
+    @property
+    def row_words(self) -> int:
+        """32-bit words of a row."""
+        return self.cache_banks
+
+    @property
+    def line_offset_bits(self) -> int:
+        """Bits of a byte offset in a cache line."""
+        return exact_log2(self.cache_line)
+
+    @property
+    def line_address_bits(self) -> int:
+        """Bits of a line address: a byte address without its offset in the line."""
+        return 32 - self.line_offset_bits
+
+    @property
+    def cache_lines(self) -> int:
+        """Lines of the cache."""
+        return self.cache_size * _KIB // self.cache_line
+
+    @property
+    def axi_words(self) -> int:
+        """32-bit words of an AXI beat."""
+        return self.axi_data_width // 32
+
+    @property
+    def burst_beats(self) -> int:
+        """Beats of an AXI burst (one cache line)."""
+        return self.line_words // self.axi_words
+
+    @cached_property
+    def key(self) -> str:
+        """A short text that is equal exactly for equal configurations; fit for a file name."""
+        values = (getattr(self, field.name) for field in fields(self))
+        return "-".join("+".join(sorted(v)) if isinstance(v, frozenset) else str(int(v)) for v in values)
+
+    def replace(self, **changes: Any) -> "Config":
+        """A copy with some parameters changed, validated again."""
+        return replace(self, **changes)
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> "Config":
+        """A named preset of :data:`PRESETS`, with optional changes."""
+        if name not in PRESETS:
+            raise ConfigError(f"preset must be one of {', '.join(PRESETS)}, not {name!r}")
+        return PRESETS[name].replace(**changes)
+
+
+PRESETS: dict[str, Config] = {
+    "tiny": Config(cram_size=4, scratchpad_size=0, cache_size=4, cache_banks=4, cu_stations=16,
+                   global_stations=32, tag_managers=2),
+    "basic": Config(),
+    "full": Config(compute_units=8, cache_size=32, tag_managers=16),
+    "reference": Config(cache_banks=4, cu_stations=32, tag_managers=2),
+}
+"""tiny: the smallest core; basic: the default; full: 8 CUs; reference: the parameters of the reference's
+1-CU build in ``shared/spec/reference.md``."""

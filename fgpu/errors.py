@@ -1,0 +1,53 @@
+"""Every error that a user of fgpu can cause, one class for each kind of bad input.
+
+All derive from :class:`FgpuError`; the command line prints their message without a traceback.
+"""
+
+__all__ = [
+    "AssemblyError", "CompileError", "ConfigError", "EncodingError", "FgpuError", "ImageError", "LaunchError",
+    "MemoryAccessError", "SimulationError", "SimulationTimeout", "ToolError",
+]
+
+
+class FgpuError(Exception):
+    """Base class of all errors with which fgpu answers bad input."""
+
+
+class ConfigError(FgpuError, ValueError):
+    """A hardware configuration that cannot be built."""
+
+
+class EncodingError(FgpuError, ValueError):
+    """An instruction, or an instruction word, that the instruction set does not have."""
+
+
+class AssemblyError(FgpuError):
+    """Assembly text that does not assemble; the message starts with ``file:line:``."""
+
+
+class CompileError(FgpuError):
+    """OpenCL C that does not compile; the message names the construct and its source line."""
+
+
+class ImageError(FgpuError, ValueError):
+    """A program image that is empty, too large, malformed, or lacks the kernel asked for."""
+
+
+class LaunchError(FgpuError, ValueError):
+    """A launch whose sizes, arguments or descriptor are wrong."""
+
+
+class MemoryAccessError(FgpuError, IndexError):
+    """An access outside global memory, by the host or by a kernel."""
+
+
+class SimulationError(FgpuError, RuntimeError):
+    """A simulation that cannot go on."""
+
+
+class SimulationTimeout(SimulationError):
+    """A kernel that did not finish within the caller's limit; the message says what each wavefront does."""
+
+
+class ToolError(FgpuError, RuntimeError):
+    """An external tool (clang, Verilator, the C++ compiler) that is missing or failed."""

@@ -1,0 +1,344 @@
+"""The instruction set, once, as data.
+
+Decoder, assembler, disassembler, compiler and functional model all read :data:`INSTRUCTIONS`; a new
+instruction is a new row (and its behaviour in the execution unit that its family names).
+
+Sources: appendix A of the dissertation for the semantics, ``shared/spec/isa.md`` for the bits.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from amaranth.lib import enum
+
+from .errors import EncodingError
+
+__all__ = [
+    "INSTRUCTIONS", "INSTRUCTION_BITS", "REGISTER_COUNT", "STACK_POINTER", "Field", "Format", "Immediate",
+    "Instruction", "Opcode", "Operands", "Unit", "by_mnemonic", "by_opcode", "decode", "encode",
+]
+
+INSTRUCTION_BITS = 32
+REGISTER_COUNT = 32
+STACK_POINTER = 31
+
+
+class Unit(enum.Enum, shape=4):
+    """Family of an instruction: the hardware unit that executes it (bits 31:28)."""
+
+    ADD = 0x1
+    SHIFT = 0x2
+    LOGIC = 0x3
+    MOVE = 0x4
+    MULTIPLY = 0x5
+    CONTROL = 0x6
+    MEMORY = 0x7
+    ATOMIC = 0x8
+    RETURN = 0x9
+    RUNTIME = 0xA
+    COMPARE = 0xB
+    FLOAT = 0xC
+    SCRATCHPAD = 0xD
+
+
+class Opcode(enum.Enum, shape=8):
+    """Upper byte of an instruction (bits 31:24): family and code."""
+
+    ADD = 0x10
+    ADDI = 0x11
+    SUB = 0x12
+    LI = 0x19
+    LUI = 0x1D
+    SLL = 0x20
+    SLLI = 0x21
+    SRL = 0x28
+    SRLI = 0x29
+    SRA = 0x2C
+    SRAI = 0x2D
+    AND = 0x30
+    ANDI = 0x31
+    OR = 0x32
+    ORI = 0x33
+    XOR = 0x34
+    XORI = 0x35
+    NOR = 0x38
+    MOVN = 0x40
+    MOVZ = 0x48
+    MUL = 0x51
+    MACC = 0x58
+    BEQ = 0x62
+    BNE = 0x63
+    JSUB = 0x64
+    LB = 0x71
+    LH = 0x72
+    LW = 0x74
+    SB = 0x79
+    SH = 0x7A
+    SW = 0x7C
+    AADD = 0x81
+    AMAX = 0x82
+    RET = 0x92
+    LID = 0xA0
+    WGOFF = 0xA1
+    SIZE = 0xA2
+    WGID = 0xA3
+    WGSIZE = 0xA4
+    LP = 0xA8
+    SLT = 0xB2
+    SLTI = 0xB3
+    SLTU = 0xB6
+    SLTIU = 0xB7
+    FADD = 0xC0
+    FMUL = 0xC1
+    FDIV = 0xC2
+    UITOFP = 0xC3
+    FSQRT = 0xC4
+    FSLT = 0xC7
+    FSUB = 0xC8
+    LLWI = 0xD4
+    LSWI = 0xDC
+
+
+class Field(NamedTuple):
+    """A bit field of an instruction, as (lowest bit, width) parts, least significant part first."""
+
+    parts: tuple[tuple[int, int], ...]
+
+    @property
+    def width(self) -> int:
+        return sum(width for _, width in self.parts)
+
+    def insert(self, value: int) -> int:
+        word = 0
+        for low, width in self.parts:
+            word |= (value & ((1 << width) - 1)) << low
+            value >>= width
+        return word
+
+    def extract(self, word: int) -> int:
+        value, at = 0, 0
+        for low, width in self.parts:
+            value |= ((word >> low) & ((1 << width) - 1)) << at
+            at += width
+        return value
+
+
+OPCODE = Field(((24, 8),))
+RD = Field(((0, 5),))
+RS = Field(((5, 5),))
+RT = Field(((10, 5),))
+IMM14 = Field(((10, 14),))
+IMM16 = Field(((10, 14), (5, 2)))
+IMM4 = Field(((5, 4),))
+SHIFT5 = Field(((10, 5),))
+
+
+class Immediate(enum.Enum):
+    """How the immediate of a format becomes a 32-bit operand."""
+
+    NONE = 0
+    SIGNED = 1
+    UNSIGNED = 2
+
+    def operand(self, raw: int, width: int) -> int:
+        """The Python value of the ``width``-bit field content ``raw``."""
+        if self is Immediate.SIGNED and raw >> (width - 1):
+            return raw - (1 << width)
+        return raw
+
+
+class Format(enum.Enum):
+    """Operand syntax, in assembly order."""
+
+    RD_RS_RT = "rd, rs, rt"
+    RD_RS = "rd, rs"
+    RD_RS_IMM = "rd, rs, imm"
+    RD_IMM = "rd, imm"
+    RD_BASE_INDEX = "rd, rt[rs]"    # global loads and stores: base in rt, index in rs
+    RD_ATOMIC = "rd, rs[rt]"        # atomics: base in rs, index in rt
+    RD_SCRATCHPAD = "rd, rs[imm]"
+    RD_RS_TARGET = "rd, rs, target"  # target = PC + 1 + imm
+    TARGET = "target"               # target = PC + imm
+    NONE = ""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One row of the instruction set.
+
+    ``reads_rd``: rd is a source (too). ``writes_rd``: rd is a destination.
+    ``scale``: left shift of the index register in an address, for memory and atomic instructions.
+    """
+
+    opcode: Opcode
+    format: Format
+    immediate: Field | None = None
+    immediate_kind: Immediate = Immediate.NONE
+    reads_rs: bool = False
+    reads_rt: bool = False
+    reads_rd: bool = False
+    writes_rd: bool = False
+    scale: int = 0
+
+    @property
+    def mnemonic(self) -> str:
+        return self.opcode.name.lower()
+
+    @property
+    def unit(self) -> Unit:
+        return Unit(self.opcode.value >> 4)
+
+    @property
+    def is_load(self) -> bool:
+        return self.unit is Unit.MEMORY and self.writes_rd
+
+    @property
+    def is_store(self) -> bool:
+        return self.unit is Unit.MEMORY and not self.writes_rd
+
+    @property
+    def is_branch(self) -> bool:
+        return self.format is Format.RD_RS_TARGET
+
+    @property
+    def immediate_range(self) -> range:
+        """Values that an assembler accepts for the immediate."""
+        assert self.immediate is not None
+        width = self.immediate.width
+        if self.immediate_kind is Immediate.SIGNED:
+            return range(-(1 << (width - 1)), 1 << (width - 1))
+        return range(1 << width)
+
+
+def _alu(opcode: Opcode) -> Instruction:
+    return Instruction(opcode, Format.RD_RS_RT, reads_rs=True, reads_rt=True, writes_rd=True,
+                       reads_rd=opcode is Opcode.MACC)
+
+
+def _alui(opcode: Opcode, kind: Immediate = Immediate.SIGNED, field: Field = IMM14) -> Instruction:
+    return Instruction(opcode, Format.RD_RS_IMM, field, kind, reads_rs=True, writes_rd=True)
+
+
+def _imm16(opcode: Opcode, kind: Immediate) -> Instruction:
+    return Instruction(opcode, Format.RD_IMM, IMM16, kind, writes_rd=True, reads_rd=opcode is Opcode.LUI)
+
+
+def _runtime(opcode: Opcode) -> Instruction:
+    return Instruction(opcode, Format.RD_IMM, IMM4, Immediate.UNSIGNED, writes_rd=True)
+
+
+def _load(opcode: Opcode, scale: int) -> Instruction:
+    return Instruction(opcode, Format.RD_BASE_INDEX, reads_rs=True, reads_rt=True, writes_rd=True, scale=scale)
+
+
+def _store(opcode: Opcode, scale: int) -> Instruction:
+    return Instruction(opcode, Format.RD_BASE_INDEX, reads_rs=True, reads_rt=True, reads_rd=True, scale=scale)
+
+
+def _atomic(opcode: Opcode) -> Instruction:
+    return Instruction(opcode, Format.RD_ATOMIC, reads_rs=True, reads_rt=True, reads_rd=True, writes_rd=True,
+                       scale=2)
+
+
+def _branch(opcode: Opcode) -> Instruction:
+    return Instruction(opcode, Format.RD_RS_TARGET, IMM14, Immediate.SIGNED, reads_rs=True, reads_rd=True)
+
+
+def _unary(opcode: Opcode) -> Instruction:
+    return Instruction(opcode, Format.RD_RS, reads_rs=True, writes_rd=True)
+
+
+INSTRUCTIONS: tuple[Instruction, ...] = (
+    _alu(Opcode.ADD), _alui(Opcode.ADDI), _alu(Opcode.SUB),
+    _imm16(Opcode.LI, Immediate.SIGNED), _imm16(Opcode.LUI, Immediate.UNSIGNED),
+    _alu(Opcode.SLL), _alui(Opcode.SLLI, Immediate.UNSIGNED, SHIFT5),
+    _alu(Opcode.SRL), _alui(Opcode.SRLI, Immediate.UNSIGNED, SHIFT5),
+    _alu(Opcode.SRA), _alui(Opcode.SRAI, Immediate.UNSIGNED, SHIFT5),
+    _alu(Opcode.AND), _alui(Opcode.ANDI, Immediate.UNSIGNED),
+    _alu(Opcode.OR), _alui(Opcode.ORI, Immediate.UNSIGNED),
+    _alu(Opcode.XOR), _alui(Opcode.XORI, Immediate.UNSIGNED),
+    _alu(Opcode.NOR),
+    _alu(Opcode.MOVN), _alu(Opcode.MOVZ),
+    _alu(Opcode.MUL), _alu(Opcode.MACC),
+    _branch(Opcode.BEQ), _branch(Opcode.BNE),
+    Instruction(Opcode.JSUB, Format.TARGET, IMM14, Immediate.SIGNED),
+    Instruction(Opcode.RET, Format.NONE),
+    _load(Opcode.LB, 0), _load(Opcode.LH, 1), _load(Opcode.LW, 2),
+    _store(Opcode.SB, 0), _store(Opcode.SH, 1), _store(Opcode.SW, 2),
+    _atomic(Opcode.AADD), _atomic(Opcode.AMAX),
+    _runtime(Opcode.LID), _runtime(Opcode.WGOFF), _runtime(Opcode.SIZE), _runtime(Opcode.WGID),
+    _runtime(Opcode.WGSIZE), _runtime(Opcode.LP),
+    _alu(Opcode.SLT), _alui(Opcode.SLTI), _alu(Opcode.SLTU), _alui(Opcode.SLTIU),
+    _alu(Opcode.FADD), _alu(Opcode.FSUB), _alu(Opcode.FMUL), _alu(Opcode.FDIV),
+    _unary(Opcode.FSQRT), _alu(Opcode.FSLT), _unary(Opcode.UITOFP),
+    Instruction(Opcode.LLWI, Format.RD_SCRATCHPAD, IMM14, Immediate.SIGNED, reads_rs=True, writes_rd=True),
+    Instruction(Opcode.LSWI, Format.RD_SCRATCHPAD, IMM14, Immediate.SIGNED, reads_rs=True, reads_rd=True),
+)
+
+by_opcode: dict[Opcode, Instruction] = {row.opcode: row for row in INSTRUCTIONS}
+by_mnemonic: dict[str, Instruction] = {row.mnemonic: row for row in INSTRUCTIONS}
+
+
+class Operands(NamedTuple):
+    """Operands of one instruction; those that its format lacks are zero.
+
+    ``imm`` is the value that the program sees: sign-extended where the instruction does so. For
+    branches and ``jsub`` it is the encoded displacement, not the target.
+    """
+
+    rd: int = 0
+    rs: int = 0
+    rt: int = 0
+    imm: int = 0
+
+
+_REGISTERS = {
+    Format.RD_RS_RT: ("rd", "rs", "rt"),
+    Format.RD_RS: ("rd", "rs"),
+    Format.RD_RS_IMM: ("rd", "rs"),
+    Format.RD_IMM: ("rd",),
+    Format.RD_BASE_INDEX: ("rd", "rs", "rt"),
+    Format.RD_ATOMIC: ("rd", "rs", "rt"),
+    Format.RD_SCRATCHPAD: ("rd", "rs"),
+    Format.RD_RS_TARGET: ("rd", "rs"),
+    Format.TARGET: (),
+    Format.NONE: (),
+}
+_FIELDS = {"rd": RD, "rs": RS, "rt": RT}
+
+
+def encode(opcode: Opcode, operands: Operands = Operands()) -> int:
+    """Encode one instruction into its 32-bit word.
+
+    Raises :class:`~fgpu.errors.EncodingError` for a register or an immediate out of range.
+    """
+    row = by_opcode[opcode]
+    word = OPCODE.insert(opcode.value)
+    for name in _REGISTERS[row.format]:
+        number = getattr(operands, name)
+        if number not in range(REGISTER_COUNT):
+            raise EncodingError(f"{row.mnemonic}: register {name} must be r0 to r31, not r{number}")
+        word |= _FIELDS[name].insert(number)
+    if row.immediate is not None:
+        allowed = row.immediate_range
+        if operands.imm not in allowed:
+            raise EncodingError(f"{row.mnemonic}: immediate {operands.imm} is outside {allowed[0]} to {allowed[-1]}")
+        word |= row.immediate.insert(operands.imm)
+    return word
+
+
+def decode(word: int) -> tuple[Instruction, Operands]:
+    """Decode a 32-bit word; bits that the format leaves free are ignored.
+
+    Raises :class:`~fgpu.errors.EncodingError` if the opcode byte names no instruction.
+    """
+    byte = OPCODE.extract(word)
+    try:
+        row = by_opcode[Opcode(byte)]
+    except ValueError:
+        raise EncodingError(f"unknown opcode byte 0x{byte:02X} in instruction word 0x{word:08X}") from None
+    registers = {name: _FIELDS[name].extract(word) for name in _REGISTERS[row.format]}
+    imm = 0
+    if row.immediate is not None:
+        imm = row.immediate_kind.operand(row.immediate.extract(word), row.immediate.width)
+    return row, Operands(**registers, imm=imm)
