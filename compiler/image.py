@@ -1,0 +1,236 @@
+"""Program images: the words of the code RAM and what is known of the kernels in them."""
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from fgpu.errors import EncodingError, ImageError
+from fgpu.isa import INSTRUCTION_BITS, decode
+
+__all__ = ["CODE_WORDS_MAX", "Image", "Kernel", "Parameter"]
+
+CODE_WORDS_MAX: Final = 4096
+"""Words of the largest code RAM: what the control interface has addresses for."""
+_FORMAT: Final = "fgpu-image"
+_VERSION: Final = 1
+_COMMENT: Final = re.compile(r"(--|;|#).*")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a kernel.
+
+    ``type`` is the OpenCL spelling of the value, or of what the pointer points to, and ``size`` its bytes.
+    """
+
+    name: str
+    kind: Literal["pointer", "scalar"]
+    type: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel of an image.
+
+    ``entry`` is the word index of its first instruction, ``instructions`` its static length in words and
+    ``scratchpad_words`` what a work-item needs of the scratchpad. ``parameters`` is None where nobody
+    knows them (an image of raw words); ``work_group_size`` is what ``reqd_work_group_size`` demands.
+    """
+
+    name: str
+    entry: int
+    parameters: tuple[Parameter, ...] | None = None
+    scratchpad_words: int = 0
+    instructions: int = 0
+    work_group_size: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Image:
+    """A validated program: it fits the code RAM and holds only instructions of the instruction set.
+
+    Raises :class:`~fgpu.errors.ImageError` when built from anything else.
+    """
+
+    words: tuple[int, ...]
+    kernels: Mapping[str, Kernel] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", tuple(self.words))
+        _check_words(self.words)
+        for name, kernel in self.kernels.items():
+            _check_kernel(name, kernel, len(self.words))
+        object.__setattr__(self, "kernels", MappingProxyType(dict(self.kernels)))
+
+    def __hash__(self) -> int:
+        return hash(self.words)
+
+    def __reduce__(self) -> tuple[Callable[..., "Image"], tuple[Any, ...]]:
+        return Image, (self.words, dict(self.kernels))
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel called ``name``."""
+        try:
+            return self.kernels[name]
+        except KeyError:
+            there = ", ".join(self.kernels) or "none"
+            raise ImageError(f"the image has no kernel {name!r}; the kernels it has: {there}") from None
+
+    @classmethod
+    def from_words(cls, words: Iterable[int], kernels: Mapping[str, int | Kernel] | None = None) -> "Image":
+        """An image of raw words; ``kernels`` gives an entry (word index) or a :class:`Kernel` for each name."""
+        words = tuple(words)
+        given = kernels or {}
+        entries = sorted(k.entry if isinstance(k, Kernel) else k for k in given.values())
+
+        def length(entry: int) -> int:
+            return min((other for other in entries if other > entry), default=len(words)) - entry
+
+        return cls(words, {
+            name: kernel if isinstance(kernel, Kernel) else Kernel(name, kernel, instructions=length(kernel))
+            for name, kernel in given.items()
+        })
+
+    @classmethod
+    def from_mif(cls, path: str | Path, kernels: Mapping[str, int | Kernel] | None = None) -> "Image":
+        """Read a ``.mif`` file: one hexadecimal 32-bit word a line; ``--``, ``;`` and ``#`` start comments."""
+        words = []
+        for number, line in enumerate(_read(Path(path)).splitlines(), start=1):
+            text = _COMMENT.sub("", line).strip()
+            if not text:
+                continue
+            if not re.fullmatch(r"(0[xX])?[0-9a-fA-F]{1,8}", text):
+                raise ImageError(f"{path}:{number}: expected one hexadecimal 32-bit word, not {text!r}")
+            words.append(int(text, 16))
+        try:
+            return cls.from_words(words, kernels)
+        except ImageError as error:
+            raise ImageError(f"{path}: {error}") from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Image":
+        """Read an image that :meth:`save` wrote; the suffix says which of the two formats it has."""
+        path = Path(path)
+        if _suffix(path) == ".mif":
+            return cls.from_mif(path)
+        try:
+            return _from_json(json.loads(_read(path)))
+        except json.JSONDecodeError as error:
+            raise ImageError(f"{path}: not JSON: {error}") from None
+        except ImageError as error:
+            raise ImageError(f"{path}: {error}") from None
+
+    def save(self, path: str | Path) -> None:
+        """Write ``.mif`` (the words only) or ``.json`` (the kernels and their parameters too), by suffix.
+
+        The file appears whole or not at all.
+        """
+        path = Path(path)
+        if _suffix(path) == ".mif":
+            text = "".join(f"{word:08X}\n" for word in self.words)
+        else:
+            text = json.dumps({
+                "format": _FORMAT,
+                "version": _VERSION,
+                "kernels": [asdict(kernel) for kernel in self.kernels.values()],
+                "words": [f"{word:08X}" for word in self.words],
+            }, indent=1) + "\n"
+        _write_atomically(path, text)
+
+
+def _check_words(words: tuple[int, ...]) -> None:
+    if not words:
+        raise ImageError("the image is empty: it needs at least one instruction")
+    if len(words) > CODE_WORDS_MAX:
+        raise ImageError(f"the image has {len(words)} words; the code RAM holds at most {CODE_WORDS_MAX}")
+    for index, word in enumerate(words):
+        if not isinstance(word, int) or isinstance(word, bool) or word not in range(1 << INSTRUCTION_BITS):
+            raise ImageError(f"word {index} is {word!r}, which is not a 32-bit unsigned integer")
+        try:
+            decode(word)
+        except EncodingError as error:
+            raise ImageError(f"word {index}: {error}") from None
+
+
+def _check_kernel(name: str, kernel: Kernel, words: int) -> None:
+    if kernel.name != name:
+        raise ImageError(f"kernel {name!r} is listed under another name than its own, {kernel.name!r}")
+    if kernel.entry not in range(words):
+        raise ImageError(f"kernel {name!r} starts at word {kernel.entry}, outside the image of {words} words")
+
+
+def _suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in (".mif", ".json"):
+        raise ImageError(f"{path}: an image is a .mif or a .json file, not {path.suffix or 'one without suffix'!r}")
+    return suffix
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ImageError(f"cannot read image {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ImageError(f"{path}: not a text file") from None
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.",
+                                         delete=False) as file:
+            temporary = file.name
+            file.write(text)
+        # The temporary file is private to its owner; the image gets the permissions of any new file.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise ImageError(f"cannot write image {path}: {error.strerror}") from None
+
+
+def _from_json(data: Any) -> Image:
+    if not isinstance(data, dict) or data.get("format") != _FORMAT:
+        raise ImageError(f'not an fgpu image: it lacks "format": "{_FORMAT}"')
+    if data.get("version") != _VERSION:
+        raise ImageError(f"image version {data.get('version')!r} is not supported; this fgpu reads {_VERSION}")
+    try:
+        words = tuple(int(word, 16) for word in data["words"])
+        kernels = [_kernel_from_json(kernel) for kernel in data["kernels"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ImageError(f"malformed fgpu image: {type(error).__name__}: {error}") from None
+    if len({kernel.name for kernel in kernels}) != len(kernels):
+        raise ImageError("malformed fgpu image: two kernels have the same name")
+    return Image(words, {kernel.name: kernel for kernel in kernels})
+
+
+def _kernel_from_json(data: dict[str, Any]) -> Kernel:
+    kernel = Kernel(**data)
+    numbers = (kernel.entry, kernel.scratchpad_words, kernel.instructions)
+    if not isinstance(kernel.name, str) or not all(type(n) is int and n >= 0 for n in numbers):
+        raise ValueError(f"kernel {kernel.name!r} has an attribute that is not a number")
+    parameters, size = kernel.parameters, kernel.work_group_size
+    if parameters is not None:
+        parameters = tuple(_parameter_from_json(item) for item in data["parameters"])
+    if size is not None:
+        size = tuple(map(int, size))  # type: ignore[assignment]
+    return replace(kernel, parameters=parameters, work_group_size=size)
+
+
+def _parameter_from_json(data: dict[str, Any]) -> Parameter:
+    parameter = Parameter(**data)
+    if (parameter.kind not in ("pointer", "scalar") or type(parameter.size) is not int
+            or not isinstance(parameter.name, str) or not isinstance(parameter.type, str)):
+        raise ValueError(f"malformed parameter {data!r}")
+    return parameter
