@@ -8,7 +8,7 @@ from amaranth.utils import exact_log2
 
 from .errors import ConfigError
 
-__all__ = ["Config", "PE_COUNT", "PHASES", "PRESETS", "WAVEFRONTS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX"]
+__all__ = ["PE_COUNT", "PHASES", "PRESETS", "WAVEFRONTS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config"]
 
 PE_COUNT: Final = 8
 """Processing elements of a compute unit."""

@@ -1,0 +1,73 @@
+"""The control interface: addresses and the kernel descriptor (``shared/spec/control-interface.md``).
+
+Host code packs descriptors and the dispatcher unpacks them through the same layouts.
+"""
+
+from typing import Final
+
+from amaranth.lib import data, enum
+
+from .config import KERNEL_SLOTS
+
+__all__ = [
+    "CONTROL_ADDRESS_BITS", "CONTROL_BASE", "CRAM_BASE", "DESCRIPTOR_WORDS", "LRAM_BASE", "LRAM_WORDS",
+    "PARAMETERS_MAX", "ControlRegister", "DescriptorWord", "EntryWord", "ShapeWord", "SizeWord", "register_address",
+]
+
+CONTROL_ADDRESS_BITS: Final = 16
+LRAM_BASE: Final = 0x0000
+CRAM_BASE: Final = 0x4000
+CONTROL_BASE: Final = 0x8000
+
+DESCRIPTOR_WORDS: Final = 32
+LRAM_WORDS: Final = KERNEL_SLOTS * DESCRIPTOR_WORDS
+PARAMETERS_MAX: Final = 16
+
+
+class ControlRegister(enum.Enum, shape=2):
+    """Word index in the control register region; bit i of each belongs to the kernel of slot i."""
+
+    STATUS = 0
+    START = 1
+    CLEAN_CACHE = 2
+    INITIALIZE = 3
+
+
+class DescriptorWord(enum.IntEnum, shape=5):
+    """Word index in a kernel descriptor; per-dimension words are followed by those of dimensions 1 and 2."""
+
+    ENTRY = 0
+    GLOBAL_SIZE = 1
+    GLOBAL_OFFSET = 4
+    SHAPE = 7
+    WORK_GROUPS = 8
+    SIZE = 11
+    PARAMETERS = 16
+
+
+class EntryWord(data.Struct):
+    """Word 0: where the code starts and how many wavefronts a work-group has."""
+
+    entry: 14
+    _unused: 14
+    wavefronts_minus_1: 4
+
+
+class ShapeWord(data.Struct):
+    """Word 7: extents of a work-group and number of dimensions."""
+
+    work_group_size: data.ArrayLayout(10, 3)
+    dimensions_minus_1: 2
+
+
+class SizeWord(data.Struct):
+    """Word 11: work-items in a work-group and number of parameters."""
+
+    work_items: 10
+    _unused: 18
+    parameters: 4
+
+
+def register_address(register: ControlRegister) -> int:
+    """Byte address of a control register."""
+    return CONTROL_BASE + 4 * register.value

@@ -1,0 +1,92 @@
+"""AXI4 and AXI4-Lite bus signatures, seen from the master (the initiator)."""
+
+from typing import Any
+
+from amaranth.lib import enum, wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["ID_BITS", "AXI4LiteSignature", "AXI4Signature", "Burst", "Response"]
+
+ID_BITS = 6
+
+
+class Burst(enum.Enum, shape=2):
+    FIXED = 0
+    INCR = 1
+    WRAP = 2
+
+
+class Response(enum.Enum, shape=2):
+    OKAY = 0
+    EXOKAY = 1
+    SLVERR = 2
+    DECERR = 3
+
+
+class AXI4Signature(wiring.Signature):
+    """AXI4 memory port: 32-bit addresses, 6-bit ids, INCR bursts.
+
+    Parameters
+    ----------
+    data_width : int
+        Bits of a data beat, 32 or 64.
+    """
+
+    def __init__(self, *, data_width: int) -> None:
+        if data_width not in (32, 64):
+            raise ValueError(f"AXI4 data width must be 32 or 64, not {data_width!r}")
+        self._data_width = data_width
+        address: dict[str, Any] = {}
+        for channel in ("aw", "ar"):
+            address |= {
+                f"{channel}id": Out(ID_BITS), f"{channel}addr": Out(32), f"{channel}len": Out(8),
+                f"{channel}size": Out(3), f"{channel}burst": Out(Burst),
+                f"{channel}valid": Out(1), f"{channel}ready": In(1),
+            }
+        super().__init__(address | {
+            "wdata": Out(data_width), "wstrb": Out(data_width // 8), "wlast": Out(1),
+            "wvalid": Out(1), "wready": In(1),
+            "bid": In(ID_BITS), "bresp": In(Response), "bvalid": In(1), "bready": Out(1),
+            "rid": In(ID_BITS), "rdata": In(data_width), "rresp": In(Response), "rlast": In(1),
+            "rvalid": In(1), "rready": Out(1),
+        })
+
+    @property
+    def data_width(self) -> int:
+        return self._data_width
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AXI4Signature) and self.data_width == other.data_width
+
+    def __repr__(self) -> str:
+        return f"AXI4Signature(data_width={self.data_width})"
+
+
+class AXI4LiteSignature(wiring.Signature):
+    """AXI4-Lite control port with 32-bit data.
+
+    Parameters
+    ----------
+    address_width : int
+        Bits of an address.
+    """
+
+    def __init__(self, *, address_width: int) -> None:
+        self._address_width = address_width
+        super().__init__({
+            "awaddr": Out(address_width), "awprot": Out(3), "awvalid": Out(1), "awready": In(1),
+            "wdata": Out(32), "wstrb": Out(4), "wvalid": Out(1), "wready": In(1),
+            "bresp": In(Response), "bvalid": In(1), "bready": Out(1),
+            "araddr": Out(address_width), "arprot": Out(3), "arvalid": Out(1), "arready": In(1),
+            "rdata": In(32), "rresp": In(Response), "rvalid": In(1), "rready": Out(1),
+        })
+
+    @property
+    def address_width(self) -> int:
+        return self._address_width
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AXI4LiteSignature) and self.address_width == other.address_width
+
+    def __repr__(self) -> str:
+        return f"AXI4LiteSignature(address_width={self.address_width})"

@@ -1,0 +1,43 @@
+"""The bus between a compute unit's memory controller and the central cache.
+
+Requests of one compute unit are served in order. A read asks for some rows of one cache line and is
+answered by exactly those rows, lowest first, one response for each; a write carries one row and is not
+answered. Hence a compute unit needs no tags to match responses with requests.
+"""
+
+from amaranth.lib import data, enum
+
+from fgpu.config import Config
+
+__all__ = ["MemoryOp", "MemoryRequest", "Row"]
+
+
+class MemoryOp(enum.Enum, shape=1):
+    """Kind of a memory request."""
+
+    READ = 0
+    WRITE = 1
+
+
+class Row(data.ArrayLayout):
+    """The 32-bit words that the cache reads or writes in one cycle."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(32, config.row_words)
+
+
+class MemoryRequest(data.StructLayout):
+    """One coalesced access of a wavefront to one cache line.
+
+    ``rows`` has a bit for each row of the line: the rows to read, or the single row to write.
+    ``row`` and ``strobe`` (a bit for each byte) matter for writes only.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({
+            "op": MemoryOp,
+            "line": config.line_address_bits,
+            "rows": config.line_rows,
+            "row": Row(config),
+            "strobe": config.row_words * 4,
+        })
