@@ -1,0 +1,42 @@
+"""Global memory: the bytes that all engines share by reference."""
+
+import mmap
+
+import numpy as np
+
+from fgpu.errors import MemoryAccessError
+
+__all__ = ["GlobalMemory"]
+
+_DEFAULT_BASE = 0x1000_0000
+_DEFAULT_SIZE = 1 << 28
+
+
+class GlobalMemory:
+    """Bytes ``base`` to ``base + size - 1`` of the 32-bit address space, little endian, zero at first.
+
+    The host's pages are reserved lazily, so a large memory costs only what is touched.
+    """
+
+    def __init__(self, base: int = _DEFAULT_BASE, size: int = _DEFAULT_SIZE) -> None:
+        if size <= 0 or base < 0 or base + size > 1 << 32 or base % 4096 or size % 4096:
+            raise MemoryAccessError(
+                f"memory of {size} bytes at 0x{base:08X} must be whole 4 KiB pages of the 32-bit address space")
+        self.base = base
+        self.size = size
+        self._pages = mmap.mmap(-1, size)
+        self.bytes = np.frombuffer(self._pages, dtype=np.uint8)
+        self.words = self.bytes.view("<u4")
+
+    def check(self, address: int, length: int, what: str = "access") -> int:
+        """The offset of ``address``; raises :class:`MemoryAccessError` if the range leaves the memory."""
+        if length < 0 or address < self.base or address + length > self.base + self.size:
+            raise MemoryAccessError(
+                f"{what} of {length} bytes at 0x{address:08X} is outside memory, "
+                f"0x{self.base:08X} to 0x{self.base + self.size - 1:08X}")
+        return address - self.base
+
+    def view(self, address: int, length: int) -> np.ndarray:
+        """A writable view of ``length`` bytes at ``address``."""
+        offset = self.check(address, length)
+        return self.bytes[offset:offset + length]
