@@ -1,5 +1,7 @@
 """OpenCL C to FGPU: compiler, assembler, disassembler and the program images that they make."""
 
+from .assembler import assemble
+from .disassembler import disassemble
 from .image import Image, Kernel, Parameter
 
-__all__ = ["Image", "Kernel", "Parameter"]
+__all__ = ["Image", "Kernel", "Parameter", "assemble", "disassemble"]
