@@ -1,0 +1,156 @@
+"""The functional engine's schedule: which wavefronts execute which instruction next."""
+
+import time
+from collections import Counter, defaultdict
+
+import numpy as np
+
+from fgpu.address_map import DescriptorWord
+from fgpu.config import Config
+from fgpu.errors import SimulationError, SimulationTimeout
+from sim.descriptor import KernelDescriptor
+from sim.engine import EngineResult, Launch
+from sim.memory import GlobalMemory
+
+from .program import Program, Step
+from .wavefronts import Destinations, StackOverflow, Wavefronts
+from .workitems import Selection, WorkGroups, WorkItems
+
+__all__ = ["FunctionalEngine"]
+
+_WAVEFRONTS_TOGETHER = 256
+_WAVEFRONTS_IN_MESSAGE = 4
+
+
+class FunctionalEngine:
+    """Executes kernels instruction by instruction on arrays of work-items; it has no clock.
+
+    Up to 256 wavefronts run together, one instruction of all that are at the same PC
+    at a time; the order between different wavefronts is not the hardware's. Divergence follows the
+    hardware exactly. Registers and scratchpads are zero at the start of every work-item, where the
+    hardware leaves what was there before. The watchdog counts wavefront instructions.
+    """
+
+    name = "functional"
+
+    def __init__(self, config: Config, memory: GlobalMemory) -> None:
+        self.config = config
+        self.memory = memory
+
+    def launch(self, launch: Launch) -> EngineResult:
+        """Run one kernel to its end.
+
+        Raises :class:`~fgpu.errors.LaunchError` for a descriptor that contradicts itself,
+        :class:`~fgpu.errors.SimulationError` for an instruction that cannot run and for a stack that
+        overflows, :class:`~fgpu.errors.MemoryAccessError` for an access outside memory and
+        :class:`~fgpu.errors.SimulationTimeout` at the limit.
+        """
+        started = time.perf_counter()
+        descriptor = KernelDescriptor.from_words(launch.descriptor)
+        run = _Run(self.config, self.memory, launch, descriptor)
+        total = int(np.prod([int(groups) for groups in descriptor.work_groups], dtype=object))
+        together = max(1, _WAVEFRONTS_TOGETHER // descriptor.wavefronts)
+        for first in range(0, total, together):
+            run.work_groups(WorkGroups(descriptor, first, min(together, total - first)))
+        counts = run.counts
+        return EngineResult(
+            cycles=None,
+            instructions=counts.pop("instructions"),
+            work_item_instructions=counts.pop("work_item_instructions"),
+            stats={"work_groups": total, "wavefronts": total * descriptor.wavefronts, **counts},
+            seconds=time.perf_counter() - started,
+        )
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+class _Run:
+    """One launch under way."""
+
+    def __init__(self, config: Config, memory: GlobalMemory, launch: Launch, descriptor: KernelDescriptor) -> None:
+        self.counts: Counter[str] = Counter(
+            instructions=0, work_item_instructions=0, divergent_branches=0, stack_entries=0)
+        self._config = config
+        self._memory = memory
+        self._limit = launch.max_cycles
+        self._entry = descriptor.entry
+        self._parameters = tuple(int(word) for word in launch.descriptor[DescriptorWord.PARAMETERS:])
+        self._program = Program(launch.program, config)
+
+    def work_groups(self, groups: WorkGroups) -> None:
+        """Run some work-groups to their end."""
+        items = WorkItems(groups, self._program, self._memory, self._parameters, self._config.scratchpad_words)
+        wavefronts = Wavefronts(groups.masks, self._config.link_stack_depth)
+        pending: dict[int, list[np.ndarray]] = defaultdict(list)
+        pending[self._entry].append(np.arange(groups.wavefronts))
+        while pending:
+            # The lowest PC first: wavefronts that skipped code wait for those that run it, and go on together.
+            pc = min(pending)
+            parts = pending.pop(pc)
+            running = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
+            stop = min(pending, default=len(self._program))
+            for pc, part in self._run_straight(pc, stop, running, items, wavefronts, groups, pending):
+                if len(part):
+                    pending[pc].append(part)
+        self.counts["divergent_branches"] += wavefronts.divergences
+        self.counts["stack_entries"] = max(self.counts["stack_entries"], wavefronts.deepest)
+
+    def _run_straight(self, pc: int, stop: int, running: np.ndarray, items: WorkItems, wavefronts: Wavefronts,
+                      groups: WorkGroups, pending: dict[int, list[np.ndarray]]) -> Destinations:
+        """Run from ``pc`` to the next branch, call or return, or to ``stop``; says who goes on where."""
+        selection = Selection.of(running, wavefronts.masks[running])
+        counts = self.counts
+        while True:
+            try:
+                step = self._program.step(pc)
+            except SimulationError as error:
+                raise SimulationError(f"{_name(groups, int(running[0]))}: {error}") from None
+            counts["instructions"] += len(running)
+            counts["work_item_instructions"] += selection.count
+            if counts["instructions"] > self._limit:
+                self._time_out({**pending, pc: [running, *pending.get(pc, [])]}, wavefronts, groups)
+            if step.is_control:
+                return self._control(step, running, selection, items, wavefronts, groups)
+            items.execute(step, selection)
+            pc += 1
+            if pc == stop:
+                return [(pc, running)]
+
+    def _control(self, step: Step, running: np.ndarray, selection: Selection, items: WorkItems,
+                 wavefronts: Wavefronts, groups: WorkGroups) -> Destinations:
+        try:
+            if step.row.is_branch:
+                condition = items.condition(step, selection)
+                taking = int(np.count_nonzero(condition))
+                if taking == 0:
+                    return [(step.pc + 1, running)]
+                if taking == selection.count:
+                    return [(step.target, running)]
+                taken = items.taken_masks(condition, selection, running)
+                return wavefronts.branch(running, taken, step.target, step.pc + 1)
+            if step.row.immediate is not None:
+                return wavefronts.call(running, step.target, step.pc + 1)
+            return wavefronts.ret(running)
+        except StackOverflow as overflow:
+            raise SimulationError(
+                f"{_name(groups, overflow.wavefront)}: {self._program.text(step.pc)}: the stacks overflow; they have "
+                f"{self._config.link_stack_depth} entries (link_stack_depth)") from None
+
+    def _time_out(self, pending: dict[int, list[np.ndarray]], wavefronts: Wavefronts, groups: WorkGroups) -> None:
+        places = sorted((int(index), pc) for pc, parts in pending.items() for part in parts for index in part)
+        lines = [
+            f"{_name(groups, index)} is at {self._program.text(pc)}, "
+            f"{int(np.bitwise_count(wavefronts.masks[index]))} work-items enabled"
+            for index, pc in places[:_WAVEFRONTS_IN_MESSAGE]
+        ]
+        if len(places) > len(lines):
+            lines.append(f"{len(places) - len(lines)} more are running")
+        raise SimulationTimeout(
+            f"the kernel did not finish within {self._limit} wavefront instructions: " + "; ".join(lines))
+
+
+def _name(groups: WorkGroups, wavefront: int) -> str:
+    number = groups.first_wavefront + wavefront
+    per_group = groups.descriptor.wavefronts
+    return f"wavefront {number % per_group} of work-group {number // per_group}"

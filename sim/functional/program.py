@@ -1,0 +1,117 @@
+"""The program as the functional engine runs it: decoded once, each instruction with its behaviour looked up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fgpu.config import Config
+from fgpu.errors import EncodingError, SimulationError
+from fgpu.isa import Format, Immediate, Instruction, Opcode, Operands, Unit, decode
+
+__all__ = ["Program", "Step", "instruction_text", "unbuilt"]
+
+
+def unbuilt(row: Instruction, config: Config) -> str | None:
+    """What ``config`` lacks to execute an instruction, as a remedy; None if it has all."""
+    if row.unit is Unit.FLOAT and row.mnemonic not in config.float_ops:
+        return f"floating point in hardware (float_ops={{'{row.mnemonic}'}})"
+    if row.unit is Unit.ATOMIC and row.mnemonic not in config.atomics:
+        return f"atomics in hardware (atomics={{'{row.mnemonic}'}})"
+    if row.opcode in (Opcode.SB, Opcode.SH) and not config.sub_integer_stores:
+        return "sub_integer_stores=True"
+    if row.unit is Unit.SCRATCHPAD and not config.scratchpad_words:
+        return "a scratchpad (scratchpad_size=32)"
+    return None
+
+
+def instruction_text(word: int, pc: int) -> str:
+    """Assembly text of an instruction; ``.word 0x...`` where the word is none."""
+    try:
+        row, operands = decode(word)
+    except EncodingError:
+        return f".word 0x{word:08X}"
+    rd, rs, rt, imm = f"r{operands.rd}", f"r{operands.rs}", f"r{operands.rt}", str(operands.imm)
+    text = {
+        Format.RD_RS_RT: f"{rd}, {rs}, {rt}",
+        Format.RD_RS: f"{rd}, {rs}",
+        Format.RD_RS_IMM: f"{rd}, {rs}, {imm}",
+        Format.RD_IMM: f"{rd}, {imm}",
+        Format.RD_BASE_INDEX: f"{rd}, {rt}[{rs}]",
+        Format.RD_ATOMIC: f"{rd}, {rs}[{rt}]",
+        Format.RD_SCRATCHPAD: f"{rd}, {rs}[{imm}]",
+        Format.RD_RS_TARGET: f"{rd}, {rs}, {pc + 1 + operands.imm}",
+        Format.TARGET: f"{pc + operands.imm}",
+        Format.NONE: "",
+    }[row.format]
+    return f"{row.mnemonic} {text}".rstrip()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decoded instruction at its place."""
+
+    pc: int
+    row: Instruction
+    operands: Operands
+
+    @cached_property
+    def immediate(self) -> np.uint32:
+        """The immediate as the 32-bit operand that the execution unit sees."""
+        return np.uint32(self.operands.imm & 0xFFFF_FFFF)
+
+    @cached_property
+    def is_control(self) -> bool:
+        """The instruction decides where its wavefront goes on."""
+        return self.row.unit in (Unit.CONTROL, Unit.RETURN)
+
+    @cached_property
+    def has_immediate(self) -> bool:
+        """The second operand is the immediate."""
+        return self.row.immediate_kind is not Immediate.NONE
+
+    @property
+    def target(self) -> int:
+        """Where a taken branch or a call goes."""
+        return self.pc + self.operands.imm + (1 if self.row.is_branch else 0)
+
+
+class Program:
+    """Instruction words at the start of the code RAM."""
+
+    def __init__(self, words: Sequence[int], config: Config) -> None:
+        if len(words) > config.cram_words:
+            raise SimulationError(f"the program has {len(words)} words; this configuration's code RAM holds "
+                                  f"{config.cram_words} (cram_size={config.cram_size} KiB)")
+        self._words = [int(word) for word in words]
+        self._config = config
+        self._steps: list[Step | None] = [None] * len(words)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def text(self, pc: int) -> str:
+        """The place and the assembly text of an instruction, for messages."""
+        if pc not in range(len(self)):
+            return f"PC {pc}, outside the program"
+        return f"PC {pc}: {instruction_text(self._words[pc], pc)}"
+
+    def step(self, pc: int) -> Step:
+        """The instruction at ``pc``; raises :class:`SimulationError` if there is none that can run."""
+        if pc not in range(len(self)):
+            raise SimulationError(f"PC {pc} is outside the program of {len(self)} words")
+        step = self._steps[pc]
+        if step is None:
+            step = self._steps[pc] = self._decoded(pc)
+        return step
+
+    def _decoded(self, pc: int) -> Step:
+        try:
+            row, operands = decode(self._words[pc])
+        except EncodingError as error:
+            raise SimulationError(f"PC {pc}: {error}") from None
+        lacking = unbuilt(row, self._config)
+        if lacking is not None:
+            raise SimulationError(f"{self.text(pc)}: this configuration lacks {lacking}")
+        return Step(pc, row, operands)

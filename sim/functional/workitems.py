@@ -1,0 +1,214 @@
+"""The state of work-items that run together, and what the instructions do to it."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fgpu.config import WAVEFRONT_SIZE
+from fgpu.errors import MemoryAccessError
+from fgpu.isa import REGISTER_COUNT, Opcode, Unit
+from sim.descriptor import KernelDescriptor
+from sim.memory import GlobalMemory
+
+from .operations import CONDITIONS, OPERATIONS, Words
+from .program import Program, Step
+from .wavefronts import FULL_MASK, lanes_to_masks, masks_to_lanes
+
+__all__ = ["Selection", "WorkGroups", "WorkItems"]
+
+_NO_WORDS = np.zeros(1, dtype=np.uint32)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The enabled work-items of some wavefronts: a slice where possible, as that costs no copies."""
+
+    items: slice | np.ndarray
+    count: int
+
+    @classmethod
+    def of(cls, wavefronts: np.ndarray, masks: np.ndarray) -> "Selection":
+        """Those of ``wavefronts`` (ascending) that their ``masks`` enable."""
+        first, last = int(wavefronts[0]), int(wavefronts[-1])
+        full = bool((masks == FULL_MASK).all())
+        if full and last - first + 1 == len(wavefronts):
+            return cls(slice(first * WAVEFRONT_SIZE, (last + 1) * WAVEFRONT_SIZE), len(wavefronts) * WAVEFRONT_SIZE)
+        items = (wavefronts[:, np.newaxis] * WAVEFRONT_SIZE + np.arange(WAVEFRONT_SIZE)).ravel()
+        if not full:
+            items = items[masks_to_lanes(masks)]
+        return cls(items, len(items))
+
+
+class WorkGroups:
+    """Consecutive work-groups of a launch, and where their work-items are in the index space."""
+
+    def __init__(self, descriptor: KernelDescriptor, first: int, count: int) -> None:
+        self.descriptor = descriptor
+        self.first_wavefront = first * descriptor.wavefronts
+        self.wavefronts = count * descriptor.wavefronts
+        lanes = np.arange(descriptor.wavefronts * WAVEFRONT_SIZE)
+        self.masks = np.tile(lanes_to_masks(lanes < descriptor.work_items), count)
+        self._lanes = np.tile(lanes, count)
+        self._groups = np.repeat(np.arange(first, first + count), len(lanes))
+
+    def local_id(self, dimension: int) -> Words:
+        """Position in the work-group."""
+        return self._position(self._lanes, self.descriptor.local_size, dimension)
+
+    def group_id(self, dimension: int) -> Words:
+        """Position of the work-group."""
+        return self._position(self._groups, self.descriptor.work_groups, dimension)
+
+    def _position(self, linear: np.ndarray, extents: tuple[int, ...], dimension: int) -> Words:
+        if dimension >= len(extents):
+            return np.zeros(len(linear), dtype=np.uint32)
+        return (linear // math.prod(extents[:dimension]) % extents[dimension]).astype(np.uint32)
+
+    def name(self, item: int) -> str:
+        """A work-item by its global ids, for messages."""
+        descriptor = self.descriptor
+        ids = [
+            int(self.group_id(index)[item]) * local + int(self.local_id(index)[item]) + offset
+            for index, (local, offset) in enumerate(zip(descriptor.local_size, descriptor.global_offset, strict=True))
+        ]
+        return f"work-item {ids[0] if len(ids) == 1 else tuple(ids)}"
+
+
+class WorkItems:
+    """Registers, scratchpads and runtime values of the work-items of some work-groups.
+
+    Registers and scratchpads start as zero; the hardware's hold what was there before.
+    """
+
+    def __init__(self, groups: WorkGroups, program: Program, memory: GlobalMemory, parameters: tuple[int, ...],
+                 scratchpad_words: int) -> None:
+        self._groups = groups
+        self._program = program
+        self._memory = memory
+        self._half_words = memory.bytes.view("<u2")
+        self._parameters = parameters
+        self._count = groups.wavefronts * WAVEFRONT_SIZE
+        self._registers = np.zeros((REGISTER_COUNT, self._count), dtype=np.uint32)
+        self._scratchpad_words = scratchpad_words
+        self._runtime: dict[tuple[Opcode, int], Words | np.uint32] = {}
+
+    # -- one instruction ------------------------------------------------------------------------
+
+    def execute(self, step: Step, selection: Selection) -> None:
+        """Execute an instruction that is no branch, call or return."""
+        row, operands, items = step.row, step.operands, selection.items
+        operation = OPERATIONS.get(row.opcode)
+        if operation is not None:
+            if operands.rd:
+                registers = self._registers
+                second = step.immediate if step.has_immediate else registers[operands.rt][items]
+                old = registers[operands.rd][items] if row.reads_rd or row.unit is Unit.MOVE else _NO_WORDS
+                registers[operands.rd][items] = operation(registers[operands.rs][items], second, old)
+        elif row.is_load:
+            self._write(step, items, self._load(step, items))
+        elif row.is_store:
+            self._store(step, items)
+        elif row.unit is Unit.RUNTIME:
+            value = self._runtime_value(row.opcode, operands.imm)
+            self._write(step, items, value[items] if isinstance(value, np.ndarray) else value)
+        else:
+            index = self._scratchpad_index(step, items)
+            if row.writes_rd:
+                self._write(step, items, self._scratchpad[index])
+            else:
+                self._scratchpad[index] = self._registers[operands.rd][items]
+
+    def _write(self, step: Step, items: slice | np.ndarray, value: Words | np.uint32) -> None:
+        if step.operands.rd:
+            self._registers[step.operands.rd][items] = value
+
+    def condition(self, step: Step, selection: Selection) -> np.ndarray:
+        """Whether each selected work-item takes a branch."""
+        registers, operands, items = self._registers, step.operands, selection.items
+        return CONDITIONS[step.row.opcode](registers[operands.rd][items], registers[operands.rs][items])
+
+    def taken_masks(self, condition: np.ndarray, selection: Selection, wavefronts: np.ndarray) -> np.ndarray:
+        """Masks of the work-items for which ``condition`` holds, one for each of ``wavefronts``."""
+        if isinstance(selection.items, slice):
+            return lanes_to_masks(condition)
+        lanes = np.zeros(self._count, dtype=bool)
+        lanes[selection.items] = condition
+        return lanes_to_masks(lanes)[wavefronts]
+
+    # -- global memory --------------------------------------------------------------------------
+
+    def _offsets(self, step: Step, items: slice | np.ndarray) -> np.ndarray:
+        """Byte offsets in global memory."""
+        operands, row = step.operands, step.row
+        addresses = self._registers[operands.rt][items] + (
+            self._registers[operands.rs][items] << np.uint32(row.scale))
+        offsets = addresses - np.uint32(self._memory.base)
+        if int(offsets.max()) >= self._memory.size:
+            self._refuse(step, items, addresses, int(offsets.argmax()))
+        return offsets
+
+    def _refuse(self, step: Step, items: slice | np.ndarray, addresses: np.ndarray, at: int) -> None:
+        item = items.start + at if isinstance(items, slice) else int(items[at])
+        kind = "load from" if step.row.is_load else "store to"
+        raise MemoryAccessError(
+            f"{self._program.text(step.pc)}: {kind} 0x{int(addresses[at]):08X} by {self._groups.name(item)} is outside "
+            f"memory, 0x{self._memory.base:08X} to 0x{self._memory.base + self._memory.size - 1:08X}")
+
+    def _load(self, step: Step, items: slice | np.ndarray) -> Words:
+        return self._memory.words[self._offsets(step, items) >> np.uint32(2)]
+
+    def _store(self, step: Step, items: slice | np.ndarray) -> None:
+        """Store; where several work-items write the same bytes, the last one wins."""
+        offsets = self._offsets(step, items)
+        value = self._registers[step.operands.rd][items]
+        if step.row.opcode is Opcode.SW:
+            self._memory.words[offsets >> np.uint32(2)] = value
+        elif step.row.opcode is Opcode.SH:
+            self._half_words[offsets >> np.uint32(1)] = value.astype(np.uint16)
+        else:
+            self._memory.bytes[offsets] = value.astype(np.uint8)
+
+    # -- scratchpads ----------------------------------------------------------------------------
+
+    @cached_property
+    def _scratchpad(self) -> np.ndarray:
+        """Word i of all work-items, then word i + 1."""
+        return np.zeros(self._scratchpad_words * self._count, dtype=np.uint32)
+
+    def _scratchpad_index(self, step: Step, items: slice | np.ndarray) -> np.ndarray:
+        word = (self._registers[step.operands.rs][items] + step.immediate) & np.uint32(self._scratchpad_words - 1)
+        item = np.arange(items.start, items.stop) if isinstance(items, slice) else items
+        return word * np.intp(self._count) + item
+
+    # -- runtime memory -------------------------------------------------------------------------
+
+    def _runtime_value(self, opcode: Opcode, index: int) -> Words | np.uint32:
+        """What ``lid``, ``wgoff``, ``size``, ``wgid``, ``wgsize`` and ``lp`` read."""
+        key = opcode, index
+        if key not in self._runtime:
+            self._runtime[key] = self._runtime_value_computed(opcode, index)
+        return self._runtime[key]
+
+    def _runtime_value_computed(self, opcode: Opcode, index: int) -> Words | np.uint32:
+        descriptor = self._groups.descriptor
+
+        def dimension(values: tuple[int, ...], missing: int) -> np.uint32:
+            return np.uint32(values[index] if index < len(values) else missing)
+
+        match opcode:
+            case Opcode.LP:
+                return np.uint32(self._parameters[index])
+            case Opcode.SIZE:
+                return dimension(descriptor.global_size, 1)
+            case Opcode.WGSIZE:
+                return dimension(descriptor.local_size, 1)
+            case Opcode.LID:
+                return self._groups.local_id(index)
+            case Opcode.WGID:
+                return self._groups.group_id(index)
+            case _:
+                assert opcode is Opcode.WGOFF
+                return (self._groups.group_id(index) * dimension(descriptor.local_size, 1)
+                        + dimension(descriptor.global_offset, 0))
