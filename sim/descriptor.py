@@ -192,7 +192,8 @@ def _is_integer(value: object) -> bool:
 def _check_each(what: str, values: Sequence[int], allowed: range) -> None:
     for index, value in enumerate(values):
         if not _is_integer(value) or int(value) not in allowed:
-            raise LaunchError(f"{what} {index} is {value!r}; it must be an integer from {allowed[0]} to {allowed[-1]}")
+            raise LaunchError(
+                f"{what} {index} is {value!r}; it must be an integer from {allowed[0]} to {allowed[-1]}")
 
 
 # -- XML ----------------------------------------------------------------------------------------

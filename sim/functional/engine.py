@@ -90,9 +90,9 @@ class _Run:
             parts = pending.pop(pc)
             running = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
             stop = min(pending, default=len(self._program))
-            for pc, part in self._run_straight(pc, stop, running, items, wavefronts, groups, pending):
+            for following, part in self._run_straight(pc, stop, running, items, wavefronts, groups, pending):
                 if len(part):
-                    pending[pc].append(part)
+                    pending[following].append(part)
         self.counts["divergent_branches"] += wavefronts.divergences
         self.counts["stack_entries"] = max(self.counts["stack_entries"], wavefronts.deepest)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fgpu.config import Config
 from fgpu.errors import EncodingError, SimulationError
-from fgpu.isa import Format, Immediate, Instruction, Opcode, Operands, Unit, decode
+from fgpu.isa import Immediate, Instruction, Opcode, Operands, Unit, decode
 
 __all__ = ["Program", "Step", "instruction_text", "unbuilt"]
 
@@ -32,19 +32,11 @@ def instruction_text(word: int, pc: int) -> str:
         row, operands = decode(word)
     except EncodingError:
         return f".word 0x{word:08X}"
-    rd, rs, rt, imm = f"r{operands.rd}", f"r{operands.rs}", f"r{operands.rt}", str(operands.imm)
-    text = {
-        Format.RD_RS_RT: f"{rd}, {rs}, {rt}",
-        Format.RD_RS: f"{rd}, {rs}",
-        Format.RD_RS_IMM: f"{rd}, {rs}, {imm}",
-        Format.RD_IMM: f"{rd}, {imm}",
-        Format.RD_BASE_INDEX: f"{rd}, {rt}[{rs}]",
-        Format.RD_ATOMIC: f"{rd}, {rs}[{rt}]",
-        Format.RD_SCRATCHPAD: f"{rd}, {rs}[{imm}]",
-        Format.RD_RS_TARGET: f"{rd}, {rs}, {pc + 1 + operands.imm}",
-        Format.TARGET: f"{pc + operands.imm}",
-        Format.NONE: "",
-    }[row.format]
+    from compiler.syntax import OPERANDS, TARGET_BASE  # late: the compiler is not needed to simulate
+
+    text = OPERANDS[row.format].format(
+        rd=f"r{operands.rd}", rs=f"r{operands.rs}", rt=f"r{operands.rt}", imm=operands.imm,
+        target=pc + TARGET_BASE.get(row.format, 0) + operands.imm)
     return f"{row.mnemonic} {text}".rstrip()
 
 

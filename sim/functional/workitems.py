@@ -153,8 +153,8 @@ class WorkItems:
         item = items.start + at if isinstance(items, slice) else int(items[at])
         kind = "load from" if step.row.is_load else "store to"
         raise MemoryAccessError(
-            f"{self._program.text(step.pc)}: {kind} 0x{int(addresses[at]):08X} by {self._groups.name(item)} is outside "
-            f"memory, 0x{self._memory.base:08X} to 0x{self._memory.base + self._memory.size - 1:08X}")
+            f"{self._program.text(step.pc)}: {kind} 0x{int(addresses[at]):08X} by {self._groups.name(item)} "
+            f"is outside memory, 0x{self._memory.base:08X} to 0x{self._memory.base + self._memory.size - 1:08X}")
 
     def _load(self, step: Step, items: slice | np.ndarray) -> Words:
         return self._memory.words[self._offsets(step, items) >> np.uint32(2)]

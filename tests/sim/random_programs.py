@@ -1,0 +1,141 @@
+"""Random programs that end, do not race and use every integer instruction; shared by the engines' tests.
+
+Registers r1 to r15 hold random values; r26 counts loops, r27 to r30 are the harness's. Each work-item has
+128 bytes of global memory of its own (r30 points there): it reads and writes the first half, and leaves its
+registers in the second half at its end.
+"""
+
+from hypothesis import strategies as st
+
+from fgpu.isa import Format, Opcode, Operands, Unit, by_mnemonic, encode
+
+AREA = 0x1000_0000
+INPUT = 0x1010_0000
+INPUT_WORDS = 256
+
+_registers = st.integers(0, 15)
+_ALU = [row for row in by_mnemonic.values()
+        if row.unit in (Unit.ADD, Unit.SHIFT, Unit.LOGIC, Unit.MOVE, Unit.MULTIPLY, Unit.COMPARE)]
+_RUNTIME = [row for row in by_mnemonic.values() if row.unit is Unit.RUNTIME]
+
+
+def asm(mnemonic, rd=0, rs=0, rt=0, imm=0):
+    return encode(by_mnemonic[mnemonic].opcode, Operands(rd, rs, rt, imm))
+
+
+@st.composite
+def _alu(draw):
+    row = draw(st.sampled_from(_ALU))
+    imm = 0
+    if row.immediate is not None:
+        allowed = row.immediate_range
+        imm = draw(st.integers(allowed[0], allowed[-1]))
+    rs = 0 if row.format is Format.RD_IMM else draw(_registers)
+    rt = draw(_registers) if row.format is Format.RD_RS_RT else 0
+    return [encode(row.opcode, Operands(draw(_registers), rs, rt, imm))]
+
+
+@st.composite
+def _runtime(draw, dimensions):
+    row = draw(st.sampled_from(_RUNTIME))
+    limit = 3 if row.opcode is Opcode.LP else dimensions - 1
+    return [encode(row.opcode, Operands(draw(_registers), imm=draw(st.integers(0, limit))))]
+
+
+@st.composite
+def _memory(draw):
+    """An access of the work-item's own area, or a load from the input."""
+    name = draw(st.sampled_from(["lb", "lh", "lw", "sb", "sh", "sw", "input"]))
+    rd, index = draw(_registers), draw(_registers)
+    if name == "input":
+        return [asm("andi", 27, index, imm=INPUT_WORDS - 1), asm("lp", 28, imm=1), asm("lw", rd, 27, 28)]
+    count = {"b": 64, "h": 32, "w": 16}[name[1]]
+    return [asm("andi", 27, index, imm=count - 1), asm(name, rd, 27, 30)]
+
+
+@st.composite
+def _scratchpad(draw):
+    return [asm(draw(st.sampled_from(["llwi", "lswi"])), draw(_registers), draw(_registers),
+                imm=draw(st.integers(-100, 100)))]
+
+
+@st.composite
+def _blocks(draw, dimensions, subroutines, loops, most):
+    simple = st.one_of(_alu(), _alu(), _runtime(dimensions), _memory(), _scratchpad())
+    blocks = draw(st.lists(simple, min_size=1, max_size=most))
+    words = []
+    for at, block in enumerate(blocks):
+        kind = draw(st.sampled_from(["", "", "", "skip", "call" if subroutines else "", "loop" if loops else ""]))
+        if kind == "skip":
+            skipped = sum(map(len, blocks[at:at + draw(st.integers(0, 3))]))
+            words.append(("skip", draw(st.sampled_from(["beq", "bne"])), draw(_registers), draw(_registers), skipped))
+        elif kind == "call":
+            words.append(("call", draw(st.sampled_from(subroutines))))
+        elif kind == "loop":
+            # A different number of turns for different work-items, when the register differs.
+            words += [asm("andi", 26, draw(_registers), imm=3), asm("addi", 26, 26, imm=1)]
+            # The count stays below 4, so a skip into the loop ends too.
+            body = draw(_alu()) + block
+            words += [*body, asm("addi", 26, 26, imm=-1), asm("andi", 26, 26, imm=3),
+                      asm("bne", 26, 0, imm=-(len(body) + 3))]
+        words += block
+    return words
+
+
+def _resolve(parts):
+    """Words from the parts of a program: skips are clamped to their part, calls name another part."""
+    starts, at = [], 0
+    for part in parts:
+        starts.append(at)
+        at += len(part)
+    words = []
+    for start, part in zip(starts, parts, strict=True):
+        for item in part:
+            here = len(words)
+            if isinstance(item, int):
+                words.append(item)
+            elif item[0] == "call":
+                words.append(asm("jsub", imm=starts[item[1]] - here))
+            else:
+                _, name, rd, rs, skipped = item
+                end = start + len(part) - 1
+                target = min(here + 1 + skipped, end)
+                words.append(asm(name, rd, rs, imm=target - here - 1))
+    return words
+
+
+def _prologue(local_size):
+    """Puts the work-item's linear local id, with the group's, into r29 and the pointer into r30."""
+    words = [asm("lid", 29), asm("wgid", 28)]
+    for dimension in range(1, len(local_size)):
+        words += [asm("lid", 27, imm=dimension)]
+        scale = 1
+        for extent in local_size[:dimension]:
+            scale *= extent
+        words += [asm("li", 26, imm=scale), asm("macc", 29, 26, 27)]
+    total = 1
+    for extent in local_size:
+        total *= extent
+    words += [asm("li", 26, imm=total), asm("macc", 29, 26, 28)]
+    words += [asm("slli", 27, 29, imm=7), asm("lp", 30), asm("add", 30, 30, 27)]
+    return words + [asm("mul", 1, 29, 29), asm("add", 2, 29, 0), asm("andi", 3, 29, imm=3), asm("lp", 4, imm=2)]
+
+
+def _epilogue():
+    words = []
+    for register in range(1, 16):
+        words += [asm("li", 27, imm=16 + register), asm("sw", register, 27, 30)]
+    return [*words, asm("ret")]
+
+
+@st.composite
+def programs(draw, local_size):
+    """Words of a program for work-groups of the given local size, several in dimension 0 only.
+
+    Its parameters are the areas' address, the input's address and two words of any value.
+    """
+    dimensions = len(local_size)
+    leaf = draw(_blocks(dimensions, [], False, 8)) + [asm("ret")]
+    middle = draw(_blocks(dimensions, [2], False, 8)) + [asm("ret")]
+    main = draw(_blocks(dimensions, [1, 2], True, 25))
+    return _resolve([_prologue(local_size) + main + _epilogue(), middle, leaf])

@@ -1,0 +1,111 @@
+"""A scalar interpreter: one work-item at a time on plain integers, written apart from the functional engine.
+
+It knows no wavefronts, so it is right only for programs without races between work-items.
+"""
+
+from itertools import product
+
+from fgpu.isa import decode
+from sim.descriptor import KernelDescriptor
+from sim.memory import GlobalMemory
+
+WORD = 1 << 32
+
+
+def signed(value: int) -> int:
+    return value - WORD if value >> 31 else value
+
+
+ALU = {
+    "add": lambda a, b, d: a + b,
+    "sub": lambda a, b, d: a - b,
+    "mul": lambda a, b, d: a * b,
+    "macc": lambda a, b, d: d + a * b,
+    "li": lambda a, b, d: b,
+    "lui": lambda a, b, d: d % 65536 + b * 65536,
+    "sll": lambda a, b, d: a << b % 32,
+    "srl": lambda a, b, d: a >> b % 32,
+    "sra": lambda a, b, d: signed(a) >> b % 32,
+    "and": lambda a, b, d: a & b,
+    "or": lambda a, b, d: a | b,
+    "xor": lambda a, b, d: a ^ b,
+    "nor": lambda a, b, d: ~(a | b),
+    "movn": lambda a, b, d: a if b else d,
+    "movz": lambda a, b, d: d if b else a,
+    "slt": lambda a, b, d: int(signed(a) < signed(b)),
+    "sltu": lambda a, b, d: int(a < b),
+}
+ALU |= {f"{name}i": ALU[name] for name in ("add", "sll", "srl", "sra", "and", "or", "xor", "slt")}
+ALU["sltiu"] = ALU["sltu"]
+
+
+class WorkItem:
+    """Runs one work-item from the entry to its last ``ret``; counts its instructions."""
+
+    def __init__(self, memory, descriptor, group, local, scratchpad_words):
+        self.memory, self.descriptor = memory, descriptor
+        self.group, self.local = group, local
+        self.registers = [0] * 32
+        self.scratchpad = [0] * scratchpad_words
+        self.instructions = 0
+
+    def runtime(self, mnemonic, index):
+        descriptor = self.descriptor
+        group, size = self.group[index], descriptor.local_size[index]
+        return {
+            "lid": self.local[index], "wgid": group, "wgsize": size, "size": descriptor.global_size[index],
+            "wgoff": group * size + descriptor.global_offset[index],
+        }[mnemonic]
+
+    def access(self, mnemonic, address, value):
+        """The value that a load returns; None for a store."""
+        width = {"b": 1, "h": 2, "w": 4}[mnemonic[1]]
+        if mnemonic[0] == "l":
+            return int.from_bytes(self.memory.view(address & ~3, 4).tobytes(), "little")
+        data = (value % (1 << 8 * width)).to_bytes(width, "little")
+        self.memory.view(address & -width, width)[:] = list(data)
+        return None
+
+    def run(self, program):
+        pc, links, r = self.descriptor.entry, [], self.registers
+        while True:
+            row, (rd, rs, rt, imm) = decode(program[pc])
+            name, result = row.mnemonic, None
+            self.instructions += 1
+            pc += 1
+            if name == "beq" or name == "bne":
+                if (r[rd] == r[rs]) == (name == "beq"):
+                    pc += imm
+            elif name == "jsub":
+                links.append(pc)
+                pc += imm - 1
+            elif name == "ret":
+                if not links:
+                    return
+                pc = links.pop()
+            elif name in ALU:
+                second = imm % WORD if row.immediate is not None else r[rt]
+                result = ALU[name](r[rs], second, r[rd])
+            elif row.is_load or row.is_store:
+                result = self.access(name, (r[rt] + (r[rs] << row.scale)) % WORD, r[rd])
+            elif name == "llwi":
+                result = self.scratchpad[(r[rs] + imm) % len(self.scratchpad)]
+            elif name == "lswi":
+                self.scratchpad[(r[rs] + imm) % len(self.scratchpad)] = r[rd]
+            elif name == "lp":
+                result = self.descriptor.parameters[imm]
+            else:
+                result = self.runtime(name, imm)
+            if result is not None and rd:
+                r[rd] = result % WORD
+
+
+def run_scalar(program, descriptor: KernelDescriptor, memory: GlobalMemory, scratchpad_words=16) -> int:
+    """Run all work-items, dimension 0 fastest; returns the number of work-item instructions."""
+    instructions = 0
+    for group in product(*map(range, descriptor.work_groups[::-1])):
+        for local in product(*map(range, descriptor.local_size[::-1])):
+            item = WorkItem(memory, descriptor, group[::-1], local[::-1], scratchpad_words)
+            item.run(program)
+            instructions += item.instructions
+    return instructions

@@ -1,0 +1,40 @@
+"""The functional engine against the scalar interpreter, on random programs."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fgpu import Config
+from sim.descriptor import KernelDescriptor
+from sim.engine import Launch
+from sim.functional import FunctionalEngine
+from sim.memory import GlobalMemory
+
+from .random_programs import AREA, INPUT, INPUT_WORDS, programs
+from .scalar import run_scalar
+
+SHAPES = [((1,), 1), ((7,), 3), ((64,), 2), ((70,), 1), ((8, 8), 1), ((5, 3, 2), 2), ((130,), 1)]
+
+
+def memory_with_input(seed):
+    memory = GlobalMemory(size=1 << 21)
+    words = np.random.default_rng(seed).integers(0, 1 << 32, INPUT_WORDS, dtype=np.uint32)
+    memory.view(INPUT, 4 * INPUT_WORDS)[:] = words.view(np.uint8)
+    return memory
+
+
+@pytest.mark.parametrize(("local_size", "groups"), SHAPES)
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data(), seed=st.integers(0, 1 << 31))
+def test_functional_engine_computes_what_the_scalar_interpreter_computes(local_size, groups, data, seed):
+    program = data.draw(programs(local_size))
+    descriptor = KernelDescriptor(
+        entry=0, local_size=local_size, global_size=(local_size[0] * groups, *local_size[1:]),
+        global_offset=tuple(range(3, 3 + len(local_size))), parameters=(AREA, INPUT, seed, 12))
+    expected, computed = memory_with_input(seed), memory_with_input(seed)
+    instructions = run_scalar(program, descriptor, expected)
+    result = FunctionalEngine(Config(), computed).launch(Launch(program=program, descriptor=descriptor.words()))
+    assert np.array_equal(expected.bytes, computed.bytes)
+    assert result.work_item_instructions == instructions
+    assert result.instructions * 64 >= instructions
