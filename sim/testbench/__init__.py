@@ -1,0 +1,1 @@
+"""The test bench in C++ that both cycle-accurate engines share: memory, host, watchdog and counters."""

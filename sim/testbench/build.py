@@ -1,0 +1,220 @@
+"""Compiling C++ into shared libraries, and keeping them in the user's cache."""
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from filelock import FileLock
+
+from fgpu.errors import ToolError
+
+__all__ = [
+    "BENCH_SOURCES", "Compiler", "Progress", "build_bench", "cache_directory", "cached", "digest", "find_compiler",
+    "run_tool",
+]
+
+Progress = Callable[[str], None]
+"""Is told, in a few words, what a build is doing."""
+
+_HERE = Path(__file__).parent
+BENCH_SOURCES = [_HERE / "testbench.cpp", _HERE / "memory.cpp", _HERE / "host.cpp"]
+_UNUSED_SECONDS = 60 * 24 * 3600
+_TAIL_LINES = 25
+
+
+def cache_directory() -> Path:
+    """Where compiled simulators are kept; ``FGPU_CACHE_DIR`` overrides the system's usual place."""
+    override = os.environ.get("FGPU_CACHE_DIR")
+    return Path(override) if override else platformdirs.user_cache_path("fgpu")
+
+
+def run_tool(command: Sequence[str | Path], cwd: Path, env: dict[str, str] | None = None) -> str:
+    """Run an external tool; its output, or :class:`ToolError` with the end of it."""
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(words, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", check=False)
+    except OSError as error:
+        raise ToolError(f"cannot run {words[0]}: {error.strerror or error}") from error
+    if done.returncode != 0:
+        tail = "\n".join(done.stdout.splitlines()[-_TAIL_LINES:])
+        raise ToolError(f"{Path(words[0]).name} failed with exit status {done.returncode}: "
+                        f"{' '.join(words)}\n{tail}")
+    return done.stdout
+
+
+# -- the C++ compiler ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C++ compiler: the command that runs it, and a text that changes when it does."""
+
+    command: tuple[str, ...]
+    version: str
+
+    def compile(self, sources: Sequence[tuple[Path, Sequence[str]]], output: Path, *,
+                flags: Sequence[str] = (), progress: Progress | None = None) -> None:
+        """Compile sources, each with flags of its own, in parallel; link them into a shared library."""
+        work = output.parent
+        common = ["-std=c++17", "-fPIC", *flags]
+        done = 0
+
+        def job(index: int) -> Path:
+            nonlocal done
+            source, extra = sources[index]
+            target = work / f"{index}-{source.stem}.o"
+            run_tool([*self.command, *common, *extra, "-c", source, "-o", target], work)
+            done += 1
+            if progress is not None:
+                progress(f"compiled {done} of {len(sources)} files")
+            return target
+
+        # The largest files first, so that none is left alone at the end.
+        order = sorted(range(len(sources)), key=lambda i: -sources[i][0].stat().st_size)
+        pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        try:
+            objects = list(pool.map(job, order))
+        finally:
+            pool.shutdown(cancel_futures=True)
+        run_tool([*self.command, "-shared", "-o", output, *objects, "-lpthread"], work)
+
+
+def find_compiler(kind: str | None = None) -> Compiler:
+    """The system's C++ compiler, or the one of the ``ziglang`` package where the system has none.
+
+    ``kind`` (or else the environment variable ``FGPU_CXX``) names a command, or is ``"zig"``.
+    """
+    kind = kind or os.environ.get("FGPU_CXX") or None
+    if kind == "zig":
+        return _zig()
+    for name in [kind] if kind else ["c++", "g++", "clang++"]:
+        path = shutil.which(name)
+        if path is not None:
+            return Compiler((path,), _version((path, "--version")))
+    if kind:
+        raise ToolError(f"there is no C++ compiler {kind!r} on this system")
+    return _zig()
+
+
+def _zig() -> Compiler:
+    command = (sys.executable, "-m", "ziglang")
+    try:
+        version = _version((*command, "version"))
+    except ToolError as error:
+        raise ToolError("there is no C++ compiler (c++, g++ or clang++) on this system, and the Python package "
+                        f"ziglang, which has one, does not run: {error}") from error
+    # A cache may be shared by machines with different processors.
+    return Compiler((*command, "c++", "-mcpu=baseline"), f"zig {version}")
+
+
+@lru_cache
+def _version(command: tuple[str, ...]) -> str:
+    return run_tool(command, _HERE).splitlines()[0]
+
+
+# -- the cache ----------------------------------------------------------------------------------
+
+
+def digest(parts: Iterable[str | Path]) -> str:
+    """A hash of texts and of files' names and contents."""
+    sha = hashlib.sha256()
+    for part in parts:
+        data = part.read_bytes() if isinstance(part, Path) else part.encode()
+        name = part.name if isinstance(part, Path) else ""
+        sha.update(f"{name}:{len(data)}:".encode() + data)
+    return sha.hexdigest()[:32]
+
+
+def cached(key: str, library: str, build: Callable[[Path], dict[str, Any]]) -> tuple[Path, dict[str, Any]]:
+    """The library ``key`` of the cache and the notes that ``build`` returned for it, built if need be.
+
+    ``build`` is given an empty directory in which it leaves the file ``library``. Several processes may
+    ask at once: one builds, the others wait. A failed build leaves nothing, a damaged entry is built again.
+    """
+    root = cache_directory() / "simulators"
+    entry = root / key
+    notes = _load(entry, library)
+    if notes is None:
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            with FileLock(root / f"{key}.lock"):
+                notes = _load(entry, library)   # another process may have built it meanwhile
+                if notes is None:
+                    notes = _build(root, entry, library, build)
+        except OSError as error:
+            raise ToolError(f"cannot write the cache {root}: {error}") from error
+    return entry / library, notes
+
+
+def _build(root: Path, entry: Path, library: str, build: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(dir=root, prefix="build-", ignore_cleanup_errors=True) as work:
+        notes = build(Path(work))
+        ready = Path(work) / "ready"
+        ready.mkdir()
+        os.replace(Path(work) / library, ready / library)
+        (ready / "notes.json").write_text(json.dumps({"sha256": _hash(ready / library), "notes": notes}))
+        shutil.rmtree(entry, ignore_errors=True)    # what is damaged
+        os.replace(ready, entry)
+    _prune(root)
+    return notes
+
+
+def _load(entry: Path, library: str) -> dict[str, Any] | None:
+    try:
+        content = json.loads((entry / "notes.json").read_text())
+        if content["sha256"] != _hash(entry / library):
+            return None
+        notes = content["notes"]
+        os.utime(entry)     # in use: see _prune
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return notes if isinstance(notes, dict) else None
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _prune(root: Path) -> None:
+    """Forget what nobody has used for long: every change of the hardware's sources adds an entry."""
+    limit = time.time() - _UNUSED_SECONDS
+    for entry in root.iterdir():
+        try:
+            if entry.is_dir() and entry.stat().st_mtime < limit:
+                shutil.rmtree(entry, ignore_errors=True)
+                entry.with_name(f"{entry.name}.lock").unlink(missing_ok=True)
+        except OSError:
+            continue    # another process was faster
+
+
+def platform_key() -> str:
+    """What compiled code depends on beside the compiler."""
+    return f"{platform.system()} {platform.machine()}"
+
+
+def build_bench(compiler: str | None = None, progress: Progress | None = None) -> Path:
+    """The test bench alone, for engines that bring their own model."""
+    chosen = find_compiler(compiler)
+    flags = ["-O2", "-Wall", "-Wextra"]
+    headers = sorted(_HERE.glob("*.h"))
+    key = "bench-" + digest([*BENCH_SOURCES, *headers, *flags, *chosen.command, chosen.version, platform_key()])
+
+    def build(work: Path) -> dict[str, Any]:
+        chosen.compile([(source, ()) for source in BENCH_SOURCES], work / "bench.so", flags=flags, progress=progress)
+        return {"compiler": chosen.version}
+
+    return cached(key, "bench.so", build)[0]

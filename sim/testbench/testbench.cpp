@@ -1,0 +1,74 @@
+#include "testbench.h"
+
+#include <cstring>
+#include <new>
+
+namespace fgpu {
+
+Testbench::Testbench(const BenchConfig &bench_config) : config(bench_config) {
+    for (unsigned i = 0; i < config.ports; i++)
+        ports[i].configure(config, i);
+}
+
+void Testbench::launch(HostOp *operations, uint32_t count, uint64_t max_cycles) {
+    outcome = Result{};
+    for (MemoryPort &port : ports)
+        port.counters = PortCounters{};
+    host.begin(operations, count, max_cycles, now);
+}
+
+const Result &Testbench::result() {
+    outcome.now = now;
+    outcome.cycles = host.cycles(now);
+    for (unsigned i = 0; i < PORTS; i++)
+        outcome.port[i] = ports[i].counters;
+    return outcome;
+}
+
+Status Testbench::stop(const PortsOut &out, uint64_t cycle) {
+    const Failure *failure = host.failure ? &host.failure : nullptr;
+    for (unsigned i = 0; i < config.ports && !failure; i++)
+        if (ports[i].failure)
+            failure = &ports[i].failure;
+    if (failure) {
+        outcome.status = failure->status;
+        std::memcpy(outcome.message, failure->message, sizeof outcome.message);
+    } else if (host.done()) {
+        outcome.status = DONE;
+    } else if (host.late(cycle)) {
+        outcome.status = TIMEOUT;
+    }
+    if (outcome.status != DONE)
+        std::memcpy(outcome.probe, out.probe, sizeof outcome.probe);
+    return Status(outcome.status);
+}
+
+}  // namespace fgpu
+
+// -- the interface for Python (sim/testbench/abi.py) -----------------------------------------------
+
+using namespace fgpu;
+
+extern "C" {
+
+void fgpu_abi_sizes(uint32_t *sizes) {
+    sizes[0] = sizeof(PortsOut);
+    sizes[1] = sizeof(PortsIn);
+    sizes[2] = sizeof(BenchConfig);
+    sizes[3] = sizeof(HostOp);
+    sizes[4] = sizeof(Result);
+}
+
+Testbench *fgpu_bench_create(const BenchConfig *config) { return new (std::nothrow) Testbench(*config); }
+
+void fgpu_bench_destroy(Testbench *bench) { delete bench; }
+
+void fgpu_bench_launch(Testbench *bench, HostOp *operations, uint32_t count, uint64_t max_cycles) {
+    bench->launch(operations, count, max_cycles);
+}
+
+uint32_t fgpu_bench_step(Testbench *bench, const PortsOut *out, PortsIn *in) { return bench->step(*out, *in); }
+
+const Result *fgpu_bench_result(Testbench *bench) { return &bench->result(); }
+
+}

@@ -1,0 +1,65 @@
+// The test bench of a whole FGPU: memory behind its AXI4 ports, a host at its control port, a watchdog
+// and counters. Both cycle-accurate engines use it, so that timing is written once.
+//
+// In every cycle an engine calls step() with the outputs as they are just before the rising clock edge, and
+// drives the inputs that step() left just after that edge.
+
+#pragma once
+
+#include "host.h"
+#include "memory.h"
+#include "ports.h"
+
+namespace fgpu {
+
+class Testbench {
+public:
+    explicit Testbench(const BenchConfig &config);
+
+    // Begin a launch: the operations of the host, and the most cycles from OP_START to the status bit.
+    void launch(HostOp *operations, uint32_t count, uint64_t max_cycles);
+
+    // One clock cycle; returns RUNNING until the host's last operation is done or something failed.
+    Status step(const PortsOut &out, PortsIn &in) {
+        const uint64_t cycle = now++;
+        const bool counted = host.counting();
+        host.step(out.lite, out.status, in.lite, cycle);
+        for (unsigned i = 0; i < config.ports; i++)
+            ports[i].step(out.axi[i], in.axi[i], cycle);
+        if (counted && config.probes)
+            count(out);
+        uint32_t failed = host.failure.status;
+        for (unsigned i = 0; i < config.ports; i++)
+            failed |= ports[i].failure.status;
+        if (__builtin_expect(failed | unsigned(host.done()) | unsigned(host.late(cycle)), 0))
+            return stop(out, cycle);
+        return RUNNING;
+    }
+
+    const Result &result();
+
+    PortsIn inputs{};   // what the engine drives, for engines that keep it here
+
+private:
+    void count(const PortsOut &out) {
+        for (unsigned i = 0; i < config.compute_units; i++) {
+            const ProbeOut &probe = out.probe[i];
+            UnitCounters &unit = outcome.unit[i];
+            unit.buckets[probe.bucket & (BUCKETS - 1)]++;
+            unit.instructions += probe.issue;
+            unit.work_item_instructions += probe.issue ? probe.lanes : 0;
+        }
+        for (uint64_t events = out.events; events; events &= events - 1)
+            outcome.events[__builtin_ctzll(events)]++;
+    }
+
+    Status stop(const PortsOut &out, uint64_t cycle);
+
+    BenchConfig config;
+    uint64_t now = 0;
+    Host host;
+    MemoryPort ports[PORTS];
+    Result outcome{};
+};
+
+}  // namespace fgpu
