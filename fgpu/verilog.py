@@ -1,0 +1,125 @@
+"""Verilog of a whole FGPU, with the port names that board designs and test benches expect."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from amaranth.back import verilog
+from amaranth.hdl import Elaboratable, Module, Signal, Value
+from amaranth.hdl._ir import PortDirection
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In
+
+from .config import Config
+from .errors import ConfigError, ToolError
+
+__all__ = ["ports", "to_verilog", "write_verilog"]
+
+# What Yosys' Verilog writer does everywhere, by design: it leaves extension and truncation to the language's
+# rules, gives registers an initial value and an assignment, and declares every signal of the source. Warnings
+# that can mean a fault (latches, several drivers, loops, undriven or unconnected signals) stay on.
+_STYLE = ["ALWNEVER", "CASEINCOMPLETE", "CASEOVERLAP", "DECLFILENAME", "PROCASSINIT", "UNUSEDSIGNAL",
+          "WIDTHEXPAND", "WIDTHTRUNC"]
+
+Factory = Callable[[Config], wiring.Component]
+
+
+def ports(component: wiring.Component) -> dict[str, tuple[Value, PortDirection]]:
+    """The ports of ``component`` under flat names, in the order of its signature.
+
+    ``s_axi.awaddr`` becomes ``s_axi_awaddr``, ``m_axi[0].araddr`` becomes ``m0_axi_araddr`` and the field
+    ``bucket`` of the structure ``probe[0]`` becomes ``probe0_bucket``. Only values of such fields are not
+    signals, so without probes the result can be given to :func:`amaranth.back.verilog.convert`.
+    """
+    flat: dict[str, tuple[Value, PortDirection]] = {}
+    for path, member, value in component.signature.flatten(component):
+        direction = PortDirection.Input if member.flow is In else PortDirection.Output
+        name = _name(path)
+        if isinstance(value, data.View):
+            for field, _ in data.Layout.cast(value.shape()):
+                flat[f"{name}_{field}"] = Value.cast(value[field]), direction
+        else:
+            flat[name] = Value.cast(value), direction
+    return flat
+
+
+def _name(path: tuple[str | int, ...]) -> str:
+    """``("m_axi", 0, "araddr")`` is ``m0_axi_araddr``: an index belongs behind the first word."""
+    words: list[str] = []
+    for part in path:
+        if isinstance(part, int):
+            first, *rest = words[-1].split("_", 1)
+            words[-1] = "_".join([f"{first}{part}", *rest]) if words[-1] == "m_axi" else f"{words[-1]}{part}"
+        else:
+            words.append(part)
+    return "_".join(words)
+
+
+class _Top(Elaboratable):
+    """A component whose ports are all signals: fields of structures get signals of their own."""
+
+    def __init__(self, component: wiring.Component) -> None:
+        self.component = component
+        self.ports: dict[str, tuple[Signal, PortDirection]] = {}
+        self._fields: list[tuple[Signal, Value]] = []
+        for name, (value, direction) in ports(component).items():
+            if not isinstance(value, Signal):
+                if direction is PortDirection.Input:
+                    raise ValueError(f"input {name} is part of a structure; use plain signals for inputs")
+                field = Signal(value.shape(), name=name)
+                self._fields.append((field, value))
+                value = field
+            self.ports[name] = value, direction
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.core = self.component
+        for field, value in self._fields:
+            m.d.comb += field.eq(value)
+        return m
+
+
+def _core(config: Config) -> wiring.Component:
+    # The whole core takes long to import, and most who import this module bring their own.
+    from .core import FGPU
+
+    component: wiring.Component = FGPU(config)
+    return component
+
+
+def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core) -> str:
+    """The text of one self-contained Verilog file with ``name`` as its top module.
+
+    ``core`` builds the component; it is another than the FGPU only in tests.
+    """
+    component = core(config)
+    top: Elaboratable = component
+    flat = ports(component)
+    if not all(isinstance(value, Signal) for value, _ in flat.values()):
+        top = _Top(component)
+        flat = top.ports
+    try:
+        # Source locations would name paths of this machine, and triple the size of the text.
+        text: str = verilog.convert(top, name=name, ports=flat, emit_src=False, strip_internal_attrs=True)
+    except verilog.YosysError as error:
+        raise ToolError(f"Yosys cannot write the Verilog: {error}") from error
+    pragmas = "".join(f"/* verilator lint_off {name} */\n" for name in _STYLE)
+    return pragmas + text
+
+
+def write_verilog(config: Config, path: Path | str, *, name: str = "fgpu", core: Factory = _core) -> Path:
+    """Write the Verilog of an FGPU to ``path``, whole or not at all."""
+    path = Path(path)
+    if not name.isidentifier() or not name.isascii():
+        raise ConfigError(f"{name!r} is no name for a Verilog module")
+    text = to_verilog(config, name=name, core=core)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        try:
+            partial.write_text(text, encoding="ascii")
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise ToolError(f"cannot write {path}: {error.strerror or error}") from error
+    return path
