@@ -1,0 +1,129 @@
+"""Register allocation: Chaitin and Briggs's graph colouring, with aggressive coalescing."""
+
+from collections.abc import Iterable
+
+from fgpu.errors import CompileError
+from fgpu.isa import REGISTER_COUNT, STACK_POINTER
+
+from .liveness import live_out
+from .mir import ZERO, MachineFunction, Op, Pseudo
+from .spill import spill
+
+__all__ = ["allocate"]
+
+COLOURS = tuple(number for number in range(1, REGISTER_COUNT) if number != STACK_POINTER)
+"""Registers to allocate: r0 is zero, and code of other compilers relies on the stack pointer being kept."""
+_LOOP_WEIGHT = 10
+_ROUNDS = 20
+
+
+class _Graph:
+    """Interference of the virtual registers of a function, and what each would cost to spill."""
+
+    def __init__(self, function: MachineFunction) -> None:
+        self.edges: dict[int, set[int]] = {}
+        self.moves: list[tuple[int, Op]] = []
+        self.cost: dict[int, float] = {}
+        flow = function.flow()
+        out = live_out(function)
+        for name, block in function.blocks.items():
+            weight = _LOOP_WEIGHT ** flow.depth[name]
+            live = set(out[name])
+            for op in reversed([*block.reading()]):
+                for register in op.uses:
+                    self.cost[register] = self.cost.get(register, 0) + weight
+                if op.dst is not None:
+                    self.cost[op.dst] = self.cost.get(op.dst, 0) + (0 if op.is_cheap else weight)
+                    live.discard(op.dst)
+                    self._define(op, live)
+                if op.opcode is Pseudo.MOVE:
+                    self.moves.append((weight, op))
+                live.update(op.uses)
+
+    def _define(self, op: Op, live: Iterable[int]) -> None:
+        assert op.dst is not None
+        mine = self.edges.setdefault(op.dst, set())
+        for other in live:
+            # A copy has the value of its source: they may share a register as far as this place goes.
+            if other != op.dst and not (op.opcode is Pseudo.MOVE and other == op.rs):
+                mine.add(other)
+                self.edges.setdefault(other, set()).add(op.dst)
+
+    def merge(self, into: int, gone: int) -> None:
+        """Make one node of two that do not interfere."""
+        self.cost[into] = self.cost.get(into, 0) + self.cost.pop(gone, 0)
+        for other in self.edges.pop(gone, set()):
+            self.edges[other].discard(gone)
+            self.edges[other].add(into)
+            self.edges.setdefault(into, set()).add(other)
+
+
+def _coalesce(function: MachineFunction, graph: _Graph) -> None:
+    """Give both ends of a move one register wherever they do not interfere, hottest moves first."""
+    merged: dict[int, int] = {}
+
+    def final(register: int) -> int:
+        while register in merged:
+            register = merged[register]
+        return register
+
+    for _, op in sorted(graph.moves, key=lambda item: -item[0]):
+        assert op.dst is not None
+        a, b = final(op.dst), final(op.rs)
+        if a != b and b not in graph.edges.get(a, ()):
+            graph.merge(a, b)
+            merged[b] = a
+    for block in function.blocks.values():
+        for op in block.reading():
+            op.substitute(final)
+            if op.dst is not None:
+                op.dst = final(op.dst)
+        block.ops = [op for op in block.ops if op.opcode is not Pseudo.MOVE or op.dst != op.rs]
+
+
+def _colour(graph: _Graph, temporaries: set[int]) -> tuple[dict[int, int], list[int]]:
+    """A colour for each register, and the registers for which none was left."""
+    degree = {register: len(others) for register, others in graph.edges.items()}
+    todo = set(degree)
+    stack = []
+    while todo:
+        chosen = next((r for r in sorted(todo) if degree[r] < len(COLOURS)), None)
+        if chosen is None:
+            candidates = (todo - temporaries) or todo
+            chosen = min(candidates, key=lambda r: (graph.cost.get(r, 0) / degree[r], r))
+        todo.discard(chosen)
+        stack.append(chosen)
+        for other in graph.edges[chosen]:
+            degree[other] -= 1
+    colours: dict[int, int] = {}
+    failed = []
+    for register in reversed(stack):
+        taken = {colours[other] for other in graph.edges[register] if other in colours}
+        free = next((colour for colour in COLOURS if colour not in taken), None)
+        if free is None:
+            failed.append(register)
+        else:
+            colours[register] = free
+    return colours, failed
+
+
+def allocate(function: MachineFunction) -> int:
+    """Replace virtual by physical registers; returns the words of scratchpad that the function needs."""
+    temporaries: set[int] = set()
+    words = function.private_words
+    for _ in range(_ROUNDS):
+        graph = _Graph(function)
+        _coalesce(function, graph)
+        graph = _Graph(function)
+        colours, failed = _colour(graph, temporaries)
+        if not failed:
+            colours[ZERO] = ZERO
+            for block in function.blocks.values():
+                for op in block.reading():
+                    op.substitute(colours.__getitem__)
+                    if op.dst is not None:
+                        op.dst = colours[op.dst]
+            return words
+        words, new = spill(function, failed, graph.edges, words)
+        temporaries |= new
+    raise CompileError(f"kernel {function.name!r} needs too many registers at once")

@@ -1,0 +1,102 @@
+"""Control flow of a function, whatever its blocks hold: order, dominators, loops."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["Flow", "Loop"]
+
+
+@dataclass(eq=False)
+class Loop:
+    """A natural loop; ``preheader`` is the only block outside that enters it, None if there are several."""
+
+    header: str
+    blocks: set[str] = field(default_factory=set)
+    latches: list[str] = field(default_factory=list)
+    preheader: str | None = None
+
+
+class Flow:
+    """Analysis of a graph of blocks given as name -> successors; the first name is the entry.
+
+    ``order`` is a reverse post-order of the reachable blocks, ``idom`` the immediate dominators,
+    ``depth`` the number of loops around a block, ``loops`` innermost first.
+    """
+
+    def __init__(self, successors: Mapping[str, Sequence[str]]) -> None:
+        self.successors = successors
+        self.entry = next(iter(successors))
+        self.order = self._reverse_post_order()
+        self.number = {name: at for at, name in enumerate(self.order)}
+        self.predecessors: dict[str, list[str]] = {name: [] for name in self.order}
+        for name in self.order:
+            for successor in dict.fromkeys(successors[name]):
+                self.predecessors[successor].append(name)
+        self.idom = self._dominators()
+        self.loops = self._loops()
+        self.depth = {name: sum(name in loop.blocks for loop in self.loops) for name in self.order}
+
+    def _reverse_post_order(self) -> list[str]:
+        finished: list[str] = []
+        seen = {self.entry}
+        stack = [(self.entry, iter(self.successors[self.entry]))]
+        while stack:
+            name, rest = stack[-1]
+            for successor in rest:
+                if successor not in seen:
+                    seen.add(successor)
+                    stack.append((successor, iter(self.successors[successor])))
+                    break
+            else:
+                finished.append(name)
+                stack.pop()
+        return finished[::-1]
+
+    def _dominators(self) -> dict[str, str]:
+        """Cooper, Harvey and Kennedy's iteration."""
+        idom = {self.entry: self.entry}
+        changed = True
+        while changed:
+            changed = False
+            for name in self.order[1:]:
+                known = [p for p in self.predecessors[name] if p in idom]
+                new = known[0]
+                for other in known[1:]:
+                    new = self._common(idom, new, other)
+                if idom.get(name) != new:
+                    idom[name] = new
+                    changed = True
+        return idom
+
+    def _common(self, idom: Mapping[str, str], a: str, b: str) -> str:
+        while a != b:
+            while self.number[a] > self.number[b]:
+                a = idom[a]
+            while self.number[b] > self.number[a]:
+                b = idom[b]
+        return a
+
+    def dominates(self, a: str, b: str) -> bool:
+        """Whether every path to ``b`` goes through ``a``."""
+        while self.number[b] > self.number[a]:
+            b = self.idom[b]
+        return a == b
+
+    def _loops(self) -> list[Loop]:
+        found: dict[str, Loop] = {}
+        for name in self.order:
+            for header in self.successors[name]:
+                if self.dominates(header, name):
+                    loop = found.setdefault(header, Loop(header, {header}))
+                    loop.latches.append(name)
+                    todo = [name]
+                    while todo:
+                        block = todo.pop()
+                        if block not in loop.blocks:
+                            loop.blocks.add(block)
+                            todo += self.predecessors[block]
+        for loop in found.values():
+            outside = [p for p in self.predecessors[loop.header] if p not in loop.blocks]
+            if len(outside) == 1:
+                loop.preheader = outside[0]
+        return sorted(found.values(), key=lambda loop: len(loop.blocks))

@@ -1,0 +1,91 @@
+"""The compiler's front door: OpenCL C source to a program image."""
+
+from collections.abc import Sequence
+
+from fgpu.config import Config
+from fgpu.errors import CompileError
+from fgpu.isa import Opcode, decode
+
+from .allocate import allocate
+from .destruct import destruct
+from .emit import emit
+from .frontend import compile_to_ir
+from .image import Image, Kernel, Parameter
+from .ir import Function, Module
+from .lower import lower
+from .optimize import optimize
+
+__all__ = ["compile_opencl"]
+
+_PARAMETERS_MAX = 16
+_SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2}
+
+
+def compile_opencl(source: str, *, filename: str = "<opencl>", options: Sequence[str] = (),
+                   config: Config | None = None) -> Image:
+    """Compile OpenCL C to an image with all its kernels.
+
+    ``options`` are clang's, as far as they define macros, find headers or set warnings. ``config`` is the
+    hardware to compile for (the default one if None): its code RAM, scratchpad and stores bound the program.
+    Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported.
+    """
+    config = config or Config()
+    module = compile_to_ir(source, filename, options)
+    functions = [function for function in module.functions.values() if function.is_kernel]
+    if not functions:
+        raise CompileError(f"{filename}: there is no __kernel function in this program")
+    words: list[int] = []
+    kernels = {}
+    for function in functions:
+        code, scratchpad = _compile_kernel(function, config, len(words))
+        kernels[function.name] = Kernel(function.name, len(words), _parameters(function, module), scratchpad,
+                                        len(code), _work_group_size(function, module))
+        words += code
+    if len(words) > config.cram_words:
+        raise CompileError(f"{filename}: the program has {len(words)} instructions; the code RAM holds "
+                           f"{config.cram_words} (cram_size={config.cram_size})")
+    return Image(tuple(words), kernels)
+
+
+def _compile_kernel(function: Function, config: Config, at: int) -> tuple[list[int], int]:
+    if len(function.parameters) > _PARAMETERS_MAX:
+        raise function.error(f"kernel {function.name!r} has {len(function.parameters)} parameters; the hardware "
+                             f"has room for {_PARAMETERS_MAX}")
+    machine = lower(function)
+    optimize(machine)
+    destruct(machine)
+    scratchpad = allocate(machine)
+    if scratchpad > config.scratchpad_words:
+        raise function.error(f"kernel {function.name!r} needs {scratchpad} words of scratchpad a work-item for "
+                             f"private arrays and spilled registers; scratchpad_size={config.scratchpad_size} gives "
+                             f"{config.scratchpad_words}")
+    code = emit(machine, at)
+    if not config.sub_integer_stores:
+        for word in code:
+            row, _ = decode(word)
+            if row.opcode in (Opcode.SB, Opcode.SH):
+                raise function.error(f"kernel {function.name!r} stores 8 or 16 bits ({row.mnemonic}), which needs "
+                                     "sub_integer_stores=True")
+    return code, scratchpad
+
+
+def _parameters(function: Function, module: Module) -> tuple[Parameter, ...]:
+    names = module.metadata.get(function.metadata.get("kernel_arg_name", ""), [])
+    types = module.metadata.get(function.metadata.get("kernel_arg_base_type", ""), [])
+    result = []
+    for number, (_, type) in enumerate(function.parameters):
+        spelling = types[number] if number < len(types) else ""
+        pointee = spelling.removesuffix("*")
+        if type.kind == "ptr":
+            result.append(Parameter(names[number], "pointer", pointee, _SIZES.get(pointee, 4)))
+        else:
+            result.append(Parameter(names[number], "scalar", spelling, type.size))
+    return tuple(result)
+
+
+def _work_group_size(function: Function, module: Module) -> tuple[int, int, int] | None:
+    node = module.metadata.get(function.metadata.get("reqd_work_group_size", ""))
+    if not node:
+        return None
+    x, y, z = map(int, node)
+    return x, y, z

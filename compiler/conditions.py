@@ -1,0 +1,122 @@
+"""Comparisons, as cheap as their user allows: the machine has less-than, equality and conditional moves only."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fgpu.isa import Opcode
+
+from .builder import Builder, signed
+from .ir import Constant, Instruction, Local, Type, Value
+from .mir import ZERO, Op
+
+__all__ = ["Condition", "ConditionSelector"]
+
+_SWAPPED = {"sgt": "slt", "ugt": "ult", "sge": "sle", "uge": "ule"}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """True if ``register`` is not zero (is zero, if ``negated``); ``is_bool``: it is 0 or 1."""
+
+    register: int
+    negated: bool = False
+    is_bool: bool = True
+
+    def __invert__(self) -> "Condition":
+        return Condition(self.register, not self.negated, self.is_bool)
+
+
+class ConditionSelector:
+    """Selects code for conditions of one function. ``value`` gives the register of an operand."""
+
+    def __init__(self, builder: Builder, value: Callable[[Value, Type], int],
+                 definitions: dict[str, Instruction]) -> None:
+        self.builder = builder
+        self.value = value
+        self.definitions = definitions
+
+    def condition(self, value: Value) -> Condition:
+        """The condition that an i1 stands for, with what computes it where that saves an instruction."""
+        definition = self.definitions.get(value.name) if isinstance(value, Local) else None
+        if definition is not None and definition.op == "icmp":
+            return self.compare(definition)
+        if definition is not None and definition.op == "xor" and definition.operands[1] == Constant(1):
+            return ~self.condition(definition.operands[0])
+        if definition is not None and definition.op in ("and", "or"):
+            return self._both(definition.op, *definition.operands)
+        if definition is not None and definition.op == "select" and definition.type.bits == 1:
+            test, then, other = definition.operands
+            if then == Constant(1):
+                return self._both("or", test, other)
+            if other == Constant(0):
+                return self._both("and", test, then)
+        return Condition(self.value(value, Type("int", bits=1)))
+
+    def _both(self, op: str, first: Value, second: Value) -> Condition:
+        """Conjunction or disjunction, through whichever of `or`s and `and`s the polarities allow."""
+        a, b = self.condition(first), self.condition(second)
+        if op == "or":
+            if not a.negated and not b.negated:
+                return Condition(self.builder.or_(a.register, b.register), False, a.is_bool and b.is_bool)
+        elif a.negated and b.negated:
+            return Condition(self.builder.or_(a.register, b.register), True, a.is_bool and b.is_bool)
+        if a.is_bool and b.is_bool and a.negated == b.negated:
+            return Condition(self.builder.and_(a.register, b.register), a.negated)
+        left, right = self.materialize(a), self.materialize(b)
+        return Condition(self.builder.or_(left, right) if op == "or" else self.builder.and_(left, right))
+
+    def materialize(self, condition: Condition) -> int:
+        """A register that is 1 if the condition is true, else 0."""
+        b = self.builder
+        if condition.is_bool:
+            return b.xor(condition.register, b.const(1)) if condition.negated else condition.register
+        if condition.negated:
+            return b.less(condition.register, b.const(1), is_signed=False)
+        return b.less(ZERO, condition.register, is_signed=False)
+
+    def compare(self, icmp: Instruction) -> Condition:
+        predicate = icmp.detail
+        left, right = self.operands(icmp)
+        if predicate in ("eq", "ne"):
+            b = self.builder
+            known = b.value_of(right)
+            difference = b.sub(left, right) if known is not None else b.xor(left, right)
+            is_bool = b.unsigned_bits.get(difference, 32) <= 1
+            return Condition(difference, negated=predicate == "eq", is_bool=is_bool)
+        is_signed = predicate[0] == "s"
+        bound = self._successor(right, is_signed)
+        if predicate.endswith(("le", "gt")) and bound is not None:  # x <= c is x < c + 1
+            less = self.builder.less(left, bound, is_signed)
+            return Condition(less, negated=predicate.endswith("gt"))
+        if predicate in _SWAPPED:
+            predicate, left, right = _SWAPPED[predicate], right, left
+        if predicate.endswith("lt"):
+            return Condition(self.builder.less(left, right, is_signed))
+        return Condition(self.builder.less(right, left, is_signed), negated=True)
+
+    def _successor(self, register: int, is_signed: bool) -> int | None:
+        known = self.builder.value_of(register)
+        if known is None or known == (0x7FFF_FFFF if is_signed else -1):
+            return None
+        return self.builder.const(signed(known + 1))
+
+    def operands(self, icmp: Instruction) -> tuple[int, int]:
+        """Both operands, extended from their type to 32 bits as the predicate needs it."""
+        type, b = icmp.types[0], self.builder
+        left, right = (self.value(operand, type) for operand in icmp.operands)
+        if type.kind != "int" or type.bits >= 32:
+            return left, right
+        extend = b.zero_extended
+        if icmp.detail[0] == "s" or (icmp.detail in ("eq", "ne") and all(
+                b.signed_bits.get(register, 32) <= type.bits for register in (left, right))):
+            extend = b.sign_extended
+        return extend(left, type.bits), extend(right, type.bits)
+
+    def branch(self, value: Value) -> Op:
+        """The branch that is taken if ``value`` is true."""
+        definition = self.definitions.get(value.name) if isinstance(value, Local) else None
+        if definition is not None and definition.op == "icmp" and definition.detail in ("eq", "ne"):
+            left, right = self.operands(definition)
+            return Op(Opcode.BEQ if definition.detail == "eq" else Opcode.BNE, rs=right, rd=left)
+        condition = self.condition(value)
+        return Op(Opcode.BEQ if condition.negated else Opcode.BNE, rs=ZERO, rd=condition.register)

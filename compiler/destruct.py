@@ -1,0 +1,59 @@
+"""Out of SSA form: phis and tied operands become moves, of which the register allocator removes most."""
+
+from fgpu.isa import Opcode
+
+from .liveness import live_out
+from .mir import ZERO, MachineFunction, Op, Pseudo
+
+__all__ = ["destruct"]
+
+_OPPOSITE = {Opcode.MOVN: Opcode.MOVZ, Opcode.MOVZ: Opcode.MOVN}
+
+
+def destruct(function: MachineFunction) -> None:
+    """Remove the phis of ``function`` and give every tied operation one register to read and write."""
+    _choose_tied_operands(function)
+    for block in list(function.blocks.values()):
+        arrivals = []
+        for phi in block.phis:
+            # A register of its own for the passage: neither the order of the moves nor what else
+            # reads the sources then matters, and a branch to elsewhere finds nothing overwritten.
+            passage = function.new_register()
+            for name, source in phi.sources.items():
+                function.blocks[name].ops.append(_move(passage, source))
+            arrivals.append(_move(phi.dst, passage))
+        block.phis = []
+        block.ops[:0] = arrivals
+    for block in function.blocks.values():
+        ops = []
+        for op in block.ops:
+            if op.is_tied:
+                assert op.dst is not None
+                ops.append(_move(op.dst, op.rd))
+                op.rd = op.dst
+            ops.append(op)
+        block.ops = ops
+
+
+def _move(dst: int, source: int) -> Op:
+    return Op(Pseudo.MOVE, dst, source) if source else Op(Pseudo.CONST, dst)
+
+
+def _choose_tied_operands(function: MachineFunction) -> None:
+    """Let a conditional move overwrite the operand that nobody needs any more, by inverting its condition."""
+    out = live_out(function)
+    carried = {phi.dst for block in function.blocks.values() for phi in block.phis}
+    for name, block in function.blocks.items():
+        live = set(out[name])
+        for op in reversed([*block.reading()]):
+            live.discard(op.dst if op.dst is not None else ZERO)
+            if op.opcode in _OPPOSITE and _worth(op.rs, op, live, carried) > _worth(op.rd, op, live, carried):
+                op.opcode = _OPPOSITE[op.opcode]
+                op.rs, op.rd = op.rd, op.rs
+            live.update(op.uses)
+
+
+def _worth(register: int, op: Op, live: set[int], carried: set[int]) -> int:
+    if register == ZERO or register in live or register == op.rt:
+        return 0
+    return 2 + (register in carried)

@@ -1,0 +1,101 @@
+"""The end of the pipeline: order of the blocks, branches, and instruction words."""
+
+from fgpu.isa import Opcode, Operands, by_opcode, encode
+
+from .mir import ZERO, MachineBlock, MachineFunction, Op, Pseudo
+
+__all__ = ["emit"]
+
+_INVERSE = {Opcode.BEQ: Opcode.BNE, Opcode.BNE: Opcode.BEQ}
+_DUPLICATE_UP_TO = 4
+"""Operations of a last block that are copied rather than jumped to: words are cheaper than time."""
+
+
+def emit(function: MachineFunction, at: int) -> list[int]:
+    """The words of ``function``, whose registers are physical; ``at`` is the word index of the first."""
+    _skip_empty_blocks(function)
+    order = _layout(function)
+    ops: list[Op] = []
+    labels: dict[str, int] = {}
+    targets: dict[int, str] = {}
+    for position, block in enumerate(order):
+        follower = order[position + 1].name if position + 1 < len(order) else None
+        labels[block.name] = len(ops)
+        _body(block, ops)
+        branch, target, next_block = block.branch, block.target, block.next
+        if branch is not None and target is not None:
+            if target == follower and next_block is not None:
+                branch = Op(_INVERSE[branch.opcode], rs=branch.rs, rd=branch.rd)  # type: ignore[index]
+                target, next_block = next_block, target
+            targets[len(ops)] = target
+            ops.append(branch)
+        if next_block is None:
+            ops.append(Op(Opcode.RET))
+        elif next_block != follower:
+            end = function.blocks[next_block]
+            if not end.successors and len(end.ops) <= _DUPLICATE_UP_TO:
+                _body(end, ops)
+                ops.append(Op(Opcode.RET))
+            else:
+                targets[len(ops)] = next_block
+                ops.append(Op(Opcode.BEQ))
+    for index, name in targets.items():
+        ops[index].imm = labels[name] - index - 1
+    return [_encode(op) for op in ops]
+
+
+def _skip_empty_blocks(function: MachineFunction) -> None:
+    """Let branches to a block that does nothing go where it goes."""
+    def final(name: str | None) -> str | None:
+        seen = set()
+        while name is not None and name not in seen:
+            seen.add(name)
+            block = function.blocks[name]
+            if block.ops or block.branch is not None or block.next is None:
+                break
+            name = block.next
+        return name
+
+    for block in function.blocks.values():
+        block.target, block.next = final(block.target), final(block.next)
+        if block.target == block.next:
+            block.branch = block.target = None
+
+
+def _layout(function: MachineFunction) -> list[MachineBlock]:
+    """Blocks in an order in which most go on to the next one; loops stay together."""
+    flow = function.flow()
+    placed: dict[str, MachineBlock] = {}
+    waiting = flow.order[::-1]
+    while waiting:
+        name: str | None = waiting.pop()
+        while name is not None and name not in placed:
+            block = placed[name] = function.blocks[name]
+            ways = [way for way in (block.next, block.target) if way is not None and way not in placed]
+            name = max(ways, key=flow.depth.__getitem__, default=None)
+    return list(placed.values())
+
+
+def _body(block: MachineBlock, ops: list[Op]) -> None:
+    """Append copies of the operations of ``block``, pseudo operations as instructions."""
+    for op in block.ops:
+        if op.opcode is Pseudo.MOVE:
+            ops.append(Op(Opcode.OR, op.dst, op.rs, ZERO))
+        elif op.opcode is Pseudo.CONST:
+            ops += _constant(op)
+        else:
+            ops.append(Op(op.opcode, op.dst, op.rs, op.rt, op.rd, op.imm))
+
+
+def _constant(op: Op) -> list[Op]:
+    """``li`` where 16 signed bits are enough, else ``li`` and ``lui``."""
+    if op.imm in by_opcode[Opcode.LI].immediate_range:
+        return [Op(Opcode.LI, op.dst, imm=op.imm)]
+    low = ((op.imm & 0xFFFF) ^ 0x8000) - 0x8000
+    return [Op(Opcode.LI, op.dst, imm=low), Op(Opcode.LUI, op.dst, imm=(op.imm >> 16) & 0xFFFF)]
+
+
+def _encode(op: Op) -> int:
+    assert isinstance(op.opcode, Opcode)
+    rd = op.dst if op.dst is not None else op.rd
+    return encode(op.opcode, Operands(rd, op.rs, op.rt, op.imm))

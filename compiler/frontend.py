@@ -1,0 +1,54 @@
+"""OpenCL C to optimized LLVM IR: clang, its options and its diagnostics."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from fgpu.errors import CompileError, ToolError
+
+from .ir import Module
+from .ir_parser import parse_module
+
+__all__ = ["HEADER", "compile_to_ir"]
+
+_HERE = Path(__file__).parent
+HEADER = _HERE / "opencl.h"
+_TIMEOUT_SECONDS = 60
+_USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-")
+_CLANG = (
+    sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
+    "-target", "spir-unknown-unknown", "-emit-llvm", "-S", "-O2", "-gline-tables-only", "-cl-kernel-arg-info",
+    "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
+    # No memcpy or memset made of loops and stores: there is no library to call.
+    "-fno-builtin",
+    # Everything is inlined: a call would cost more than the wavefront's time for most bodies.
+    "-mllvm", "-inline-threshold=100000",
+    # Closed forms of loops are computed in integers wider than a register.
+    "-mllvm", "-replexitval=never",
+    # A divergent branch splits the wavefront for good, so a select is worth several instructions.
+    "-mllvm", "-two-entry-phi-node-folding-threshold=12", "-mllvm", "-phi-node-folding-threshold=12",
+    "-mllvm", "-speculate-one-expensive-inst=true",
+    "-Wno-spir-compat", "-Wno-unused-command-line-argument", "-include", str(HEADER),
+)
+
+
+def compile_to_ir(source: str, filename: str, options: Sequence[str] = ()) -> Module:
+    """Run clang on ``source``; its errors become a :class:`~fgpu.errors.CompileError`."""
+    for option in options:
+        if not option.startswith(_USER_OPTIONS):
+            raise CompileError(f"option {option!r} is not accepted; use {', '.join(_USER_OPTIONS)}")
+    name = filename.replace("\\", "\\\\").replace('"', '\\"')
+    try:
+        run = subprocess.run([*_CLANG, *options, "-o", "-", "-"], input=f'#line 1 "{name}"\n{source}', text=True,
+                             encoding="utf-8", capture_output=True, timeout=_TIMEOUT_SECONDS, check=False)
+    except OSError as error:
+        raise ToolError(f"cannot run clang: {error}") from None
+    except subprocess.TimeoutExpired:
+        raise ToolError(f"clang did not finish {filename} within {_TIMEOUT_SECONDS} s") from None
+    if run.returncode != 0:
+        if "error:" in run.stderr:
+            raise CompileError(run.stderr.strip())
+        raise ToolError(f"clang failed with status {run.returncode}: {run.stderr.strip() or 'no message'}; "
+                        "is the ziglang package installed?")
+    return parse_module(run.stdout, own_headers=(HEADER.name,))

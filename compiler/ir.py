@@ -1,0 +1,199 @@
+"""The part of LLVM's intermediate representation that the compiler understands, as plain objects."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from fgpu.errors import CompileError
+
+__all__ = [
+    "VOID",
+    "Block",
+    "Constant",
+    "Function",
+    "Global",
+    "Instruction",
+    "Local",
+    "Location",
+    "Module",
+    "Type",
+    "Value",
+    "integer",
+]
+
+
+@dataclass(frozen=True)
+class Type:
+    """A type. ``kind`` is one of void, int, ptr, array, struct, vector, float, other; the rest depends on it."""
+
+    kind: str
+    bits: int = 0
+    space: int = 0
+    count: int = 0
+    fields: tuple["Type", ...] = ()
+    text: str = ""
+
+    @property
+    def align(self) -> int:
+        """Alignment in bytes, in the 32-bit data layout that OpenCL C has here."""
+        if self.kind in ("array", "struct"):
+            return max((field.align for field in self.fields), default=1)
+        return self.size
+
+    @property
+    def size(self) -> int:
+        """Bytes that a value of this type takes in memory, padding included."""
+        match self.kind:
+            case "int" | "float":
+                return max(1, 1 << (self.bits - 1).bit_length() >> 3)
+            case "ptr":
+                return 4
+            case "array" | "vector":
+                return self.count * self.fields[0].size
+            case "struct":
+                return _round_up(self.offset(len(self.fields)), self.align)
+        return 1
+
+    def offset(self, index: int) -> int:
+        """Byte offset of field ``index`` of a struct."""
+        at = 0
+        for number, member in enumerate(self.fields):
+            at = _round_up(at, member.align)
+            if number == index:
+                break
+            at += member.size
+        return at
+
+    @property
+    def is_word(self) -> bool:
+        """Whether a value of this type fits a register."""
+        return self.kind == "ptr" or (self.kind == "int" and self.bits <= 32)
+
+
+def _round_up(value: int, to: int) -> int:
+    return -(-value // to) * to
+
+
+VOID = Type("void")
+
+
+def integer(bits: int) -> Type:
+    """The integer type of ``bits`` bits."""
+    return Type("int", bits=bits)
+
+
+@dataclass(frozen=True)
+class Local:
+    """A value that an instruction or a parameter of the function defines."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Global:
+    """The address of a function or of a variable of the module."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An integer (or null, or an undefined value as zero); None where the compiler has no use for it."""
+
+    value: int | None
+    text: str = ""
+
+
+Value = Local | Global | Constant
+
+
+@dataclass(frozen=True)
+class Location:
+    """A place in the source text."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(eq=False)
+class Instruction:
+    """One instruction. ``types`` has the type of each of ``operands``, ``type`` that of the result.
+
+    ``detail`` is the predicate of icmp, or the name of what a call calls; ``blocks`` are the labels of a
+    branch, or the predecessors of a phi; ``source`` is the element type of getelementptr and alloca.
+    """
+
+    op: str
+    type: Type = VOID
+    name: str = ""
+    operands: list[Value] = field(default_factory=list)
+    types: list[Type] = field(default_factory=list)
+    blocks: list[str] = field(default_factory=list)
+    detail: str = ""
+    source: Type = VOID
+    align: int = 1
+    location: Location | None = None
+
+    @property
+    def is_terminator(self) -> bool:
+        return self.op in ("br", "condbr", "switch", "ret", "unreachable")
+
+
+@dataclass(eq=False)
+class Block:
+    """A basic block: phis first, a terminator last."""
+
+    name: str
+    instructions: list[Instruction] = field(default_factory=list)
+
+    @property
+    def phis(self) -> list[Instruction]:
+        return [i for i in self.instructions if i.op == "phi"]
+
+    @property
+    def terminator(self) -> Instruction:
+        return self.instructions[-1]
+
+    @property
+    def successors(self) -> list[str]:
+        return list(dict.fromkeys(self.terminator.blocks))
+
+
+@dataclass(eq=False)
+class Function:
+    """A function with a body; ``parameters`` are its values' names and types, ``metadata`` the ids it refers to."""
+
+    name: str
+    result: Type
+    parameters: list[tuple[str, Type]]
+    blocks: dict[str, Block]
+    is_kernel: bool
+    metadata: dict[str, str]
+    location: Location
+
+    def instructions(self) -> Iterator[Instruction]:
+        for block in self.blocks.values():
+            yield from block.instructions
+
+    def predecessors(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {name: [] for name in self.blocks}
+        for block in self.blocks.values():
+            for successor in block.successors:
+                found[successor].append(block.name)
+        return found
+
+    def error(self, message: str, at: Instruction | None = None) -> CompileError:
+        """The error for a construct of this function, at its source line."""
+        location = at.location if at is not None and at.location is not None else self.location
+        return CompileError(f"{location}: {message}")
+
+
+@dataclass
+class Module:
+    """All functions with a body, and the lists of strings and numbers in metadata nodes."""
+
+    functions: dict[str, Function]
+    metadata: dict[str, list[str]]
+    variables: set[str]

@@ -1,0 +1,222 @@
+"""Loads, stores and address arithmetic: instruction selection for memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fgpu.isa import Opcode
+
+from .builder import Builder
+from .ir import Constant, Function, Instruction, Local, Type, Value
+from .mir import ZERO
+
+__all__ = ["GLOBAL_SPACES", "PRIVATE_SPACE", "MemorySelector", "Private"]
+
+PRIVATE_SPACE = 0
+GLOBAL_SPACES = (1, 2)  # __global and __constant
+_LOADS = {1: Opcode.LB, 2: Opcode.LH, 4: Opcode.LW}
+_STORES = {1: Opcode.SB, 2: Opcode.SH, 4: Opcode.SW}
+_WORD = 4
+
+
+@dataclass(frozen=True)
+class Private:
+    """An address in the scratchpad: word ``register + offset``; each element of ``unit`` bytes has a word."""
+
+    register: int
+    offset: int
+    unit: int
+
+
+@dataclass(frozen=True)
+class _Path:
+    """What a getelementptr adds to ``base``: bytes, and registers times bytes."""
+
+    base: Value
+    offset: int
+    terms: tuple[tuple[int, int], ...]
+
+
+class MemorySelector:
+    """Selects the memory instructions of one function. ``value`` gives the register of an operand."""
+
+    def __init__(self, function: Function, builder: Builder, value: Callable[[Value, Type], int],
+                 definitions: dict[str, Instruction], users: dict[str, list[Instruction]],
+                 depth_of: Callable[[str], int]) -> None:
+        self.function = function
+        self.builder = builder
+        self.value = value
+        self.definitions = definitions
+        self.users = users
+        self.depth_of = depth_of
+        self.private: dict[str, Private] = {}
+
+    # -- global memory ---------------------------------------------------------------------------------
+
+    def load(self, instruction: Instruction) -> int:
+        pointer, type = instruction.operands[0], instruction.type
+        size = self._element_size(instruction, type, instruction.types[0])
+        if instruction.types[0].space == PRIVATE_SPACE:
+            place = self._private_access(instruction, pointer, size)
+            return self.builder.emit(Opcode.LLWI, place.register, imm=place.offset)
+        base, index = self.address(pointer, size)
+        word = self.builder.emit(_LOADS[size], rs=index, rt=base)
+        if size == _WORD:
+            return word
+        return self._part(instruction, word, base, index, size)
+
+    def _part(self, load: Instruction, word: int, base: int, index: int, size: int) -> int:
+        """Take the 8 or 16 bits that were asked for out of the aligned word, extended as most users want it."""
+        b, bits = self.builder, 8 * size
+        users = {user.op for user in self.users.get(load.name, ())}
+        wants_signed = "sext" in users and "zext" not in users
+        if load.align >= _WORD:                 # the part is at the bottom: extension when it is asked for
+            return word
+        shift = b.shl(b.add(base, b.shl(index, b.const(size - 1))), b.const(3))
+        if wants_signed or size == 2:
+            # Shift the part to the top, then down. Shifts use the low five bits of the amount.
+            top = b.const(32 - bits)
+            at_top = b.shl(word, b.xor(shift, top))
+            moved = b.sra(at_top, top) if wants_signed else b.srl(at_top, top)
+            return b.note(moved, *((32, bits) if wants_signed else (bits, 32)))
+        return b.srl(word, shift)
+
+    def store(self, instruction: Instruction) -> None:
+        stored, pointer = instruction.operands
+        size = self._element_size(instruction, instruction.types[0], instruction.types[1])
+        data = self.value(stored, instruction.types[0])
+        if instruction.types[1].space == PRIVATE_SPACE:
+            place = self._private_access(instruction, pointer, size)
+            self.builder.effect(Opcode.LSWI, place.register, rd=data, imm=place.offset)
+            return
+        base, index = self.address(pointer, size)
+        self.builder.effect(_STORES[size], rs=index, rt=base, rd=data)
+
+    def _element_size(self, at: Instruction, type: Type, pointer: Type) -> int:
+        size = type.size
+        if size not in _LOADS or (type.kind == "int" and type.bits not in (8, 16, 32)):
+            raise self.function.error(f"memory access of {type.bits} bits is not supported", at)
+        if pointer.space in GLOBAL_SPACES and at.align < size:
+            raise self.function.error(f"access to {size} bytes that may not be aligned is not supported", at)
+        return size
+
+    def address(self, pointer: Value, size: int) -> tuple[int, int]:
+        """Base and index registers of an access of ``size`` bytes; the hardware scales the index by ``size``."""
+        b, type = self.builder, Type("ptr", space=1)
+        path = self._path(pointer)
+        if path is None:
+            return self.value(pointer, type), ZERO
+        inner = self._path(path.base)
+        if not path.terms and inner is not None and len(inner.terms) == 1:
+            path = _Path(inner.base, inner.offset + path.offset, inner.terms)
+        if path.offset % size == 0 and len(path.terms) <= 1 and all(t[1] % size == 0 for t in path.terms):
+            base = self.value(path.base, type)
+            offset = path.offset // size
+            if not path.terms:
+                return base, b.const(offset)
+            register, stride = path.terms[0]
+            index = b.mul(register, b.const(stride // size))
+            if offset and self._is_outside_loop(path.base):
+                return b.add(base, b.const(path.offset)), index     # goes to the loop's preheader
+            return base, b.add(index, b.const(offset))
+        return self.value(pointer, type), ZERO
+
+    def _is_outside_loop(self, value: Value) -> bool:
+        """Whether ``value`` is defined in fewer loops than the block at hand."""
+        return not isinstance(value, Local) or self.depth_of(value.name) < self.depth_of("")
+
+    def _path(self, pointer: Value) -> _Path | None:
+        if not isinstance(pointer, Local):
+            return None
+        gep = self.definitions.get(pointer.name)
+        if gep is None or gep.op != "getelementptr":
+            return None
+        return self._walk(gep)
+
+    def _walk(self, gep: Instruction) -> _Path:
+        offset, type = 0, gep.source
+        terms: list[tuple[int, int]] = []
+        for position, (index, index_type) in enumerate(zip(gep.operands[1:], gep.types[1:], strict=True)):
+            if position and type.kind == "struct" and isinstance(index, Constant):
+                assert index.value is not None
+                offset += type.offset(index.value)
+                type = type.fields[index.value]
+                continue
+            if position:
+                type = type.fields[0]
+            if isinstance(index, Constant) and index.value is not None:
+                offset += index.value * type.size
+            else:
+                register = self.builder.sign_extended(self.value(index, index_type), index_type.bits)
+                terms.append((register, type.size))
+        return _Path(gep.operands[0], offset, tuple(terms))
+
+    def getelementptr(self, gep: Instruction) -> int:
+        """The address itself, for those who need it in a register."""
+        if gep.type.space == PRIVATE_SPACE:
+            return self._private_element(gep)
+        b, path = self.builder, self._walk(gep)
+        address = self.value(path.base, gep.types[0])
+        for register, stride in path.terms:
+            address = b.add(address, b.mul(register, b.const(stride)))
+        return b.add(address, b.const(path.offset))
+
+    # -- private memory --------------------------------------------------------------------------------
+
+    def alloca(self, instruction: Instruction) -> int:
+        """Reserve scratchpad words for a private variable."""
+        if instruction.operands:
+            raise self.function.error("a private array needs a constant size", instruction)
+        sizes = set(_scalars(instruction.source))
+        if len(sizes) != 1 or not sizes <= set(_LOADS):
+            raise self.function.error("a private variable in memory must be an array of one integer type of at "
+                                      "most 32 bits", instruction)
+        unit = sizes.pop()
+        function = self.builder.function
+        place = Private(ZERO, function.private_words, unit)
+        function.private_words += instruction.source.size // unit
+        self.private[instruction.name] = place
+        return self.builder.const(place.offset)
+
+    def _private_element(self, gep: Instruction) -> int:
+        b, path = self.builder, self._walk(gep)
+        place = self.private_place(path.base, gep)
+        if any(stride % place.unit for _, stride in path.terms) or path.offset % place.unit:
+            raise self.function.error("a private array must be accessed by whole elements", gep)
+        register = place.register
+        for term, stride in path.terms:
+            register = b.add(register, b.mul(term, b.const(stride // place.unit)))
+        place = Private(register, place.offset + path.offset // place.unit, place.unit)
+        self.private[gep.name] = place
+        return b.add(register, b.const(place.offset))
+
+    def private_place(self, pointer: Value, at: Instruction) -> Private:
+        """Where a private pointer points; refused where that cannot be told."""
+        place = self.private.get(pointer.name) if isinstance(pointer, Local) else None
+        if place is None:
+            raise self.function.error("a private pointer must point into one private array, known here", at)
+        return place
+
+    def _private_access(self, at: Instruction, pointer: Value, size: int) -> Private:
+        place = self.private_place(pointer, at)
+        if place.unit != size:
+            raise self.function.error(f"a private array of {place.unit}-byte elements is accessed as {size} bytes; "
+                                      "use one type", at)
+        return place
+
+    def private_fill(self, call: Instruction) -> None:
+        """memset of a private array with a constant: a store a word."""
+        pointer, byte, length = call.operands[:3]
+        place = self.private_place(pointer, call)
+        if not (isinstance(byte, Constant) and isinstance(length, Constant)) or byte.value is None \
+                or length.value is None or length.value % place.unit:
+            raise self.function.error("memset needs a constant value and length", call)
+        value = self.builder.const(int.from_bytes(bytes([byte.value & 0xFF]) * place.unit, "little"))
+        for word in range(length.value // place.unit):
+            self.builder.effect(Opcode.LSWI, place.register, rd=value, imm=place.offset + word)
+
+
+def _scalars(type: Type) -> list[int]:
+    """Sizes of the scalars that make up ``type``; 0 for what the scratchpad cannot hold."""
+    if type.kind in ("array", "struct"):
+        return [size for member in type.fields for size in _scalars(member)]
+    return [type.size] if type.is_word else [0]

@@ -1,0 +1,120 @@
+"""Machine code with virtual registers: between instruction selection and encoding."""
+
+import enum
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
+
+from .cfg import Flow
+
+__all__ = ["ZERO", "MachineBlock", "MachineFunction", "Op", "Phi", "Pseudo"]
+
+ZERO = 0
+"""The register that is always zero; the only physical one before allocation. Virtual ones start at 32."""
+
+
+class Pseudo(enum.Enum):
+    """Operations that become zero, one or two instructions at the end."""
+
+    MOVE = "move"   # dst = rs
+    CONST = "const"  # dst = imm, any 32 bits
+
+
+@dataclass(eq=False)
+class Op:
+    """One operation. ``rd`` is the register that the rd field *reads*: the value of a store, the
+    comparand of a branch, or the old value of a tied destination (macc, movn, movz)."""
+
+    opcode: Opcode | Pseudo
+    dst: int | None = None
+    rs: int = ZERO
+    rt: int = ZERO
+    rd: int = ZERO
+    imm: int = 0
+
+    @property
+    def uses(self) -> list[int]:
+        """Virtual registers that this operation reads."""
+        if isinstance(self.opcode, Pseudo):
+            return [self.rs] if self.rs else []
+        return [register for register in (self.rs, self.rt, self.rd) if register]
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether the destination must be the register that ``rd`` names."""
+        if isinstance(self.opcode, Pseudo):
+            return False
+        row = by_opcode[self.opcode]
+        return row.reads_rd and row.writes_rd
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether the result depends on the operands only, so that it may be moved, shared or dropped."""
+        if isinstance(self.opcode, Pseudo):
+            return True
+        return self.dst is not None and by_opcode[self.opcode].unit not in (Unit.MEMORY, Unit.ATOMIC, Unit.SCRATCHPAD)
+
+    @property
+    def is_droppable(self) -> bool:
+        """Whether nobody misses the operation if nobody reads its result."""
+        return self.is_pure or self.opcode in (Opcode.LW, Opcode.LH, Opcode.LB, Opcode.LLWI)
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether computing the value again costs no more than reloading it: no operand but immediates."""
+        return self.is_pure and not self.uses and not self.is_tied
+
+    def substitute(self, change: Callable[[int], int]) -> None:
+        """Replace the registers that the operation reads."""
+        self.rs, self.rt, self.rd = (change(r) if r else r for r in (self.rs, self.rt, self.rd))
+
+
+@dataclass(eq=False)
+class Phi:
+    """``dst`` is the register that the predecessor we came from has in ``sources``."""
+
+    dst: int
+    sources: dict[str, int]
+
+
+@dataclass(eq=False)
+class MachineBlock:
+    """Straight-line code; then ``branch`` (beq or bne) to ``target`` if there is one, else on to ``next``.
+
+    A block without ``next`` ends the kernel.
+    """
+
+    name: str
+    phis: list[Phi] = field(default_factory=list)
+    ops: list[Op] = field(default_factory=list)
+    branch: Op | None = None
+    target: str | None = None
+    next: str | None = None
+
+    @property
+    def successors(self) -> list[str]:
+        return [name for name in (self.target, self.next) if name is not None]
+
+    def reading(self) -> Iterator[Op]:
+        """All operations, the branch included."""
+        yield from self.ops
+        if self.branch is not None:
+            yield self.branch
+
+
+@dataclass(eq=False)
+class MachineFunction:
+    """The code of one kernel. ``private_words`` of the scratchpad belong to private arrays, from word 0 on."""
+
+    name: str
+    blocks: dict[str, MachineBlock] = field(default_factory=dict)
+    private_words: int = 0
+    registers: int = REGISTER_COUNT
+
+    def new_register(self) -> int:
+        self.registers += 1
+        return self.registers - 1
+
+    def flow(self) -> Flow:
+        return Flow({name: block.successors for name, block in self.blocks.items()})

@@ -1,0 +1,89 @@
+/* What OpenCL C on FGPU has beyond the language itself. Included before every program. */
+#ifndef FGPU_OPENCL_H
+#define FGPU_OPENCL_H
+
+#define __FGPU__ 1
+#define FGPU_OVERLOAD __attribute__((overloadable, always_inline))
+#define FGPU_QUERY __attribute__((const, overloadable))
+
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+typedef __SIZE_TYPE__ size_t;
+typedef __PTRDIFF_TYPE__ ptrdiff_t;
+typedef __INTPTR_TYPE__ intptr_t;
+typedef __UINTPTR_TYPE__ uintptr_t;
+
+#define NULL ((void *)0)
+#define CHAR_BIT 8
+#define SCHAR_MAX 127
+#define SCHAR_MIN (-128)
+#define CHAR_MAX SCHAR_MAX
+#define CHAR_MIN SCHAR_MIN
+#define UCHAR_MAX 255
+#define SHRT_MAX 32767
+#define SHRT_MIN (-32768)
+#define USHRT_MAX 65535
+#define INT_MAX 2147483647
+#define INT_MIN (-2147483647 - 1)
+#define UINT_MAX 0xffffffffU
+
+/* The work-item's place in the index space: instructions of the machine. The dimension must be a constant. */
+size_t FGPU_QUERY get_global_id(uint dimension);
+size_t FGPU_QUERY get_local_id(uint dimension);
+size_t FGPU_QUERY get_group_id(uint dimension);
+size_t FGPU_QUERY get_global_size(uint dimension);
+size_t FGPU_QUERY get_local_size(uint dimension);
+size_t FGPU_QUERY get_num_groups(uint dimension);
+size_t FGPU_QUERY get_global_offset(uint dimension);
+uint FGPU_QUERY get_work_dim(void);
+
+/* Refused, but with a message of our own instead of clang's about an undeclared function. */
+void __attribute__((convergent, overloadable)) barrier(uint flags);
+void __attribute__((overloadable)) mem_fence(uint flags);
+void __attribute__((overloadable)) read_mem_fence(uint flags);
+void __attribute__((overloadable)) write_mem_fence(uint flags);
+#define CLK_LOCAL_MEM_FENCE 1
+#define CLK_GLOBAL_MEM_FENCE 2
+#define FGPU_ATOMIC(name, type) \
+    type __attribute__((overloadable)) name(volatile __global type *address, type operand);
+#define FGPU_ATOMICS(name) FGPU_ATOMIC(name, int) FGPU_ATOMIC(name, uint)
+FGPU_ATOMICS(atomic_add) FGPU_ATOMICS(atomic_sub) FGPU_ATOMICS(atomic_xchg) FGPU_ATOMICS(atomic_min)
+FGPU_ATOMICS(atomic_max) FGPU_ATOMICS(atomic_and) FGPU_ATOMICS(atomic_or) FGPU_ATOMICS(atomic_xor)
+#undef FGPU_ATOMICS
+#undef FGPU_ATOMIC
+#define FGPU_ATOMIC(type) \
+    type __attribute__((overloadable)) atomic_inc(volatile __global type *address); \
+    type __attribute__((overloadable)) atomic_dec(volatile __global type *address); \
+    type __attribute__((overloadable)) atomic_cmpxchg(volatile __global type *address, type expected, type value);
+FGPU_ATOMIC(int) FGPU_ATOMIC(uint)
+#undef FGPU_ATOMIC
+
+/* Integer functions (OpenCL 1.2, 6.12.3), for each of the six types. */
+#define FGPU_INTEGER(type, utype, bits) \
+    static inline type FGPU_OVERLOAD min(type a, type b) { return a < b ? a : b; } \
+    static inline type FGPU_OVERLOAD max(type a, type b) { return a > b ? a : b; } \
+    static inline type FGPU_OVERLOAD clamp(type x, type low, type high) { return min(max(x, low), high); } \
+    static inline utype FGPU_OVERLOAD abs(type x) { return (utype)(x < (type)0 ? (utype)-(utype)x : (utype)x); } \
+    static inline utype FGPU_OVERLOAD abs_diff(type a, type b) \
+    { return a > b ? (utype)((utype)a - (utype)b) : (utype)((utype)b - (utype)a); } \
+    static inline type FGPU_OVERLOAD rotate(type x, type n) \
+    { return (type)(((utype)x << (n & (bits - 1))) | ((utype)x >> ((bits - n) & (bits - 1)))); } \
+    static inline type FGPU_OVERLOAD popcount(type x) { return (type)__builtin_popcount((uint)(utype)x); } \
+    static inline type FGPU_OVERLOAD clz(type x) \
+    { return (type)((utype)x ? __builtin_clz((uint)(utype)x) - (32 - bits) : bits); }
+FGPU_INTEGER(char, uchar, 8)
+FGPU_INTEGER(uchar, uchar, 8)
+FGPU_INTEGER(short, ushort, 16)
+FGPU_INTEGER(ushort, ushort, 16)
+FGPU_INTEGER(int, uint, 32)
+FGPU_INTEGER(uint, uint, 32)
+#undef FGPU_INTEGER
+
+static inline int FGPU_OVERLOAD mul24(int a, int b) { return a * b; }
+static inline uint FGPU_OVERLOAD mul24(uint a, uint b) { return a * b; }
+static inline int FGPU_OVERLOAD mad24(int a, int b, int c) { return a * b + c; }
+static inline uint FGPU_OVERLOAD mad24(uint a, uint b, uint c) { return a * b + c; }
+
+#endif
