@@ -4,6 +4,7 @@ Requests of one compute unit are served in order. A read asks for some rows of o
 answered by exactly those rows, lowest first, one response for each; a write carries one row and is not
 answered. Hence a compute unit needs no tags to match responses with requests.
 """
+# mypy: disable-error-code="call-arg"
 
 from amaranth.lib import data, enum
 

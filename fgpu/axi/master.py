@@ -1,0 +1,110 @@
+"""The AXI4 master of the cache: moves whole cache lines."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from fgpu.cache.queue import Queue
+from fgpu.config import Config
+
+from .signatures import AXI4Signature, Burst
+
+__all__ = ["AXIMaster", "LineTransfer", "ReadBeat", "WriteBeat"]
+
+
+def _id_bits(config: Config) -> int:
+    return max(1, exact_log2(config.tag_managers))
+
+
+class LineTransfer(data.StructLayout):
+    """A burst to request: the address of its line, and the id (the tag manager in charge)."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"line": config.line_address_bits, "id": _id_bits(config)})
+
+
+class ReadBeat(data.StructLayout):
+    """A beat of a read burst. Bursts may interleave, beats of one id come in order."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"data": config.axi_data_width, "id": _id_bits(config)})
+
+
+class WriteBeat(data.StructLayout):
+    """A beat of a write burst."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"data": config.axi_data_width, "strobe": config.axi_data_width // 8, "last": 1})
+
+
+class AXIMaster(wiring.Component):
+    """Turns line transfers into INCR bursts of exactly one cache line on one AXI4 port.
+
+    At most one burst of each kind may be outstanding for an id: then the address queues (``tag_managers``
+    deep, latency 1 cycle) always have room, and ``reads`` and ``writes`` need no back-pressure. Read beats
+    are passed on in the cycle in which they come: their buffer is reserved. Write data are independent of
+    write addresses, so the bursts must be requested in the order of their data. ``written`` reports the id
+    of a write burst that is in memory. An error response sets ``error`` until reset.
+    (Dissertation, section 3.5.2.)
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        request = stream.Signature(LineTransfer(config), always_ready=True)
+        super().__init__({
+            "axi": Out(AXI4Signature(data_width=config.axi_data_width)),
+            "reads": In(request),
+            "writes": In(request),
+            "read_beats": Out(stream.Signature(ReadBeat(config), always_ready=True)),
+            "write_beats": In(stream.Signature(WriteBeat(config))),
+            "written": Out(stream.Signature(_id_bits(config), always_ready=True)),
+            "error": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config = self._config
+        axi = self.axi
+        m.submodules.read_queue = reads = Queue(LineTransfer(config), depth=config.tag_managers)
+        m.submodules.write_queue = writes = Queue(LineTransfer(config), depth=config.tag_managers)
+        length = config.burst_beats - 1
+        size = exact_log2(config.axi_data_width // 8)
+        m.d.comb += [
+            reads.input.valid.eq(self.reads.valid),
+            reads.input.payload.eq(self.reads.payload),
+            axi.arvalid.eq(reads.output.valid),
+            axi.araddr.eq(reads.output.payload.line << config.line_offset_bits),
+            axi.arid.eq(reads.output.payload.id),
+            axi.arlen.eq(length), axi.arsize.eq(size), axi.arburst.eq(Burst.INCR),
+            reads.output.ready.eq(axi.arready),
+
+            axi.rready.eq(1),
+            self.read_beats.valid.eq(axi.rvalid),
+            self.read_beats.payload.data.eq(axi.rdata),
+            self.read_beats.payload.id.eq(axi.rid),
+
+            writes.input.valid.eq(self.writes.valid),
+            writes.input.payload.eq(self.writes.payload),
+            axi.awvalid.eq(writes.output.valid),
+            axi.awaddr.eq(writes.output.payload.line << config.line_offset_bits),
+            axi.awid.eq(writes.output.payload.id),
+            axi.awlen.eq(length), axi.awsize.eq(size), axi.awburst.eq(Burst.INCR),
+            writes.output.ready.eq(axi.awready),
+
+            axi.wvalid.eq(self.write_beats.valid),
+            axi.wdata.eq(self.write_beats.payload.data),
+            axi.wstrb.eq(self.write_beats.payload.strobe),
+            axi.wlast.eq(self.write_beats.payload.last),
+            self.write_beats.ready.eq(axi.wready),
+
+            axi.bready.eq(1),
+            self.written.valid.eq(axi.bvalid),
+            self.written.payload.eq(axi.bid),
+        ]
+        # SLVERR and DECERR have the upper bit.
+        read_error, write_error = Signal(2), Signal(2)
+        m.d.comb += [read_error.eq(axi.rresp), write_error.eq(axi.bresp)]
+        with m.If((axi.rvalid & read_error[1]) | (axi.bvalid & write_error[1])):
+            m.d.sync += self.error.eq(1)
+        return m

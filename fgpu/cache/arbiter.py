@@ -1,0 +1,88 @@
+"""The way into the cache: one request a cycle, from the compute units in turn."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from fgpu.config import Config
+
+from .bus import MemoryOp, MemoryRequest
+from .payloads import TagOp, TagRequest, WriteRow, cu_bits
+
+__all__ = ["Arbiter"]
+
+
+class Arbiter(wiring.Component):
+    """Merges the requests of the compute units, round-robin, and those of the cleaner, which go first.
+
+    Latency 1 cycle, 1 request a cycle. The row of a write takes another way, ``writes``, in the cycle in
+    which the request is accepted: only the data stage needs it. (Dissertation, section 3.5.4.)
+
+    ``hold`` keeps the compute units out, ``pending`` tells that one is at the door, ``idle`` that none is inside.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "requests": In(stream.Signature(MemoryRequest(config))).array(config.compute_units),
+            "cleaner": In(stream.Signature(TagRequest(config))),
+            "hold": In(1),
+            "granted": Out(stream.Signature(TagRequest(config))),
+            "writes": Out(stream.Signature(WriteRow(config))),
+            "pending": Out(1),
+            "idle": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        count = self._config.compute_units
+        pending = Signal(count)
+        m.d.comb += [
+            pending.eq(Cat(request.valid for request in self.requests)),
+            self.pending.eq(pending.any()),
+            self.idle.eq(~self.granted.valid),
+        ]
+
+        # The lowest pending compute unit above the last one served, else the lowest.
+        above = Signal(count)
+        candidates = Signal(count)
+        choice = Signal(cu_bits(self._config))
+        m.d.comb += candidates.eq(Mux((pending & above).any(), pending & above, pending))
+        for cu in reversed(range(count)):
+            with m.If(candidates[cu]):
+                m.d.comb += choice.eq(cu)
+
+        chosen = Signal(MemoryRequest(self._config))
+        with m.Switch(choice):
+            for cu, request in enumerate(self.requests):
+                with m.Case(cu):
+                    m.d.comb += chosen.eq(request.payload)
+
+        space = Signal()
+        accept = Signal()
+        m.d.comb += [
+            space.eq(~self.granted.valid | self.granted.ready),
+            self.cleaner.ready.eq(space),
+            accept.eq(space & self.writes.ready & ~self.hold & ~self.cleaner.valid),
+            self.writes.payload.row.eq(chosen.row),
+            self.writes.payload.strobe.eq(chosen.strobe),
+            self.writes.valid.eq(accept & self.pending & (chosen.op == MemoryOp.WRITE)),
+        ]
+        for cu, request in enumerate(self.requests):
+            m.d.comb += request.ready.eq(accept & (choice == cu))
+
+        with m.If(space):
+            m.d.sync += self.granted.valid.eq(self.cleaner.valid | (accept & self.pending))
+            with m.If(self.cleaner.valid):
+                m.d.sync += self.granted.payload.eq(self.cleaner.payload)
+            with m.Else():
+                m.d.sync += [
+                    self.granted.payload.op.eq(Mux(chosen.op == MemoryOp.WRITE, TagOp.WRITE, TagOp.READ)),
+                    self.granted.payload.line.eq(chosen.line),
+                    self.granted.payload.rows.eq(chosen.rows),
+                    self.granted.payload.cu.eq(choice),
+                ]
+        with m.If(accept & self.pending):
+            for cu in range(count):
+                m.d.sync += above[cu].eq(choice < cu)
+        return m

@@ -1,0 +1,122 @@
+"""The cleaner: writes back what is dirty at the end of a kernel, and scrubs the cache after a reset."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from fgpu.config import Config
+
+from .payloads import TagOp, TagRequest, index_bits
+from .tag_stage import GROUP_LINES, Sweep
+
+__all__ = ["Cleaner"]
+
+
+class Cleaner(wiring.Component):
+    """Walks the line states, a group of 8 lines a cycle, and stops only at groups with dirty lines.
+
+    ``start`` (a pulse) waits until the cache is idle, then requests an evict for each dirty line and
+    invalidates all lines: what the host writes before the next kernel is seen. ``done`` is a pulse, when all
+    write-backs have been acknowledged. With nothing dirty that takes ``cache_lines / 8`` + 4 cycles.
+
+    Memories keep their contents over a reset of the logic, so a cache that was in use scrubs itself before
+    it accepts requests: ``cache_lines * line_rows`` cycles. After power-up there is nothing to scrub.
+    (Dissertation, section 3.5.3.)
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "start": In(1),
+            "done": Out(1),
+            "hold": Out(1),
+            "requests": Out(stream.Signature(TagRequest(config))),
+            "sweep": Out(Sweep(config)),
+            "pending": In(1),
+            "idle": In(1),
+            "accepted": In(1),
+            "serving": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        groups = self._config.cache_lines // GROUP_LINES
+        group = Signal(range(groups))
+        waiting = Signal(GROUP_LINES)
+        lane = Signal(range(GROUP_LINES))
+        others = Signal(GROUP_LINES)
+        asked = Signal()
+        used = Signal(reset_less=True)
+        with m.If(self.start):
+            m.d.sync += asked.eq(1)
+        with m.If(self.accepted):
+            m.d.sync += used.eq(1)
+        m.d.comb += [
+            others.eq(waiting & (waiting - 1)),
+            self.sweep.group.eq(group),
+            self.requests.payload.line.eq((group << 3 | lane)[:index_bits(self._config)]),
+        ]
+        for n in reversed(range(GROUP_LINES)):
+            with m.If(waiting[n]):
+                m.d.comb += lane.eq(n)
+
+        with m.FSM():
+            with m.State("WAKE"):
+                m.d.comb += self.hold.eq(1)
+                m.d.sync += waiting.eq(~0)
+                with m.If(used):
+                    m.next = "SCRUB"
+                with m.Else():
+                    m.next = "SERVE"
+            with m.State("SCRUB"):
+                m.d.comb += [
+                    self.hold.eq(1),
+                    self.sweep.active.eq(1),
+                    self.sweep.invalidate.eq(1),
+                    self.requests.valid.eq(1),
+                    self.requests.payload.op.eq(TagOp.SCRUB),
+                ]
+                with m.If(self.requests.ready):
+                    m.d.sync += waiting.eq(others)
+                    with m.If(others == 0):
+                        m.d.sync += [waiting.eq(~0), group.eq(group + 1)]
+                        with m.If(group == groups - 1):
+                            m.next = "SERVE"
+            with m.State("SERVE"):
+                m.d.comb += self.serving.eq(~asked & ~self.start)
+                with m.If((asked | self.start) & self.idle & ~self.pending):
+                    m.d.sync += asked.eq(0)
+                    m.d.comb += self.hold.eq(1)
+                    m.next = "SCAN"
+            with m.State("SCAN"):
+                m.d.comb += [
+                    self.hold.eq(1),
+                    self.sweep.active.eq(1),
+                    self.sweep.invalidate.eq(1),
+                ]
+                m.d.sync += waiting.eq(self.sweep.dirty)
+                with m.If(self.sweep.dirty.any()):
+                    m.next = "EVICT"
+                with m.Else():
+                    m.d.sync += group.eq(group + 1)
+                    with m.If(group == groups - 1):
+                        m.next = "SETTLE"
+            with m.State("EVICT"):
+                m.d.comb += [
+                    self.hold.eq(1),
+                    self.requests.valid.eq(1),
+                    self.requests.payload.op.eq(TagOp.CLEAN),
+                ]
+                with m.If(self.requests.ready):
+                    m.d.sync += waiting.eq(others)
+                    with m.If(others == 0):
+                        m.d.sync += group.eq(group + 1)
+                        m.next = "SCAN"
+                        with m.If(group == groups - 1):
+                            m.next = "SETTLE"
+            with m.State("SETTLE"):
+                m.d.comb += self.hold.eq(1)
+                with m.If(self.idle):
+                    m.d.comb += self.done.eq(1)
+                    m.next = "SERVE"
+        return m

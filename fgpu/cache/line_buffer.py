@@ -1,0 +1,84 @@
+"""The line buffer: collects the beats of read bursts into rows."""
+
+from amaranth.hdl import Array, Cat, Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from fgpu.axi.master import ReadBeat
+from fgpu.config import Config
+
+from .bus import Row
+from .payloads import row_bits, tag_manager_bits
+
+__all__ = ["BufferedRow", "LineBuffer"]
+
+
+class BufferedRow(wiring.Signature):
+    """The data stage's view of the line buffer: ``row`` of the line that ``tag_manager`` fills, in the same cycle.
+
+    ``arrived`` tells that the row is complete.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({
+            "tag_manager": Out(tag_manager_bits(config)),
+            "number": Out(row_bits(config)),
+            "arrived": In(1),
+            "row": In(Row(config)),
+        })
+
+
+class LineBuffer(wiring.Component):
+    """A line for each tag manager. Beats of different lines may interleave.
+
+    A row can be read in the cycle after its last beat. ``clear`` starts a new line and must come before the
+    line's read burst is requested, or with it. A word of the memory is a row or a beat, whichever is wider.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "beats": In(stream.Signature(ReadBeat(config), always_ready=True)),
+            "clear": In(stream.Signature(tag_manager_bits(config), always_ready=True)),
+            "port": In(BufferedRow(config)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config = self._config
+        wide = max(config.row_words, config.axi_words)
+        beats_in_word = exact_log2(wide // config.axi_words)
+        rows_in_word = exact_log2(wide // config.row_words)
+        beat_bits = exact_log2(config.burst_beats)
+
+        m.submodules.storage = storage = Memory(
+            shape=data.ArrayLayout(config.axi_data_width, 1 << beats_in_word),
+            depth=config.tag_managers * config.line_words // wide, init=[], attrs={"ram_style": "distributed"})
+        write, read = storage.write_port(granularity=1), storage.read_port(domain="comb")
+
+        # How many beats of each line are here; the top bit tells that the line is complete.
+        counts = Array(Signal(beat_bits + 1, name=f"beats_{n}") for n in range(config.tag_managers))
+        beat = self.beats.payload
+        number = Signal(beat_bits)
+        m.d.comb += [
+            number.eq(counts[beat.id]),
+            write.addr.eq(Cat(number[beats_in_word:], beat.id)),
+            write.en.eq(self.beats.valid << number[:beats_in_word]),
+        ]
+        for lane in range(1 << beats_in_word):
+            m.d.comb += write.data[lane].eq(beat.data)
+        with m.If(self.beats.valid):
+            m.d.sync += counts[beat.id].eq(number + 1)
+        with m.If(self.clear.valid):
+            m.d.sync += counts[self.clear.payload].eq(0)
+
+        port = self.port
+        arrived = counts[port.tag_manager]
+        m.d.comb += [
+            read.addr.eq(Cat(port.number[rows_in_word:], port.tag_manager)),
+            port.row.eq(read.data.as_value().word_select(port.number[:rows_in_word], config.row_words * 32)),
+            port.arrived.eq((arrived >> beats_in_word) > (port.number >> rows_in_word)),
+        ]
+        return m

@@ -1,0 +1,105 @@
+"""What travels between the units of the central cache."""
+# mypy: disable-error-code="valid-type, call-arg"
+
+from amaranth.lib import data, enum
+from amaranth.utils import exact_log2
+
+from fgpu.config import Config
+
+from .bus import Row
+
+__all__ = ["Allocation", "MarkedRow", "MarkedWord", "Station", "TagOp", "TagRequest", "WriteRow", "cu_bits",
+           "index_bits", "row_bits", "tag_manager_bits"]
+
+
+def index_bits(config: Config) -> int:
+    """Bits of the place of a line in the cache: the low bits of its line address."""
+    return exact_log2(config.cache_lines)
+
+
+def row_bits(config: Config) -> int:
+    """Bits of the number of a row in its line."""
+    return exact_log2(config.line_rows)
+
+
+def tag_manager_bits(config: Config) -> int:
+    """Bits of the number of a tag manager (at least one)."""
+    return max(1, exact_log2(config.tag_managers))
+
+
+def cu_bits(config: Config) -> int:
+    """Bits of the number of a compute unit (at least one)."""
+    return max(1, exact_log2(config.compute_units))
+
+
+class TagOp(enum.Enum, shape=2):
+    """What the tag stage is asked to do with a line."""
+
+    READ = 0
+    WRITE = 1
+    CLEAN = 2
+    """Write the dirty bytes of the line back."""
+    SCRUB = 3
+    """Forget the dirty bytes of the line."""
+
+
+class TagRequest(data.StructLayout):
+    """A request on its way to the tag stage. The row of a write waits in the write queue instead."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({
+            "op": TagOp,
+            "line": config.line_address_bits,
+            "rows": config.line_rows,
+            "cu": cu_bits(config),
+        })
+
+
+class WriteRow(data.StructLayout):
+    """The row of a write and a bit for each of its bytes that is to be written."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"row": Row(config), "strobe": config.row_words * 4})
+
+
+class Station(data.StructLayout):
+    """A request whose line is settled, waiting for its turn at the data RAM.
+
+    ``rows`` are the rows to read, or the one to write. ``walk`` asks for a pass over all rows of the line,
+    which writes the dirty bytes back (``evict``), brings the line in (``fill``), around the dirty bytes if
+    ``merge``, or just forgets the dirty bytes.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({
+            "index": index_bits(config),
+            "rows": config.line_rows,
+            "cu": cu_bits(config),
+            "write": 1,
+            "walk": 1,
+            "fill": 1,
+            "merge": 1,
+            "evict": 1,
+            "tag_manager": tag_manager_bits(config),
+        })
+
+
+class Allocation(data.StructLayout):
+    """What a tag manager is to look after: a line to ``fill``, the dirty line ``victim`` to ``evict``, or both."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"fill": 1, "evict": 1, "victim": config.line_address_bits})
+
+
+class MarkedWord(data.Struct):
+    """A word and its dirty bytes."""
+
+    word: 32
+    dirty: 4
+
+
+class MarkedRow(data.ArrayLayout):
+    """A row and its dirty bytes."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(MarkedWord, config.row_words)

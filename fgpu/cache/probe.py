@@ -1,0 +1,36 @@
+"""Events of the cache, for simulators that count them."""
+# mypy: disable-error-code="valid-type"
+
+from amaranth.lib import data
+
+__all__ = ["CacheProbe"]
+
+
+class CacheProbe(data.Struct):
+    """One bit for each event, high for one cycle each time it happens.
+
+    A read of a line that holds only dirty bytes counts as a miss: it needs a fill.
+    """
+
+    read_hit: 1
+    read_miss: 1
+    write_hit: 1
+    write_miss: 1
+    fill: 1
+    """A read burst was requested."""
+    eviction: 1
+    """A write-back was decided, by a miss or by the cleaner."""
+    stall_station: 1
+    """The tag stage waits for room in the stations."""
+    stall_tag_manager: 1
+    """The tag stage waits for a free tag manager."""
+    stall_victim: 1
+    """The tag stage waits for the write-back of the very line it wants."""
+    data_busy: 1
+    """The data stage works on a row."""
+    data_wait: 1
+    """The data stage has a station but cannot go on."""
+    axi_read: 1
+    """A beat of a read burst."""
+    axi_write: 1
+    """A beat of a write burst."""

@@ -1,0 +1,73 @@
+"""Stream queues in LUT RAM."""
+
+from amaranth.hdl import Module, Mux, ShapeLike, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["Queue"]
+
+
+class Queue(wiring.Component):
+    """A stream FIFO that takes and gives one payload a cycle.
+
+    Latency 1 cycle, with or without the output register. Without it the payload comes straight from LUT RAM;
+    with it the queue holds one payload more, and a payload that finds it empty goes directly to the register.
+
+    Parameters
+    ----------
+    shape : ShapeLike
+        Payload.
+    depth : int
+        Payloads in the LUT RAM, a power of two.
+    registered : bool
+        Whether there is an output register.
+    """
+
+    def __init__(self, shape: ShapeLike, *, depth: int, registered: bool = False) -> None:
+        if depth < 1 or depth & (depth - 1):
+            raise ValueError(f"Queue depth must be a power of two, not {depth!r}")
+        self._shape = shape
+        self._depth = depth
+        self._registered = registered
+        super().__init__({"input": In(stream.Signature(shape)), "output": Out(stream.Signature(shape))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.storage = storage = Memory(shape=self._shape, depth=self._depth, init=[],
+                                                attrs={"ram_style": "distributed"})
+        write = storage.write_port()
+        read = storage.read_port(domain="comb")
+        level = Signal(range(self._depth + 1))
+        empty = Signal(init=1)
+        m.d.comb += [
+            empty.eq(level == 0),
+            self.input.ready.eq(level != self._depth),
+            write.data.eq(self.input.payload),
+        ]
+        push, pull = Signal(), Signal()
+        m.d.comb += write.en.eq(push)
+        if self._registered:
+            free = ~self.output.valid | self.output.ready
+            m.d.comb += [
+                pull.eq(free & ~empty),
+                push.eq(self.input.valid & self.input.ready & ~(free & empty)),
+            ]
+            with m.If(free):
+                m.d.sync += [
+                    self.output.valid.eq(self.input.valid | ~empty),
+                    self.output.payload.eq(Mux(empty, self.input.payload, read.data)),
+                ]
+        else:
+            m.d.comb += [
+                pull.eq(self.output.valid & self.output.ready),
+                push.eq(self.input.valid & self.input.ready),
+                self.output.valid.eq(~empty),
+                self.output.payload.eq(read.data),
+            ]
+        with m.If(push):
+            m.d.sync += write.addr.eq(write.addr + 1)
+        with m.If(pull):
+            m.d.sync += read.addr.eq(read.addr + 1)
+        m.d.sync += level.eq(level + push - pull)
+        return m

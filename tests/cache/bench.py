@@ -1,0 +1,215 @@
+"""Runs the cache between compute units that send lists of requests and the memory model."""
+
+import random
+from collections import deque
+from dataclasses import dataclass, field
+
+from amaranth.hdl import ClockDomain, Module, Value
+from amaranth.lib import data
+from amaranth.sim import Simulator
+
+from fgpu.cache.cache import Cache
+from fgpu.cache.probe import CacheProbe
+from fgpu.config import Config
+
+from .memory import AxiMemory, Timing
+
+
+@dataclass
+class Request:
+    """A read of the rows in ``rows``, or a write of the one row in ``rows``."""
+
+    line: int
+    rows: int
+    write: bool = False
+    row: bytes = b""
+    strobe: int = 0
+
+
+@dataclass
+class Unit:
+    """A compute unit: its requests, and the rows it must get."""
+
+    requests: deque[Request] = field(default_factory=deque)
+    expected: deque[tuple[int, int, bytes]] = field(default_factory=deque)
+    request_chance: float = 1.0
+    ready_chance: float = 1.0
+    valid: bool = False
+    ready: bool = False
+    rows: int = 0
+    accepted_at: list[int] = field(default_factory=list)
+    valid_at: list[int] = field(default_factory=list)
+    response_at: list[int] = field(default_factory=list)
+
+
+class Bench:
+    """A cache under test. ``script`` functions call ``await bench.run(...)`` and friends.
+
+    The cache serves requests in the order in which it accepts them, so ``model`` (the memory as the compute
+    units see it) is updated at acceptance, and tells every row to come.
+    """
+
+    def __init__(self, config: Config, *, timing: Timing | None = None, seed: int = 0) -> None:
+        print(f"seed {seed}, {config}, {timing}")
+        self.config = config
+        self.rng = random.Random(seed)
+        self.cache = Cache(config)
+        self.memory = AxiMemory(config, self.cache.axi, timing or Timing(), self.rng)
+        self.units = [Unit() for _ in range(config.compute_units)]
+        self.model: dict[int, bytearray] = {}
+        self.row_bytes = 4 * config.row_words
+        self.cycle = 0
+        self.done = False
+        self.idle = False
+        self.events: dict[str, int] = {}
+        cache = self.cache
+        self._watched = [
+            *self.memory.watched, cache.clean_done, cache.idle, cache.error,
+            *(port.ready for port in cache.requests),
+            *(port.valid for port in cache.responses),
+            *(Value.cast(port.payload) for port in cache.responses),
+            *([Value.cast(cache.probe)] if config.statistics else []),
+        ]
+        self._probe_names = [name for name, _ in data.Layout.cast(CacheProbe)] if config.statistics else []
+        self._axi_inputs = {name: Value.cast(getattr(cache.axi, name)) for name in self.memory.drive}
+        self._payloads = [Value.cast(port.payload) for port in cache.requests]
+        self._driven: dict[int, int] = {}
+
+    # -- test scripts ---------------------------------------------------------------------------
+
+    def simulate(self, script) -> None:
+        m = Module()
+        m.domains.sync = self._domain = ClockDomain()
+        m.submodules.cache = self.cache
+        simulator = Simulator(m)
+        simulator.add_clock(1e-6)
+
+        async def testbench(ctx):
+            self._ctx = ctx
+            await script(self)
+
+        simulator.add_testbench(testbench)
+        simulator.run()
+
+    async def run(self, limit: int = 20000) -> int:
+        """Until all requests are served; returns the cycles."""
+        start = self.cycle
+        while any(unit.requests or unit.expected for unit in self.units):
+            await self.step()
+            assert self.cycle - start < limit, "the cache hangs"
+        return self.cycle - start
+
+    async def drain(self, limit: int = 5000) -> int:
+        """Until the cache is idle."""
+        start = self.cycle
+        await self.step()
+        while not self.idle:
+            await self.step()
+            assert self.cycle - start < limit, "the cache does not become idle"
+        assert self.memory.idle
+        return self.cycle - start
+
+    async def clean(self, limit: int = 20000) -> int:
+        """Cleans the cache, compares memory with the model, and returns the cycles from start to done."""
+        start = self.cycle
+        self._set(self.cache.clean_start, 1)
+        await self.step()
+        self._set(self.cache.clean_start, 0)
+        while not self.done:
+            await self.step()
+            assert self.cycle - start < limit, "the cleaner hangs"
+        cycles = self.cycle - start
+        assert self.memory.idle, "done before the last write response"
+        for line, contents in self.model.items():
+            assert self.memory.line(line) == contents, f"line {line:#x}"
+        return cycles
+
+    async def reset(self) -> None:
+        """Resets cache and memory port."""
+        self._set(self._domain.rst, 1)
+        for unit in self.units:
+            unit.requests.clear()
+            unit.expected.clear()
+            unit.valid = False
+        self.memory.reset()
+        self._apply()
+        await self._ctx.tick()
+        self._set(self._domain.rst, 0)
+        self.memory.reset()
+        self._apply()
+
+    # -- one cycle ------------------------------------------------------------------------------
+
+    def _set(self, signal, value: int) -> None:
+        if self._driven.get(id(signal)) != value:
+            self._driven[id(signal)] = value
+            self._ctx.set(signal, value)
+
+    def model_line(self, line: int) -> bytearray:
+        if line not in self.model:
+            self.model[line] = bytearray(self.memory.line(line))
+        return self.model[line]
+
+    def _apply(self) -> None:
+        for name, value in self.memory.drive.items():
+            self._set(self._axi_inputs[name], value)
+        for n, unit in enumerate(self.units):
+            self._set(self.cache.requests[n].valid, int(unit.valid))
+            self._set(self.cache.responses[n].ready, int(unit.ready))
+            if unit.valid:
+                self._set(self._payloads[n], self._packed(unit.requests[0]))
+
+    def _packed(self, request: Request) -> int:
+        """The bits of a :class:`~fgpu.cache.bus.MemoryRequest`, faster than through its layout."""
+        bits, at = 0, 0
+        for value, width in ((request.write, 1), (request.line, self.config.line_address_bits),
+                             (request.rows, self.config.line_rows),
+                             (int.from_bytes(request.row, "little"), 8 * self.row_bytes),
+                             (request.strobe, self.row_bytes)):
+            bits |= value << at
+            at += width
+        return bits
+
+    async def step(self) -> None:
+        rng, config = self.rng, self.config
+        for unit in self.units:
+            if not unit.valid and unit.requests and rng.random() < unit.request_chance:
+                unit.valid = True
+                unit.valid_at.append(self.cycle)
+            unit.ready = rng.random() < unit.ready_chance
+        self._apply()
+        _clk, _rst, *sampled = await self._ctx.tick().sample(*self._watched)
+        count = len(self.memory.watched)
+        self.memory.step(tuple(sampled[:count]))
+        done, idle, self.error, *rest = sampled[count:]
+        self.done, self.idle = bool(done), bool(idle)
+        n = config.compute_units
+        accepted = 0
+        for unit, ready, valid, payload in zip(self.units, rest[:n], rest[n:2 * n], rest[2 * n:3 * n], strict=True):
+            if valid and unit.ready:
+                assert unit.expected, "a response that was not asked for"
+                line, row, data = unit.expected.popleft()
+                got = payload.to_bytes(self.row_bytes, "little")
+                assert got == data, f"line {line:#x} row {row}: {got.hex()} instead of {data.hex()}"
+                unit.response_at.append(self.cycle)
+            if ready and unit.valid:
+                accepted += 1
+                unit.valid = False
+                unit.accepted_at.append(self.cycle)
+                self._accept(unit, unit.requests.popleft())
+        assert accepted <= 1
+        for name, value in zip(self._probe_names, range(len(self._probe_names)), strict=True):
+            self.events[name] = self.events.get(name, 0) + (rest[-1] >> value & 1)
+        self.cycle += 1
+
+    def _accept(self, unit: Unit, request: Request) -> None:
+        contents = self.model_line(request.line)
+        for row in range(self.config.line_rows):
+            if request.rows >> row & 1:
+                start = row * self.row_bytes
+                if request.write:
+                    for byte in range(self.row_bytes):
+                        if request.strobe >> byte & 1:
+                            contents[start + byte] = request.row[byte]
+                else:
+                    unit.expected.append((request.line, row, bytes(contents[start:start + self.row_bytes])))

@@ -1,0 +1,77 @@
+"""Random traffic against a model of memory: every row read, and memory after cleaning, byte for byte."""
+
+import random
+
+import pytest
+
+from fgpu.config import Config
+
+from .bench import Bench, Request
+from .memory import Timing
+
+
+def random_requests(config: Config, rng: random.Random, count: int) -> list[Request]:
+    """Bursts of reads and writes to a few lines that fight for the same places in the cache."""
+    places = [rng.randrange(config.cache_lines) for _ in range(rng.choice([1, 3, 12]))]
+    tags = [rng.randrange(2**32 // config.cache_size // 1024) for _ in range(rng.choice([1, 2, 4]))]
+    requests: list[Request] = []
+    writes = rng.choice([0.1, 0.5, 0.9])
+    while len(requests) < count:
+        line = rng.choice(tags) * config.cache_lines + rng.choice(places)
+        for _ in range(rng.choice([1, 1, 2, 5])):
+            if rng.random() < writes:
+                strobe = rng.choice([rng.getrandbits(config.row_words * 4), (1 << config.row_words * 4) - 1, 1, 0])
+                requests.append(Request(line, 1 << rng.randrange(config.line_rows), True,
+                                        rng.randbytes(config.row_words * 4), strobe))
+            else:
+                rows = rng.choice([rng.getrandbits(config.line_rows), 1 << rng.randrange(config.line_rows),
+                                   (1 << config.line_rows) - 1])
+                requests.append(Request(line, rows or 1))
+    return requests
+
+
+def host_writes(bench: Bench) -> None:
+    """Between launches the host changes memory: the cache must not remember what was there."""
+    for line, contents in bench.model.items():
+        if bench.rng.random() < 0.5:
+            contents[:] = bench.rng.randbytes(len(contents))
+            bench.memory.line(line)[:] = contents
+
+
+CONFIGS = {
+    "basic": Config(),
+    "1 bank, 32 bits": Config(cache_banks=1, axi_data_width=32, cache_size=4, tag_managers=2, global_stations=32),
+    "1 bank, 64 bits": Config(cache_banks=1, cache_size=4, cache_line=64, tag_managers=8),
+    "2 banks, 32 bits": Config(cache_banks=2, axi_data_width=32, cache_size=4, tag_managers=4, compute_units=2),
+    "2 banks, 64 bits": Config(cache_banks=2, cache_size=4, cache_line=64, tag_managers=1),
+    "4 banks, 32 bits": Config(cache_banks=4, axi_data_width=32, cache_size=8, tag_managers=8, global_stations=32),
+    "8 banks, 64-byte lines": Config(cache_line=64, cache_size=4, tag_managers=2, compute_units=2),
+    "8 CUs": Config(compute_units=8, cache_size=32, tag_managers=16, statistics=True),
+    "reference": Config.preset("reference", compute_units=4),
+    "tiny": Config.preset("tiny"),
+}
+
+
+async def rounds(bench: Bench, count: int, requests: int) -> None:
+    for _ in range(count):
+        bench.memory.timing = Timing.random(bench.rng)
+        for unit in bench.units:
+            unit.request_chance = bench.rng.choice([0.2, 0.7, 1.0])
+            unit.ready_chance = bench.rng.choice([0.3, 0.9, 1.0, 1.0])
+            unit.requests.extend(random_requests(bench.config, bench.rng, requests // len(bench.units)))
+        await bench.run()
+        if bench.rng.random() < 0.5:
+            await bench.drain()
+        if bench.rng.random() < 0.7:
+            await bench.clean()
+            host_writes(bench)
+    await bench.clean()
+    bench.memory.written_bytes.clear()
+    await bench.clean()
+    assert not bench.memory.written_bytes
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_random_traffic(name: str) -> None:
+    bench = Bench(CONFIGS[name], seed=random.SystemRandom().getrandbits(32))
+    bench.simulate(lambda bench: rounds(bench, 4, 120))
