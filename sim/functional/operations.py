@@ -1,21 +1,26 @@
 """What the register-to-register instructions compute, on arrays of unsigned 32-bit words."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from fgpu.isa import Opcode
-
-__all__ = ["CONDITIONS", "OPERATIONS", "Words"]
+__all__ = ["CONDITIONS", "OPERATIONS", "Operand", "Words"]
 
 Words = np.ndarray
 """One unsigned 32-bit word for each work-item."""
+
+Operand = np.ndarray | np.uint32
+"""The same, or one word for all."""
+
+Operation = Callable[[Words, Operand, Words], Operand]
+Condition = Callable[[Words, Words], np.ndarray]
 
 _SHIFT_MASK = np.uint32(31)
 _LOW_HALF = np.uint32(0xFFFF)
 
 
-def _signed(words: Words) -> np.ndarray:
+def _signed(words: Operand) -> Any:
     return words.view(np.int32)
 
 
@@ -23,74 +28,74 @@ def _truth(condition: np.ndarray) -> Words:
     return condition.astype(np.uint32)
 
 
-def _sra(a: Words, b: Words, d: Words) -> Words:
+def _sra(a: Words, b: Operand, d: Words) -> Words:
     return (_signed(a) >> _signed(b & _SHIFT_MASK)).view(np.uint32)
 
 
-def _add(a: Words, b: Words, d: Words) -> Words:
+def _add(a: Words, b: Operand, d: Words) -> Words:
     return a + b
 
 
-def _sll(a: Words, b: Words, d: Words) -> Words:
+def _sll(a: Words, b: Operand, d: Words) -> Words:
     return a << (b & _SHIFT_MASK)
 
 
-def _srl(a: Words, b: Words, d: Words) -> Words:
+def _srl(a: Words, b: Operand, d: Words) -> Words:
     return a >> (b & _SHIFT_MASK)
 
 
-def _and(a: Words, b: Words, d: Words) -> Words:
+def _and(a: Words, b: Operand, d: Words) -> Words:
     return a & b
 
 
-def _or(a: Words, b: Words, d: Words) -> Words:
+def _or(a: Words, b: Operand, d: Words) -> Words:
     return a | b
 
 
-def _xor(a: Words, b: Words, d: Words) -> Words:
+def _xor(a: Words, b: Operand, d: Words) -> Words:
     return a ^ b
 
 
-def _slt(a: Words, b: Words, d: Words) -> Words:
+def _slt(a: Words, b: Operand, d: Words) -> Words:
     return _truth(_signed(a) < _signed(b))
 
 
-def _sltu(a: Words, b: Words, d: Words) -> Words:
+def _sltu(a: Words, b: Operand, d: Words) -> Words:
     return _truth(a < b)
 
 
-OPERATIONS: dict[Opcode, Callable[[Words, Words, Words], Words]] = {
-    Opcode.ADD: _add,
-    Opcode.ADDI: _add,
-    Opcode.SUB: lambda a, b, d: a - b,
-    Opcode.LI: lambda a, b, d: b,
-    Opcode.LUI: lambda a, b, d: (d & _LOW_HALF) | (b << np.uint32(16)),
-    Opcode.SLL: _sll,
-    Opcode.SLLI: _sll,
-    Opcode.SRL: _srl,
-    Opcode.SRLI: _srl,
-    Opcode.SRA: _sra,
-    Opcode.SRAI: _sra,
-    Opcode.AND: _and,
-    Opcode.ANDI: _and,
-    Opcode.OR: _or,
-    Opcode.ORI: _or,
-    Opcode.XOR: _xor,
-    Opcode.XORI: _xor,
-    Opcode.NOR: lambda a, b, d: ~(a | b),
-    Opcode.MOVN: lambda a, b, d: np.where(b != 0, a, d),
-    Opcode.MOVZ: lambda a, b, d: np.where(b == 0, a, d),
-    Opcode.MUL: lambda a, b, d: a * b,
-    Opcode.MACC: lambda a, b, d: d + a * b,
-    Opcode.SLT: _slt,
-    Opcode.SLTI: _slt,
-    Opcode.SLTU: _sltu,
-    Opcode.SLTIU: _sltu,
+OPERATIONS: dict[str, Operation] = {
+    "add": _add,
+    "addi": _add,
+    "sub": lambda a, b, d: a - b,
+    "li": lambda a, b, d: b,
+    "lui": lambda a, b, d: (d & _LOW_HALF) | (b << np.uint32(16)),
+    "sll": _sll,
+    "slli": _sll,
+    "srl": _srl,
+    "srli": _srl,
+    "sra": _sra,
+    "srai": _sra,
+    "and": _and,
+    "andi": _and,
+    "or": _or,
+    "ori": _or,
+    "xor": _xor,
+    "xori": _xor,
+    "nor": lambda a, b, d: ~(a | b),
+    "movn": lambda a, b, d: np.where(b != 0, a, d),
+    "movz": lambda a, b, d: np.where(b == 0, a, d),
+    "mul": lambda a, b, d: a * b,
+    "macc": lambda a, b, d: d + a * b,
+    "slt": _slt,
+    "slti": _slt,
+    "sltu": _sltu,
+    "sltiu": _sltu,
 }
-"""The new rd from the operands rs, rt or immediate, and the old rd."""
+"""By mnemonic: the new rd from the operands rs, rt or immediate, and the old rd."""
 
-CONDITIONS: dict[Opcode, Callable[[Words, Words], np.ndarray]] = {
-    Opcode.BEQ: lambda d, a: d == a,
-    Opcode.BNE: lambda d, a: d != a,
+CONDITIONS: dict[str, Condition] = {
+    "beq": lambda d, a: d == a,
+    "bne": lambda d, a: d != a,
 }
-"""Whether a branch is taken, from rd and rs."""
+"""By mnemonic: whether a branch is taken, from rd and rs."""

@@ -12,7 +12,7 @@ from fgpu.isa import REGISTER_COUNT, Opcode, Unit
 from sim.descriptor import KernelDescriptor
 from sim.memory import GlobalMemory
 
-from .operations import CONDITIONS, OPERATIONS, Words
+from .operations import CONDITIONS, OPERATIONS, Operand, Words
 from .program import Program, Step
 from .wavefronts import FULL_MASK, lanes_to_masks, masks_to_lanes
 
@@ -92,14 +92,14 @@ class WorkItems:
         self._count = groups.wavefronts * WAVEFRONT_SIZE
         self._registers = np.zeros((REGISTER_COUNT, self._count), dtype=np.uint32)
         self._scratchpad_words = scratchpad_words
-        self._runtime: dict[tuple[Opcode, int], Words | np.uint32] = {}
+        self._runtime: dict[tuple[str, int], Operand] = {}
 
     # -- one instruction ------------------------------------------------------------------------
 
     def execute(self, step: Step, selection: Selection) -> None:
         """Execute an instruction that is no branch, call or return."""
         row, operands, items = step.row, step.operands, selection.items
-        operation = OPERATIONS.get(row.opcode)
+        operation = OPERATIONS.get(row.mnemonic)
         if operation is not None:
             if operands.rd:
                 registers = self._registers
@@ -111,7 +111,7 @@ class WorkItems:
         elif row.is_store:
             self._store(step, items)
         elif row.unit is Unit.RUNTIME:
-            value = self._runtime_value(row.opcode, operands.imm)
+            value = self._runtime_value(row.mnemonic, operands.imm)
             self._write(step, items, value[items] if isinstance(value, np.ndarray) else value)
         else:
             index = self._scratchpad_index(step, items)
@@ -120,14 +120,14 @@ class WorkItems:
             else:
                 self._scratchpad[index] = self._registers[operands.rd][items]
 
-    def _write(self, step: Step, items: slice | np.ndarray, value: Words | np.uint32) -> None:
+    def _write(self, step: Step, items: slice | np.ndarray, value: Operand) -> None:
         if step.operands.rd:
             self._registers[step.operands.rd][items] = value
 
     def condition(self, step: Step, selection: Selection) -> np.ndarray:
         """Whether each selected work-item takes a branch."""
         registers, operands, items = self._registers, step.operands, selection.items
-        return CONDITIONS[step.row.opcode](registers[operands.rd][items], registers[operands.rs][items])
+        return CONDITIONS[step.row.mnemonic](registers[operands.rd][items], registers[operands.rs][items])
 
     def taken_masks(self, condition: np.ndarray, selection: Selection, wavefronts: np.ndarray) -> np.ndarray:
         """Masks of the work-items for which ``condition`` holds, one for each of ``wavefronts``."""
@@ -184,31 +184,31 @@ class WorkItems:
 
     # -- runtime memory -------------------------------------------------------------------------
 
-    def _runtime_value(self, opcode: Opcode, index: int) -> Words | np.uint32:
+    def _runtime_value(self, mnemonic: str, index: int) -> Operand:
         """What ``lid``, ``wgoff``, ``size``, ``wgid``, ``wgsize`` and ``lp`` read."""
-        key = opcode, index
+        key = mnemonic, index
         if key not in self._runtime:
-            self._runtime[key] = self._runtime_value_computed(opcode, index)
+            self._runtime[key] = self._runtime_value_computed(mnemonic, index)
         return self._runtime[key]
 
-    def _runtime_value_computed(self, opcode: Opcode, index: int) -> Words | np.uint32:
+    def _runtime_value_computed(self, mnemonic: str, index: int) -> Operand:
         descriptor = self._groups.descriptor
 
         def dimension(values: tuple[int, ...], missing: int) -> np.uint32:
             return np.uint32(values[index] if index < len(values) else missing)
 
-        match opcode:
-            case Opcode.LP:
+        match mnemonic:
+            case "lp":
                 return np.uint32(self._parameters[index])
-            case Opcode.SIZE:
+            case "size":
                 return dimension(descriptor.global_size, 1)
-            case Opcode.WGSIZE:
+            case "wgsize":
                 return dimension(descriptor.local_size, 1)
-            case Opcode.LID:
+            case "lid":
                 return self._groups.local_id(index)
-            case Opcode.WGID:
+            case "wgid":
                 return self._groups.group_id(index)
             case _:
-                assert opcode is Opcode.WGOFF
+                assert mnemonic == "wgoff"
                 return (self._groups.group_id(index) * dimension(descriptor.local_size, 1)
                         + dimension(descriptor.global_offset, 0))

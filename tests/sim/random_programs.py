@@ -60,15 +60,20 @@ def _scratchpad(draw):
 
 
 @st.composite
-def _blocks(draw, dimensions, subroutines, loops, most):
+def _blocks(draw, dimensions, subroutines, loops, least, most):
     simple = st.one_of(_alu(), _alu(), _runtime(dimensions), _memory(), _scratchpad())
-    blocks = draw(st.lists(simple, min_size=1, max_size=most))
+    blocks = draw(st.lists(simple, min_size=least, max_size=most))
     words = []
     for at, block in enumerate(blocks):
-        kind = draw(st.sampled_from(["", "", "", "skip", "call" if subroutines else "", "loop" if loops else ""]))
+        kind = draw(st.sampled_from(["", "", "skip", "skip", "call" if subroutines else "", "loop" if loops else ""]))
         if kind == "skip":
             skipped = sum(map(len, blocks[at:at + draw(st.integers(0, 3))]))
-            words.append(("skip", draw(st.sampled_from(["beq", "bne"])), draw(_registers), draw(_registers), skipped))
+            name, register = draw(st.sampled_from(["beq", "bne"])), draw(_registers)
+            if draw(st.booleans()):  # one bit, or two, diverge more often than a whole register
+                words.append(asm("andi", 27, register, imm=draw(st.sampled_from([1, 2, 3, 4, 12, 64]))))
+                words.append(("skip", name, 27, 0, skipped))
+            else:
+                words.append(("skip", name, register, draw(_registers), skipped))
         elif kind == "call":
             words.append(("call", draw(st.sampled_from(subroutines))))
         elif kind == "loop":
@@ -118,7 +123,12 @@ def _prologue(local_size):
         total *= extent
     words += [asm("li", 26, imm=total), asm("macc", 29, 26, 28)]
     words += [asm("slli", 27, 29, imm=7), asm("lp", 30), asm("add", 30, 30, 27)]
-    return words + [asm("mul", 1, 29, 29), asm("add", 2, 29, 0), asm("andi", 3, 29, imm=3), asm("lp", 4, imm=2)]
+    words += [asm("mul", 1, 29, 29), asm("add", 2, 29, 0), asm("andi", 3, 29, imm=3), asm("lp", 4, imm=2)]
+    words += [asm("lp", 28, imm=1)]
+    for register in range(5, 16):
+        words += [asm("addi", 27, 29, imm=11 * register), asm("andi", 27, 27, imm=INPUT_WORDS - 1),
+                  asm("lw", register, 27, 28)]
+    return words
 
 
 def _epilogue():
@@ -135,7 +145,7 @@ def programs(draw, local_size):
     Its parameters are the areas' address, the input's address and two words of any value.
     """
     dimensions = len(local_size)
-    leaf = draw(_blocks(dimensions, [], False, 8)) + [asm("ret")]
-    middle = draw(_blocks(dimensions, [2], False, 8)) + [asm("ret")]
-    main = draw(_blocks(dimensions, [1, 2], True, 25))
+    leaf = [*draw(_blocks(dimensions, [], False, 1, 8)), asm("ret")]
+    middle = [*draw(_blocks(dimensions, [2], False, 1, 8)), asm("ret")]
+    main = draw(_blocks(dimensions, [1, 2], True, 8, 30))
     return _resolve([_prologue(local_size) + main + _epilogue(), middle, leaf])
