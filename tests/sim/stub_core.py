@@ -40,11 +40,12 @@ class StubCore(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        config, lite, axi = self.config, self.s_axi, self.m_axi[0]
+        config, axi = self.config, self.m_axi[0]
         beats = config.burst_beats
-        add, source, target, lines = Signal(32), Signal(32), Signal(32), Signal(32)
-        start = Signal()
-        self._control(m, lite, add, source, target, lines, start)
+        add, start = Signal(32), Signal()
+        parameters = [Signal(32, name=f"parameter{i}") for i in range(3)]
+        source, target, lines = Signal(32), Signal(32), Signal(32)
+        self._control(m, add, parameters, start)
 
         words = config.axi_words
         buffer = Array(Signal(config.axi_data_width, name=f"beat{i}") for i in range(beats))
@@ -69,6 +70,7 @@ class StubCore(wiring.Component):
         with m.FSM() as fsm:
             with m.State("IDLE"), m.If(start):
                 m.d.sync += self.kernel_status[0].eq(0)
+                m.d.sync += [source.eq(parameters[0]), target.eq(parameters[1]), lines.eq(parameters[2])]
                 m.next = "NEXT"
             with m.State("NEXT"):
                 if self.fault == "hang":
@@ -126,7 +128,8 @@ class StubCore(wiring.Component):
             ]
         return m
 
-    def _control(self, m: Module, lite, add, source, target, lines, start) -> None:
+    def _control(self, m: Module, add: Signal, parameters: list[Signal], start: Signal) -> None:
+        lite = self.s_axi
         have_address, have_data, answer = Signal(), Signal(), Signal()
         address, data = Signal(16), Signal(32)
         m.d.comb += [
@@ -142,7 +145,7 @@ class StubCore(wiring.Component):
         with m.If(have_address & have_data & ~answer):
             m.d.sync += answer.eq(1)
             with m.Switch(address):
-                for where, register in [(0x4000, add), (0x40, source), (0x44, target), (0x48, lines)]:
+                for where, register in zip((0x4000, 0x40, 0x44, 0x48), (add, *parameters), strict=True):
                     with m.Case(where):
                         m.d.sync += register.eq(data)
                 with m.Case(0x8004):

@@ -1,0 +1,192 @@
+"""The reference engine: Amaranth's own simulator, around the same C++ test bench as Verilator's.
+
+It runs hundreds of times slower, but needs no build of the hardware, and shows every signal by its name.
+"""
+
+import ctypes
+from contextlib import AbstractContextManager, nullcontext
+from ctypes import byref
+from pathlib import Path
+from typing import Any
+
+from amaranth.hdl import Cat, ClockDomain, Const, Elaboratable, Module, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.sim import Simulator
+
+from fgpu.config import Config
+from fgpu.errors import ToolError
+from fgpu.verilog import ports
+
+from .engine import MemoryTiming
+from .memory import GlobalMemory
+from .testbench import abi
+from .testbench.build import build_bench
+from .testbench.driver import BenchEngine
+from .verilator_build import Factory
+
+__all__ = ["PysimEngine"]
+
+_RESET_CYCLES = 2
+_PERIOD = 10e-9
+
+
+def _fields(structure: Any, prefix: str = "") -> list[tuple[str, int, int]]:
+    """Name, byte offset and size of every leaf of a ctypes structure: ``axi[0].ar.addr``, 8, 4."""
+    found = []
+    for name, kind in structure._fields_:
+        offset = getattr(structure, name).offset
+        many = isinstance(kind, type) and issubclass(kind, ctypes.Array) and issubclass(kind._type_, ctypes.Structure)
+        parts = ([(f"{prefix}{name}{i}.", kind._type_, offset + i * ctypes.sizeof(kind._type_))
+                  for i in range(kind._length_)] if many else [(f"{prefix}{name}", kind, offset)])
+        for path, element, at in parts:
+            if issubclass(element, ctypes.Structure):
+                inner = path if path.endswith(".") else f"{path}."
+                found += [(field, at + more, size) for field, more, size in _fields(element, inner)]
+            else:
+                found.append((path, at, ctypes.sizeof(element)))
+    return found
+
+
+def _port(field: str) -> str:
+    """The flat port name (:func:`fgpu.verilog.ports`) of a field of ``PortsOut`` or ``PortsIn``."""
+    group, _, rest = field.partition(".")
+    if group.startswith("axi"):
+        return f"m{group[3:]}_axi_{rest.replace('.', '')}"
+    if group == "lite":
+        return f"s_axi_{rest}"
+    if group.startswith("probe"):
+        return f"{group}_{rest}"
+    return {"status": "kernel_status"}.get(group, group)
+
+
+class _Harness(Elaboratable):
+    """The core with two ports: all outputs and all inputs, each laid out as the C++ structure."""
+
+    def __init__(self, core: wiring.Component, events: list[str]) -> None:
+        self.core = core
+        self.outputs = Signal(8 * ctypes.sizeof(abi.PortsOut))
+        self.inputs = Signal(8 * ctypes.sizeof(abi.PortsIn))
+        self.domain = ClockDomain("sync")
+        self._events = events
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.domains += self.domain
+        m.submodules.core = self.core
+        flat: dict[str, Value] = {name: value for name, (value, _) in ports(self.core).items()}
+        flat["events"] = Cat(flat[f"cache_probe_{event}"] for event in self._events)
+
+        parts: list[Value] = []
+        at = 0
+        for field, offset, size in _fields(abi.PortsOut):
+            value = flat.get(_port(field))
+            if value is None:
+                continue
+            parts += [Const(0, 8 * (offset - at)), value, Const(0, 8 * size - len(value))]
+            at = offset + size
+        m.d.comb += self.outputs.eq(Cat(*parts))
+
+        for field, offset, size in _fields(abi.PortsIn):
+            target = flat.get(_port(field))
+            if target is not None:
+                m.d.comb += target.eq(self.inputs[8 * offset:8 * (offset + size)])
+        return m
+
+
+class PysimEngine(BenchEngine):
+    """FGPU in Amaranth's simulator; cycle counts equal those of :class:`~sim.verilator.VerilatorEngine`.
+
+    Parameters
+    ----------
+    config, memory, timing
+        The hardware, the memory at its AXI ports and its timing.
+    core
+        A factory of another component than the FGPU, for tests.
+    vcd
+        A file for waveforms. It is complete after :meth:`close`.
+    compiler
+        As for :class:`~sim.verilator.VerilatorEngine`; only the test bench is compiled.
+    """
+
+    name = "pysim"
+
+    def __init__(self, config: Config, memory: GlobalMemory, timing: MemoryTiming | None = None, *,
+                 core: Factory | None = None, vcd: Path | str | None = None, compiler: str | None = None) -> None:
+        super().__init__(config, memory, timing)
+        self._loaded = abi.BenchLibrary(build_bench(compiler))
+        if core is None:
+            from fgpu.core import FGPU as core  # type: ignore[no-redef]  # noqa: N811
+        assert core is not None
+        component = core(self.config)
+        if hasattr(component, "cache_probe"):
+            self._events = [name for name, _ in data.Layout.cast(component.cache_probe.shape())]
+        self._harness = _Harness(component, list(self._events))
+        self._simulator = Simulator(self._harness)
+        self._simulator.add_clock(_PERIOD)
+        self._simulator.add_testbench(self._testbench, background=True)
+        self._vcd = vcd
+        self._waves: AbstractContextManager[Any] = nullcontext()
+        self._bench: int | None = None
+        self._budget = 0
+        self._status = abi.RUNNING
+
+    @property
+    def _library(self) -> abi.BenchLibrary:
+        return self._loaded
+
+    async def _testbench(self, ctx: Any) -> None:
+        # In every cycle: the bench sees the outputs, settled, before the rising edge; its answer is
+        # driven after it. So does model.cpp.
+        harness, step = self._harness, self._loaded.bench_step
+        width = ctypes.sizeof(abi.PortsOut)
+        inputs = ctypes.create_string_buffer(ctypes.sizeof(abi.PortsIn))
+        driven = 0
+        reset = _RESET_CYCLES
+        ctx.set(harness.domain.rst, 1)
+        async for _ in ctx.tick(harness.domain):
+            if reset:
+                reset -= 1
+                if reset:
+                    continue
+                ctx.set(harness.domain.rst, 0)
+            value = int.from_bytes(inputs.raw, "little")
+            if value != driven:
+                ctx.set(harness.inputs, value)
+                driven = value
+            outputs = ctx.get(harness.outputs).to_bytes(width, "little")
+            self._status = step(self._bench, outputs, inputs)
+            self._budget -= 1
+
+    def _open(self) -> int:
+        if self._bench is None:
+            config = abi.bench_config(self.config, self.memory, self.timing, len(self._events))
+            self._bench = self._loaded.bench_create(byref(config))
+            if self._vcd is not None:
+                try:
+                    self._waves = self._simulator.write_vcd(str(self._vcd))
+                    self._waves.__enter__()
+                except OSError as error:
+                    raise ToolError(f"cannot write {self._vcd}: {error.strerror or error}") from error
+        return self._bench
+
+    def _run(self, cycles: int) -> int:
+        self._budget = min(cycles, 1 << 16)
+        self._status = abi.RUNNING
+        advance = self._simulator.advance
+        while self._status == abi.RUNNING and self._budget > 0:
+            advance()
+        return self._status
+
+    def close(self) -> None:
+        """Give back the test bench and finish the waveforms; the next launch powers up anew."""
+        if self._bench is not None:
+            self._waves.__exit__(None, None, None)
+            self._waves = nullcontext()
+            self._loaded.bench_destroy(self._bench)
+            self._bench = None
+            self._simulator.reset()
+            self._written.clear()
+
+    def __del__(self) -> None:
+        if getattr(self, "_bench", None) is not None:
+            self._loaded.bench_destroy(self._bench)

@@ -1,0 +1,164 @@
+"""What both cycle-accurate engines do around the C++ test bench: launches, counters and errors."""
+
+import ctypes
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from fgpu.address_map import (
+    CRAM_BASE, DESCRIPTOR_WORDS, LRAM_BASE, ControlRegister, register_address,
+)
+from fgpu.config import KERNEL_SLOTS, WAVEFRONTS, Config
+from fgpu.errors import ConfigError, LaunchError, MemoryAccessError, SimulationError, SimulationTimeout
+from fgpu.probe import Bucket, WavefrontState
+
+from ..engine import EngineResult, Launch, MemoryTiming
+from ..memory import GlobalMemory
+from . import abi
+
+__all__ = ["BenchEngine", "check_timing"]
+
+_DOING = {
+    WavefrontState.START: "starts",
+    WavefrontState.FETCH: "waits for an instruction fetch",
+    WavefrontState.READY: "is ready to issue",
+    WavefrontState.EXECUTE: "executes",
+    WavefrontState.BRANCH: "waits for a branch",
+    WavefrontState.MEMORY_READ: "waits for memory read",
+    WavefrontState.WRITE_PRESSURE: "waits for the memory controller to take a write",
+}
+_WAVEFRONTS_TOLD = 16
+
+
+def check_timing(timing: MemoryTiming) -> None:
+    """Raise :class:`ConfigError` for a memory timing that cannot be."""
+    for name in ("read_latency", "write_latency", "pause_cycles"):
+        least, greatest = getattr(timing, name)
+        if not 0 <= least <= greatest < 1 << 32:
+            raise ConfigError(f"memory timing: {name} must be a range of cycles, not ({least}, {greatest})")
+    if not 0.0 <= timing.pause_probability <= 1.0:
+        raise ConfigError(f"memory timing: pause_probability must be between 0 and 1, not {timing.pause_probability}")
+
+
+class BenchEngine(ABC):
+    """An engine around the C++ test bench; subclasses bring the clocked hardware."""
+
+    name = ""
+
+    def __init__(self, config: Config, memory: GlobalMemory, timing: MemoryTiming | None = None) -> None:
+        self.config = config.replace(statistics=True)
+        self.timing = timing or MemoryTiming()
+        check_timing(self.timing)
+        self.memory = memory
+        self._events: Sequence[str] = ()
+        self._written: dict[int, int] = {}      # control address: the word last written there
+
+    # -- what subclasses bring ----------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def _library(self) -> abi.BenchLibrary: ...
+
+    @abstractmethod
+    def _open(self) -> int:
+        """Power up: the bench's handle; the same one while the hardware keeps its state."""
+
+    @abstractmethod
+    def _run(self, cycles: int) -> int:
+        """Run so many clock cycles, or fewer if the bench's status changes; the status."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give back what the engine holds; the next launch would power up anew."""
+
+    # -- launches -----------------------------------------------------------------------------------
+
+    def launch(self, launch: Launch) -> EngineResult:
+        """Run one kernel until its status bit rises; see :class:`~sim.engine.Engine`."""
+        bench = self._open()
+        operations = self._operations(launch)
+        begin = time.perf_counter()
+        try:
+            self._library.bench_launch(bench, operations, len(operations), launch.max_cycles)
+            self._run_sliced()
+            result = self._library.bench_result(bench).contents
+            if result.status != abi.DONE:
+                raise self._error(result, launch)
+            seconds = time.perf_counter() - begin
+            return self._result(result, seconds)
+        except BaseException:
+            # The kernel is stuck, or was left in the middle: only a power cycle leads to a known state.
+            self.close()
+            self._written.clear()
+            raise
+
+    def _run_sliced(self) -> None:
+        """Return to Python now and then, so that Ctrl-C works; often enough, but not for every cycle."""
+        cycles = 1000
+        while True:
+            begin = time.perf_counter()
+            if self._run(cycles) != abi.RUNNING:
+                return
+            if time.perf_counter() - begin < 0.1:
+                cycles *= 2
+
+    def _operations(self, launch: Launch) -> ctypes.Array[abi.HostOp]:
+        if not 0 <= launch.slot < KERNEL_SLOTS:
+            raise LaunchError(f"kernel slot must be 0 to {KERNEL_SLOTS - 1}, not {launch.slot}")
+        if not 0 < len(launch.program) <= self.config.cram_words:
+            raise LaunchError(f"a program of {len(launch.program)} words does not fit in a code RAM of "
+                              f"{self.config.cram_words}")
+        if len(launch.descriptor) != DESCRIPTOR_WORDS:
+            raise LaunchError(f"a kernel descriptor has {DESCRIPTOR_WORDS} words, not {len(launch.descriptor)}")
+        if launch.max_cycles <= 0:
+            raise LaunchError(f"max_cycles must be positive, not {launch.max_cycles}")
+        slot = LRAM_BASE + 4 * DESCRIPTOR_WORDS * launch.slot
+        flag = 1 << launch.slot
+        wanted = {CRAM_BASE + 4 * i: int(word) for i, word in enumerate(launch.program)}
+        wanted |= {slot + 4 * i: int(word) for i, word in enumerate(launch.descriptor)}
+        wanted[register_address(ControlRegister.CLEAN_CACHE)] = flag if launch.clean else 0
+        wanted[register_address(ControlRegister.INITIALIZE)] = flag if launch.initialize else 0
+        # What the hardware already holds need not be written again.
+        changed = {address: word for address, word in wanted.items() if self._written.get(address) != word}
+        self._written |= changed
+        operations = [abi.HostOp(abi.OP_WRITE, address, word) for address, word in changed.items()]
+        operations.append(abi.HostOp(abi.OP_START, register_address(ControlRegister.START), flag))
+        operations.append(abi.HostOp(abi.OP_WAIT, 0, launch.slot))
+        return (abi.HostOp * len(operations))(*operations)
+
+    # -- results ------------------------------------------------------------------------------------
+
+    def _result(self, result: abi.Result, seconds: float) -> EngineResult:
+        units = list(result.unit)[:self.config.compute_units]
+        stats: dict[str, int] = {"cycles": result.cycles}
+        for i, unit in enumerate(units):
+            stats |= {f"cu{i}.{bucket.name.lower()}": unit.buckets[bucket.value] for bucket in Bucket}
+            stats |= {f"cu{i}.instructions": unit.instructions,
+                      f"cu{i}.work_item_instructions": unit.work_item_instructions}
+        stats |= {f"cache.{name}": result.events[i] for i, name in enumerate(self._events)}
+        for i, port in enumerate(list(result.port)[:self.config.axi_ports]):
+            stats |= {f"axi{i}.{name}": getattr(port, name) for name, _ in port._fields_}
+        return EngineResult(
+            cycles=result.cycles, instructions=sum(unit.instructions for unit in units),
+            work_item_instructions=sum(unit.work_item_instructions for unit in units), stats=stats, seconds=seconds)
+
+    def _error(self, result: abi.Result, launch: Launch) -> SimulationError | MemoryAccessError:
+        message = result.message.decode(errors="replace")
+        if result.status == abi.ACCESS_ERROR:
+            return MemoryAccessError(message)
+        if result.status != abi.TIMEOUT:
+            return SimulationError(message)
+        return SimulationTimeout(f"no end of the kernel after {launch.max_cycles} cycles:\n"
+                                 + "\n".join(self._wavefronts(result)))
+
+    def _wavefronts(self, result: abi.Result) -> list[str]:
+        lines = []
+        for unit, probe in enumerate(list(result.probe)[:self.config.compute_units]):
+            for i in range(WAVEFRONTS):
+                state = WavefrontState(probe.states >> 3 * i & 7)
+                if state is not WavefrontState.FREE:
+                    lines.append(f"CU {unit} wavefront {i} at instruction {probe.pcs[i]}: {_DOING[state]}")
+        if len(lines) > _WAVEFRONTS_TOLD:
+            rest = len(lines) - _WAVEFRONTS_TOLD
+            return [*lines[:_WAVEFRONTS_TOLD], f"and {rest} more wavefronts"]
+        return lines or ["no wavefront is in any compute unit"]

