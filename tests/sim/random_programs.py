@@ -1,9 +1,11 @@
 """Random programs that end, do not race and use every integer instruction; shared by the engines' tests.
 
-Registers r1 to r15 hold random values; r26 counts loops, r27 to r30 are the harness's. Each work-item has
+Registers r1 to r15 hold random values; r26 counts loops, r25 and r27 to r30 are the harness's. Each work-item has
 128 bytes of global memory of its own (r30 points there): it reads and writes the first half, and leaves its
 registers in the second half at its end.
 """
+
+from itertools import chain
 
 from hypothesis import strategies as st
 
@@ -63,49 +65,39 @@ def _scratchpad(draw):
 def _blocks(draw, dimensions, subroutines, loops, least, most):
     simple = st.one_of(_alu(), _alu(), _runtime(dimensions), _memory(), _scratchpad())
     blocks = draw(st.lists(simple, min_size=least, max_size=most))
-    words = []
+    words, starts = [], []
     for at, block in enumerate(blocks):
+        starts.append(len(words))
         kind = draw(st.sampled_from(["", "", "skip", "skip", "call" if subroutines else "", "loop" if loops else ""]))
         if kind == "skip":
-            skipped = sum(map(len, blocks[at:at + draw(st.integers(0, 3))]))
-            name, register = draw(st.sampled_from(["beq", "bne"])), draw(_registers)
+            name, register, other = draw(st.sampled_from(["beq", "bne"])), draw(_registers), draw(_registers)
             if draw(st.booleans()):  # one bit, or two, diverge more often than a whole register
-                words.append(asm("andi", 27, register, imm=draw(st.sampled_from([1, 2, 3, 4, 12, 64]))))
-                words.append(("skip", name, 27, 0, skipped))
-            else:
-                words.append(("skip", name, register, draw(_registers), skipped))
+                words.append(asm("andi", 25, register, imm=draw(st.sampled_from([1, 2, 3, 4, 12, 64]))))
+                register, other = 25, 0
+            words.append(("skip", name, register, other, at + draw(st.integers(0, 4))))
         elif kind == "call":
             words.append(("call", draw(st.sampled_from(subroutines))))
         elif kind == "loop":
             # A different number of turns for different work-items, when the register differs.
-            words += [asm("andi", 26, draw(_registers), imm=3), asm("addi", 26, 26, imm=1)]
-            # The count stays below 4, so a skip into the loop ends too.
             body = draw(_alu()) + block
-            words += [*body, asm("addi", 26, 26, imm=-1), asm("andi", 26, 26, imm=3),
-                      asm("bne", 26, 0, imm=-(len(body) + 3))]
+            words += [asm("andi", 26, draw(_registers), imm=3), asm("addi", 26, 26, imm=1), *body,
+                      asm("addi", 26, 26, imm=-1), asm("bne", 26, 0, imm=-(len(body) + 2))]
         words += block
+    starts += [len(words)] * 5
+    # Skips go forward to the start of a block, so that no block runs from its middle.
+    for here, item in enumerate(words):
+        if isinstance(item, tuple) and item[0] == "skip":
+            _, name, register, other, block = item
+            words[here] = asm(name, register, other, imm=max(starts[block] - here - 1, 0))
     return words
 
 
-def _resolve(parts):
-    """Words from the parts of a program: skips are clamped to their part, calls name another part."""
-    starts, at = [], 0
-    for part in parts:
-        starts.append(at)
-        at += len(part)
+def _joined(parts):
+    """The words of all parts in a row; calls name a part."""
+    starts = [sum(map(len, parts[:index])) for index in range(len(parts))]
     words = []
-    for start, part in zip(starts, parts, strict=True):
-        for item in part:
-            here = len(words)
-            if isinstance(item, int):
-                words.append(item)
-            elif item[0] == "call":
-                words.append(asm("jsub", imm=starts[item[1]] - here))
-            else:
-                _, name, rd, rs, skipped = item
-                end = start + len(part) - 1
-                target = min(here + 1 + skipped, end)
-                words.append(asm(name, rd, rs, imm=target - here - 1))
+    for item in chain.from_iterable(parts):
+        words.append(item if isinstance(item, int) else asm("jsub", imm=starts[item[1]] - len(words)))
     return words
 
 
@@ -148,4 +140,4 @@ def programs(draw, local_size):
     leaf = [*draw(_blocks(dimensions, [], False, 1, 8)), asm("ret")]
     middle = [*draw(_blocks(dimensions, [2], False, 1, 8)), asm("ret")]
     main = draw(_blocks(dimensions, [1, 2], True, 8, 30))
-    return _resolve([_prologue(local_size) + main + _epilogue(), middle, leaf])
+    return _joined([_prologue(local_size) + main + _epilogue(), middle, leaf])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from fgpu import Config
@@ -25,7 +25,8 @@ def memory_with_input(seed):
 
 
 @pytest.mark.parametrize(("local_size", "groups"), SHAPES)
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck),
+          phases=[Phase.reuse, Phase.generate])  # shrinking such programs takes minutes
 @given(data=st.data(), seed=st.integers(0, 1 << 31))
 def test_functional_engine_computes_what_the_scalar_interpreter_computes(local_size, groups, data, seed):
     program = data.draw(programs(local_size))
