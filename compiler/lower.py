@@ -116,7 +116,7 @@ class _Lowering:
             return self.binary_bool(instruction)
         a, b = self.both(instruction)
         if op in ("shl", "lshr", "ashr"):
-            b = self.builder.zero_extended(b, bits)
+            b = self.shift_amount(instruction.operands[1], instruction.type)
         if op == "lshr":
             a = self.builder.zero_extended(a, bits)
         elif op == "ashr":
@@ -124,6 +124,14 @@ class _Lowering:
         if op == "add" and (fused := self.multiply_accumulate(instruction)) is not None:
             return fused
         return self.builder.binary(_BINARY[op], a, b)
+
+    def shift_amount(self, amount: Value, type: Type) -> int:
+        """Shifts use the low five bits of a register: what OpenCL C asks for, so clang's mask can go."""
+        definition = self.definitions.get(amount.name) if isinstance(amount, Local) else None
+        if type.bits == 32 and definition is not None and definition.op == "and" \
+                and definition.operands[1] == Constant(31):
+            amount = definition.operands[0]
+        return self.builder.zero_extended(self.value(amount, type), type.bits)
 
     def binary_bool(self, instruction: Instruction) -> int:
         """Arithmetic modulo 2 on booleans, which are 0 or 1 in a register."""

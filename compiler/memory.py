@@ -105,20 +105,16 @@ class MemorySelector:
         path = self._path(pointer)
         if path is None:
             return self.value(pointer, type), ZERO
-        inner = self._path(path.base)
-        if not path.terms and inner is not None and len(inner.terms) == 1:
-            path = _Path(inner.base, inner.offset + path.offset, inner.terms)
-        if path.offset % size == 0 and len(path.terms) <= 1 and all(t[1] % size == 0 for t in path.terms):
-            base = self.value(path.base, type)
-            offset = path.offset // size
-            if not path.terms:
-                return base, b.const(offset)
-            register, stride = path.terms[0]
-            index = b.mul(register, b.const(stride // size))
-            if offset and self._is_outside_loop(path.base):
-                return b.add(base, b.const(path.offset)), index     # goes to the loop's preheader
-            return base, b.add(index, b.const(offset))
-        return self.value(pointer, type), ZERO
+        while (inner := self._path(path.base)) is not None and not self._is_outside_loop(path.base):
+            path = _Path(inner.base, inner.offset + path.offset, inner.terms + path.terms)
+        if path.offset % size or any(stride % size for _, stride in path.terms):
+            return self.value(pointer, type), ZERO
+        base, index, offset = self.value(path.base, type), ZERO, path.offset // size
+        for register, stride in path.terms:
+            index = b.add(index, b.mul(register, b.const(stride // size)))
+        if index and offset and self._is_outside_loop(path.base):
+            return b.add(base, b.const(path.offset)), index     # goes to the loop's preheader
+        return base, b.add(index, b.const(offset))
 
     def _is_outside_loop(self, value: Value) -> bool:
         """Whether ``value`` is defined in fewer loops than the block at hand."""

@@ -46,7 +46,8 @@ class Op:
         if isinstance(self.opcode, Pseudo):
             return False
         row = by_opcode[self.opcode]
-        return row.reads_rd and row.writes_rd
+        # A conditional move that does not move leaves rd alone: the old value counts like an operand.
+        return row.writes_rd and (row.reads_rd or row.unit is Unit.MOVE)
 
     @property
     def is_pure(self) -> bool:

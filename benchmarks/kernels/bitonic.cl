@@ -5,19 +5,13 @@ __kernel void bitonic(__global uint *data, uint stage, uint pass, uint direction
 {
     uint i = get_global_id(0);
     uint distance = 1u << (stage - pass);
-    uint left = 2 * i - (i & (distance - 1));
+    uint left = i + (i & -distance);
     uint right = left + distance;
     uint a = data[left];
     uint b = data[right];
     // Blocks of 2^(stage + 1) words are sorted up and down in turns.
-    bool ascending = (i >> stage & 1) != direction;
-    uint low = a < b ? a : b;
-    uint high = a < b ? b : a;
-    if (ascending) {
-        data[left] = low;
-        data[right] = high;
-    } else {
-        data[left] = high;
-        data[right] = low;
-    }
+    uint ascending = (i >> stage ^ direction) & 1;
+    bool exchange = (a < b) ^ ascending;
+    data[left] = exchange ? b : a;
+    data[right] = exchange ? a : b;
 }
