@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from amaranth.back import verilog
+from amaranth.back import rtlil, verilog
 from amaranth.hdl import Elaboratable, Module, Signal, Value
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import data, wiring
@@ -18,8 +18,8 @@ __all__ = ["ports", "to_verilog", "write_verilog"]
 # What Yosys' Verilog writer does everywhere, by design: it leaves extension and truncation to the language's
 # rules, gives registers an initial value and an assignment, and declares every signal of the source. Warnings
 # that can mean a fault (latches, several drivers, loops, undriven or unconnected signals) stay on.
-_STYLE = ["ALWNEVER", "CASEINCOMPLETE", "CASEOVERLAP", "DECLFILENAME", "PROCASSINIT", "UNUSEDSIGNAL",
-          "WIDTHEXPAND", "WIDTHTRUNC"]
+_STYLE = ["CASEOVERLAP", "DECLFILENAME", "PROCASSINIT", "UNUSEDSIGNAL", "WIDTHEXPAND", "WIDTHTRUNC"]
+_INTERNAL_ATTRIBUTES = ["generator", "top", "src", "init", "amaranth.hierarchy", "amaranth.decoding"]
 
 Factory = Callable[[Config], wiring.Component]
 
@@ -98,13 +98,28 @@ def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core) -> 
     if not all(isinstance(value, Signal) for value, _ in flat.values()):
         top = _Top(component)
         flat = top.ports
+    pragmas = "".join(f"/* verilator lint_off {style} */\n" for style in _STYLE)
+    # Source locations would name paths of this machine, and triple the size of the text.
+    return pragmas + _write(rtlil.convert(top, name=name, ports=flat, emit_src=False))
+
+
+def _write(text: str) -> str:
+    """Verilog of RTLIL, without the ``always @*`` of :mod:`amaranth.back.verilog`.
+
+    Where such a block only assigns constants, a simulator that follows the standard never runs it:
+    Verilator reads zeros there (YosysHQ/yosys#2271). As multiplexers and assignments there are none.
+    """
+    remove = " ".join(f"-remove {name}" for name in _INTERNAL_ATTRIBUTES)
+    script = [
+        f"read_rtlil <<rtlil\n{text}\nrtlil", "proc -norom", "memory_collect", "opt_clean",
+        f"attrmap {remove}", f"attrmap -modattr {remove}", "write_verilog -norename",
+    ]
     try:
-        # Source locations would name paths of this machine, and triple the size of the text.
-        text: str = verilog.convert(top, name=name, ports=flat, emit_src=False, strip_internal_attrs=True)
+        yosys = verilog.find_yosys(lambda found: found >= (0, 40))
+        result: str = yosys.run(["-q", "-"], "\n".join(script), ignore_warnings=True)
     except verilog.YosysError as error:
         raise ToolError(f"Yosys cannot write the Verilog: {error}") from error
-    pragmas = "".join(f"/* verilator lint_off {name} */\n" for name in _STYLE)
-    return pragmas + text
+    return result
 
 
 def write_verilog(config: Config, path: Path | str, *, name: str = "fgpu", core: Factory = _core) -> Path:
