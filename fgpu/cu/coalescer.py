@@ -1,0 +1,181 @@
+"""Gathers the accesses of a wavefront into wide requests (first half of section 3.4.4's memory controller).
+
+The reference sends each work-item's access by itself. Here the work-items of a phase that touch one cache
+row travel together, and rows of one cache line that a load touches in ascending order share one request.
+"""
+
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from fgpu.cache.bus import Row
+from fgpu.config import PE_COUNT, Config
+
+from .control_word import Width
+from .register_file import Words
+from .vector import PhaseAccess
+
+__all__ = ["Coalescer", "RowAccess"]
+
+
+class RowAccess(data.StructLayout):
+    """Accesses of one phase to one cache row.
+
+    ``new_row`` is 0 if the previous access of the same load used the same row. ``words`` are the lanes'
+    word positions in the row. The last access of an instruction, flagged ``last``, may have no lanes.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({
+            "load": 1,
+            "new_row": 1,
+            "line": config.line_address_bits,
+            "row_index": exact_log2(config.line_rows),
+            "wavefront": 3,
+            "phase": 3,
+            "rd": 5,
+            "last": 1,
+            "lanes": PE_COUNT,
+            "words": data.ArrayLayout(exact_log2(config.row_words), PE_COUNT),
+            "byte_offsets": data.ArrayLayout(2, PE_COUNT),
+            "width": Width,
+            "store_data": Words,
+        })
+
+
+class Coalescer(wiring.Component):
+    """Splits a phase into accesses of one row each, lowest lane first; one a cycle.
+
+    Latency 2 cycles. All lanes of a phase that are in the row of the lowest remaining lane leave with it.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "phases": In(stream.Signature(PhaseAccess)),
+            "accesses": Out(stream.Signature(RowAccess(config))),
+            "idle": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        row_words = self._config.row_words
+        offset_bits = exact_log2(row_words) + 2
+
+        # Stage 1: a phase with its remaining lanes, and which lanes share a row.
+        phase = Signal(PhaseAccess)
+        busy = Signal()
+        remaining = Signal(PE_COUNT)
+        same_row = Array(Signal(PE_COUNT, name=f"same_row_{lane}") for lane in range(PE_COUNT))
+        new: Any = self.phases.payload
+        rows = [new.addresses[lane][offset_bits:] for lane in range(PE_COUNT)]
+
+        # Stage 2: one row of it.
+        leader = Signal(range(PE_COUNT))
+        for lane in reversed(range(PE_COUNT)):
+            with m.If(remaining[lane]):
+                m.d.comb += leader.eq(lane)
+        lanes = Signal(PE_COUNT)
+        left = Signal(PE_COUNT)
+        m.d.comb += [lanes.eq(same_row[leader] & remaining), left.eq(remaining & ~same_row[leader])]
+        row = Signal(32 - offset_bits)
+        addresses: Any = phase.addresses
+        m.d.comb += row.eq(Array(addresses[lane] for lane in range(PE_COUNT))[leader][offset_bits:])
+        fresh = Signal(init=1)
+        previous_row = Signal(32 - offset_bits)
+
+        out: Any = self.accesses
+        advance = Signal()
+        m.d.comb += advance.eq(busy & (~out.valid | out.ready))
+        m.d.comb += self.phases.ready.eq(~busy | (advance & (left == 0)))
+        m.d.comb += self.idle.eq(~busy & ~out.valid)
+        with m.If(out.ready):
+            m.d.sync += out.valid.eq(0)
+        with m.If(advance):
+            last = Signal()
+            m.d.comb += last.eq(phase.last & (left == 0))
+            m.d.sync += [
+                remaining.eq(left),
+                busy.eq(left != 0),
+                out.valid.eq(lanes.any() | last),
+                out.payload.load.eq(phase.load),
+                out.payload.new_row.eq(lanes.any() & (fresh | (row != previous_row))),
+                out.payload.line.eq(row[exact_log2(self._config.line_rows):]),
+                out.payload.row_index.eq(row[:exact_log2(self._config.line_rows)]),
+                out.payload.wavefront.eq(phase.wavefront),
+                out.payload.phase.eq(phase.phase),
+                out.payload.rd.eq(phase.rd),
+                out.payload.width.eq(phase.width),
+                out.payload.last.eq(last),
+                out.payload.lanes.eq(lanes),
+                out.payload.store_data.eq(phase.store_data),
+            ]
+            # Rows are compared within one load only, so that a load after a store sees memory anew.
+            with m.If(lanes.any()):
+                m.d.sync += [previous_row.eq(row), fresh.eq(last)]
+            with m.Elif(last):
+                m.d.sync += fresh.eq(1)
+            for lane in range(PE_COUNT):
+                m.d.sync += [
+                    out.payload.words[lane].eq(addresses[lane][2:offset_bits]),
+                    out.payload.byte_offsets[lane].eq(addresses[lane][:2]),
+                ]
+        with m.If(self.phases.ready & self.phases.valid):
+            m.d.sync += [phase.eq(new), remaining.eq(new.lanes), busy.eq(new.lanes.any() | new.last)]
+            for lane in range(PE_COUNT):
+                m.d.sync += same_row[lane].eq(Cat(rows[lane] == other for other in rows))
+        return m
+
+
+class Scatter(wiring.Component):
+    """Places the store data of a row access into the row; combinational.
+
+    Where several work-items write one byte, the highest lane wins.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "access": In(RowAccess(config)),
+            "row": Out(Row(config)),
+            "strobe": Out(config.row_words * 4),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        access: Any = self.access
+        whole_words = not self._config.sub_integer_stores
+        strobes, values = [], []
+        for lane in range(PE_COUNT):
+            strobe, value = Signal(4, name=f"strobe{lane}"), Signal(32, name=f"value{lane}")
+            word, offset = access.store_data[lane], access.byte_offsets[lane]
+            m.d.comb += [strobe.eq(0b1111), value.eq(word)]
+            if not whole_words:
+                with m.Switch(access.width):
+                    with m.Case(Width.BYTE):
+                        m.d.comb += [strobe.eq(1 << offset), value.eq(word[:8].replicate(4))]
+                    with m.Case(Width.HALF):
+                        m.d.comb += [strobe.eq(Mux(offset[1], 0b1100, 0b0011)), value.eq(word[:16].replicate(2))]
+            strobes.append(strobe)
+            values.append(value)
+        for position in range(self._config.row_words):
+            here = [Signal(name=f"here{position}_{lane}") for lane in range(PE_COUNT)]
+            for lane in range(PE_COUNT):
+                m.d.comb += here[lane].eq(access.lanes[lane] & (access.words[lane] == position))
+            parts = range(1) if whole_words else range(4)
+            width = 32 // len(parts)
+            for part in parts:
+                source, hit = Signal(range(PE_COUNT)), Signal()
+                for lane in range(PE_COUNT):
+                    with m.If(here[lane] & strobes[lane][part]):
+                        m.d.comb += [source.eq(lane), hit.eq(1)]
+                choices = Array(value[part * width:(part + 1) * width] for value in values)
+                first = position * 4 + part * width // 8
+                m.d.comb += [
+                    self.row[position][part * width:(part + 1) * width].eq(choices[source]),
+                    self.strobe[first:first + width // 8].eq(hit.replicate(width // 8)),
+                ]
+        return m

@@ -1,0 +1,90 @@
+"""A compute unit: scheduler, vector, memory controller (section 3.4, figure 3.2)."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Mux
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from fgpu.cache.bus import MemoryRequest, Row
+from fgpu.config import Config
+from fgpu.dispatcher.kernel import KernelInfo, WorkGroup
+from fgpu.probe import ComputeUnitProbe
+
+from .launcher import Launcher
+from .memory_controller import MemoryController
+from .runtime_memory import RuntimeWrite
+from .scheduler import Fetched, FetchRequest, WavefrontScheduler
+from .vector import ComputeVector
+
+__all__ = ["ComputeUnit"]
+
+
+class ComputeUnit(wiring.Component):
+    """Runs work-groups of up to 512 work-items.
+
+    ``runtime_write`` is the dispatcher's initialization, which comes only while no wavefront runs.
+    ``room``: a work-group of the running kernel would be taken at once. ``idle``: no wavefront runs and every memory access has left for the cache.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        members: dict[str, Any] = {
+            "kernel": In(KernelInfo),
+            "work_groups": In(stream.Signature(WorkGroup)),
+            "runtime_write": In(RuntimeWrite),
+            "fetch": Out(stream.Signature(FetchRequest(config))),
+            "fetched": In(Fetched),
+            "requests": Out(stream.Signature(MemoryRequest(config))),
+            "responses": In(stream.Signature(Row(config))),
+            "room": Out(1),
+            "idle": Out(1),
+        }
+        if config.statistics:
+            members["probe"] = Out(ComputeUnitProbe)
+        super().__init__(members)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.launcher = launcher = Launcher()
+        m.submodules.scheduler = scheduler = WavefrontScheduler(self._config)
+        m.submodules.vector = vector = ComputeVector(self._config)
+        m.submodules.memory = memory = MemoryController(self._config)
+
+        connect(m, flipped(self.work_groups), launcher.work_groups)
+        connect(m, scheduler.fetch, flipped(self.fetch))
+        connect(m, memory.requests, flipped(self.requests))
+        connect(m, flipped(self.responses), memory.responses)
+        m.d.comb += [
+            launcher.kernel.eq(self.kernel),
+            launcher.free.eq(scheduler.free),
+            launcher.mask_ready.eq(scheduler.start_mask_ready),
+            self.room.eq(launcher.room),
+
+            scheduler.kernel.eq(self.kernel),
+            scheduler.start.eq(launcher.start),
+            scheduler.start_number.eq(launcher.number),
+            scheduler.start_mask.eq(launcher.mask_write),
+            scheduler.fetched.eq(self.fetched),
+            scheduler.branch.eq(vector.branch),
+            scheduler.memory_ready.eq(memory.ready),
+            scheduler.load_done.eq(memory.done),
+            scheduler.load_done_wavefront.eq(memory.done_wavefront),
+
+            vector.beat.eq(scheduler.beat),
+            vector.issue.eq(scheduler.issue),
+            vector.control.eq(scheduler.control),
+            vector.dimensions_minus_1.eq(self.kernel.dimensions_minus_1),
+            vector.runtime_write.eq(Mux(
+                launcher.runtime_write.valid, launcher.runtime_write.as_value(), self.runtime_write.as_value())),
+            vector.load.eq(memory.load),
+
+            memory.beat.eq(scheduler.beat),
+            memory.access.eq(vector.memory),
+            memory.access_valid.eq(vector.memory_valid),
+            memory.reserve.eq(scheduler.memory_reserve),
+        ]
+        m.d.sync += self.idle.eq(scheduler.free.all() & ~launcher.busy & memory.idle)
+        if self._config.statistics:
+            m.d.comb += self.probe.eq(scheduler.probe)  # type: ignore[attr-defined]
+        return m

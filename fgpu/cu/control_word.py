@@ -1,0 +1,141 @@
+"""What the vector does in one instruction, decoded once for all its phases."""
+
+from amaranth.lib import data, enum
+
+from fgpu.config import PE_COUNT
+
+__all__ = [
+    "Addend", "Condition", "ControlWord", "Flow", "Issue", "Logic", "MemoryAccess", "Multiplier", "Other", "Result",
+    "RuntimeValue", "Width",
+]
+
+
+class Flow(enum.Enum, shape=2):
+    """Where the wavefront goes next."""
+
+    NEXT = 0
+    BRANCH = 1
+    CALL = 2
+    RETURN = 3
+
+
+class Multiplier(enum.Enum, shape=2):
+    """The second factor of the arithmetic unit (table 3.1): rt itself or a power of two."""
+
+    OPERAND = 0
+    FIXED = 1        # 2 ** scale
+    LEFT = 2         # 2 ** operand
+    RIGHT = 3        # 2 ** (32 - operand)
+
+
+class Addend(enum.Enum, shape=2):
+    """The third operand of the arithmetic unit."""
+
+    ZERO = 0
+    OPERAND = 1
+    MINUS_OPERAND = 2
+    ACCUMULATE = 3   # rd
+
+
+class Logic(enum.Enum, shape=3):
+    """The logic unit's function."""
+
+    AND = 0
+    OR = 1
+    XOR = 2
+    NOR = 3
+    FIRST = 4        # rs
+    SECOND = 5       # rt or the immediate
+    UPPER = 6        # upper half of the immediate, lower half of rd
+
+
+class Result(enum.Enum, shape=2):
+    """What is written to rd."""
+
+    LOW = 0
+    HIGH = 1
+    LESS = 2
+    OTHER = 3
+
+
+class Other(enum.Enum, shape=2):
+    """Results that do not come from the arithmetic unit."""
+
+    LOGIC = 0
+    RUNTIME = 1
+    SCRATCHPAD = 2
+
+
+class Condition(enum.Enum, shape=2):
+    """When rd is written (``movz``, ``movn``)."""
+
+    ALWAYS = 0
+    ZERO = 1
+    NOT_ZERO = 2
+
+
+class MemoryAccess(enum.Enum, shape=2):
+    """Access to global memory."""
+
+    NONE = 0
+    LOAD = 1
+    STORE = 2
+
+
+class Width(enum.Enum, shape=2):
+    """Width of a store."""
+
+    BYTE = 0
+    HALF = 1
+    WORD = 2
+
+
+class RuntimeValue(enum.Enum, shape=3):
+    """Value read from the runtime memory; equal to the low bits of the opcode's code."""
+
+    LOCAL_ID = 0
+    WORK_GROUP_OFFSET = 1
+    SIZE = 2
+    WORK_GROUP_ID = 3
+    WORK_GROUP_SIZE = 4
+    PARAMETER = 5
+
+
+class ControlWord(data.Struct):
+    """One decoded instruction."""
+
+    rd: 5
+    rs: 5
+    rt: 5
+    immediate: 32
+    use_immediate: 1
+    multiplier: Multiplier
+    scale: 2
+    addend: Addend
+    signed: 1
+    logic: Logic
+    other: Other
+    result: Result
+    write: 1
+    """The vector writes rd (loads are written by the memory controller)."""
+    condition: Condition
+    memory: MemoryAccess
+    width: Width
+    runtime: RuntimeValue
+    scratchpad_write: 1
+    on_equal: 1
+    """A branch is taken where rs equals rd, not where they differ."""
+    flow: Flow
+
+
+class Issue(data.Struct):
+    """One phase of one instruction: eight work-items entering the vector."""
+
+    valid: 1
+    wavefront: 3
+    number: 3
+    """The wavefront's number within its work-group."""
+    phase: 3
+    lanes: PE_COUNT
+    first: 1
+    last: 1

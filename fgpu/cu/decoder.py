@@ -1,0 +1,134 @@
+"""Instruction decoder, generated from the instruction table."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from fgpu import isa
+from fgpu.config import Config
+from fgpu.isa import Immediate, Instruction, Opcode, Unit
+
+from .control_word import (
+    Addend,
+    Condition,
+    ControlWord,
+    Flow,
+    Logic,
+    MemoryAccess,
+    Multiplier,
+    Other,
+    Result,
+    RuntimeValue,
+    Width,
+)
+
+__all__ = ["Decoder"]
+
+_LOGIC = {
+    Opcode.AND: Logic.AND, Opcode.ANDI: Logic.AND, Opcode.OR: Logic.OR, Opcode.ORI: Logic.OR,
+    Opcode.XOR: Logic.XOR, Opcode.XORI: Logic.XOR, Opcode.NOR: Logic.NOR, Opcode.MOVN: Logic.FIRST,
+    Opcode.MOVZ: Logic.FIRST, Opcode.LI: Logic.SECOND, Opcode.LUI: Logic.UPPER,
+}
+_RUNTIME = {
+    Opcode.LID: RuntimeValue.LOCAL_ID, Opcode.WGOFF: RuntimeValue.WORK_GROUP_OFFSET,
+    Opcode.SIZE: RuntimeValue.SIZE, Opcode.WGID: RuntimeValue.WORK_GROUP_ID,
+    Opcode.WGSIZE: RuntimeValue.WORK_GROUP_SIZE, Opcode.LP: RuntimeValue.PARAMETER,
+}
+_WIDTHS = {0: Width.BYTE, 1: Width.HALF, 2: Width.WORD}
+
+
+def _control(row: Instruction) -> dict[str, Any]:
+    """The control word of an instruction, without its register numbers and immediate."""
+    # By default the arithmetic unit computes rs * 2**0 + operand: an addition.
+    control: dict[str, Any] = {
+        "use_immediate": row.immediate is not None,
+        "multiplier": Multiplier.FIXED,
+        "addend": Addend.OPERAND,
+        "write": row.writes_rd and not row.is_load,
+    }
+    opcode = row.opcode
+    if opcode in _LOGIC:
+        control |= {"result": Result.OTHER, "logic": _LOGIC[opcode]}
+    match row.unit:
+        case Unit.ADD if opcode is Opcode.SUB:
+            control |= {"addend": Addend.MINUS_OPERAND}
+        case Unit.MOVE:
+            control |= {"condition": Condition.ZERO if opcode is Opcode.MOVZ else Condition.NOT_ZERO}
+        case Unit.MULTIPLY:
+            accumulate = opcode is Opcode.MACC
+            control |= {"multiplier": Multiplier.OPERAND, "addend": Addend.ACCUMULATE if accumulate else Addend.ZERO}
+        case Unit.SHIFT:
+            left = opcode in (Opcode.SLL, Opcode.SLLI)
+            control |= {
+                "multiplier": Multiplier.LEFT if left else Multiplier.RIGHT,
+                "addend": Addend.ZERO,
+                "result": Result.LOW if left else Result.HIGH,
+                "signed": opcode in (Opcode.SRA, Opcode.SRAI),
+            }
+        case Unit.COMPARE:
+            signed = opcode in (Opcode.SLT, Opcode.SLTI)
+            control |= {"addend": Addend.MINUS_OPERAND, "result": Result.LESS, "signed": signed}
+        case Unit.RUNTIME:
+            control |= {"result": Result.OTHER, "other": Other.RUNTIME, "runtime": _RUNTIME[opcode]}
+        case Unit.MEMORY:
+            control |= {"memory": MemoryAccess.LOAD if row.is_load else MemoryAccess.STORE,
+                        "scale": row.scale, "width": _WIDTHS[row.scale]}
+        case Unit.SCRATCHPAD:
+            control |= {"result": Result.OTHER, "other": Other.SCRATCHPAD, "scratchpad_write": not row.writes_rd}
+        case Unit.CONTROL:
+            control |= {"flow": Flow.BRANCH if row.is_branch else Flow.CALL, "on_equal": opcode is Opcode.BEQ}
+        case Unit.RETURN:
+            control |= {"flow": Flow.RETURN}
+    return control
+
+
+def _is_built(row: Instruction, config: Config) -> bool:
+    if row.unit in (Unit.ATOMIC, Unit.FLOAT):
+        return False
+    if row.unit is Unit.SCRATCHPAD:
+        return config.scratchpad_words > 0
+    return config.sub_integer_stores or not (row.is_store and row.scale < 2)
+
+
+class Decoder(wiring.Component):
+    """Turns an instruction word into a :class:`ControlWord`; combinational.
+
+    A word that is no instruction of this configuration gives ``legal`` = 0 and a control word that does
+    nothing.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({"word": In(isa.INSTRUCTION_BITS), "control": Out(ControlWord), "legal": Out(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        word = self.word
+        imm14 = word[10:24]
+        imm16 = Cat(imm14, word[5:7])
+
+        with m.Switch(word[24:32]):
+            for row in isa.INSTRUCTIONS:
+                if not _is_built(row, self._config):
+                    continue
+                with m.Case(row.opcode.value):
+                    m.d.comb += [self.control.eq(ControlWord.const(_control(row))), self.legal.eq(1)]
+                    if row.opcode is Opcode.LUI:
+                        m.d.comb += self.control.immediate.eq(imm16 << 16)
+                    elif row.immediate is isa.IMM16:
+                        m.d.comb += self.control.immediate.eq(imm16.as_signed())
+                    elif row.immediate_kind is Immediate.SIGNED:
+                        m.d.comb += self.control.immediate.eq(imm14.as_signed())
+                    elif row.immediate is isa.IMM4:
+                        m.d.comb += self.control.immediate.eq(word[5:9])
+                    else:
+                        m.d.comb += self.control.immediate.eq(imm14)
+                    if row.writes_rd and not row.is_load:
+                        # r0 reads as zero because nothing ever writes it.
+                        m.d.comb += self.control.write.eq(word[0:5].any())
+        m.d.comb += [self.control.rd.eq(word[0:5]), self.control.rs.eq(word[5:10]), self.control.rt.eq(word[10:15])]
+        return m
+
+

@@ -1,0 +1,185 @@
+"""Link and enable stacks: branches, calls and returns of diverged wavefronts (section 3.4.2, figure 3.3).
+
+A stack entry is an instruction address and the work-items that continue there. A branch that splits a
+wavefront pushes the larger part and follows the smaller one, so that divergence alone never needs more
+than log2(64) entries; a call pushes the return address with the current work-items; ``ret`` pops. Since a
+call's entry lies below those of branches inside the callee, each part of a split callee returns to the
+other part first and all leave it together.
+"""
+
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.lib import data, enum, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from fgpu.config import PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
+
+from .control_word import Flow
+from .vector import BranchLanes
+
+__all__ = ["DivergenceUnit", "FlowRequest", "MaskWrite", "Outcome", "OutcomeKind"]
+
+
+class FlowRequest(data.StructLayout):
+    """A control instruction at issue. ``next`` and ``target``: the addresses of its two successors."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({
+            "flow": Flow,
+            "wavefront": 3,
+            "next": config.pc_bits,
+            "target": config.pc_bits,
+            "mask": WAVEFRONT_SIZE,
+        })
+
+
+class OutcomeKind(enum.Enum, shape=2):
+    """How a wavefront goes on after a control instruction."""
+
+    RESUME = 0
+    JUMP = 1
+    RETIRE = 2
+
+
+class Outcome(data.StructLayout):
+    """Result of a control instruction for its wavefront."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"valid": 1, "wavefront": 3, "kind": OutcomeKind, "pc": config.pc_bits})
+
+
+class MaskWrite(data.Struct):
+    """A wavefront's enabled work-items change."""
+
+    valid: 1
+    wavefront: 3
+    mask: WAVEFRONT_SIZE
+
+
+class DivergenceUnit(wiring.Component):
+    """Resolves control instructions, one a cycle.
+
+    ``request`` is a control instruction at issue (one in four cycles at most). Calls and returns have
+    their outcome 2 cycles later (one more for each branch that resolves at that time); a branch 2 cycles
+    after the last of its phases has arrived in ``branch``.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "request": In(FlowRequest(config)),
+            "request_valid": In(1),
+            "branch": In(BranchLanes),
+            "outcome": Out(Outcome(config)),
+            "mask_write": Out(MaskWrite),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config = self._config
+        request: Any = self.request
+
+        # Successors of each wavefront's branch, until its phases have passed the vector.
+        m.submodules.successors = successors = Memory(
+            shape=data.StructLayout({"next": config.pc_bits, "target": config.pc_bits}), depth=WAVEFRONTS, init=[])
+        note = successors.write_port()
+        m.d.comb += [
+            note.addr.eq(request.wavefront), note.en.eq(self.request_valid),
+            note.data.next.eq(request.next), note.data.target.eq(request.target),
+        ]
+
+        # Gathering the phases of a branch.
+        taken, not_taken = Signal(WAVEFRONT_SIZE), Signal(WAVEFRONT_SIZE)
+        taken_count, not_taken_count = Signal(range(WAVEFRONT_SIZE + 1)), Signal(range(WAVEFRONT_SIZE + 1))
+        resolved, branch_wavefront = Signal(), Signal(3)
+        lanes: Any = self.branch
+        for masks, count, part in ((taken, taken_count, lanes.taken), (not_taken, not_taken_count, lanes.not_taken)):
+            with m.If(lanes.valid):
+                m.d.sync += count.eq(Mux(lanes.first, 0, count) + sum(part[lane] for lane in range(len(part))))
+                for phase in range(PHASES):
+                    with m.If(lanes.phase == phase):
+                        m.d.sync += masks.word_select(phase, len(part)).eq(part)
+                    with m.Elif(lanes.first):
+                        m.d.sync += masks.word_select(phase, len(part)).eq(0)
+        m.d.sync += [resolved.eq(lanes.valid & lanes.last), branch_wavefront.eq(lanes.wavefront)]
+
+        # Calls and returns wait here for a cycle in which no branch resolves.
+        waiting = Signal()
+        held = Signal(FlowRequest(config))
+        with m.If(~resolved):
+            m.d.sync += waiting.eq(0)
+        with m.If(self.request_valid & (request.flow != Flow.BRANCH)):
+            m.d.sync += [waiting.eq(1), held.eq(request)]
+
+        # First cycle: decide, push or start to pop.
+        lookup = successors.read_port(domain="comb")
+        wavefront, flow = Signal(3), Signal(Flow)
+        next_pc, target = Signal(config.pc_bits), Signal(config.pc_bits)
+        m.d.comb += lookup.addr.eq(branch_wavefront)
+        with m.If(resolved):
+            m.d.comb += [
+                wavefront.eq(branch_wavefront), flow.eq(Flow.BRANCH),
+                next_pc.eq(lookup.data.next), target.eq(lookup.data.target),
+            ]
+        with m.Elif(waiting):
+            m.d.comb += [
+                wavefront.eq(held.wavefront), flow.eq(held.flow), next_pc.eq(held.next), target.eq(held.target),
+            ]
+        splits = Signal()
+        follow_taken = Signal()
+        m.d.comb += [
+            splits.eq((flow == Flow.BRANCH) & (taken_count != 0) & (not_taken_count != 0)),
+            # The smaller part runs first; if equal, the one that does not jump.
+            follow_taken.eq(taken_count < not_taken_count),
+        ]
+        depth_bits = exact_log2(config.link_stack_depth)
+        entry = data.StructLayout({"pc": config.pc_bits, "mask": WAVEFRONT_SIZE})
+        m.submodules.stack = stack = Memory(shape=entry, depth=WAVEFRONTS * config.link_stack_depth, init=[])
+        push, pop = stack.write_port(), stack.read_port()
+        levels = Array(Signal(depth_bits + 1, name=f"level{number}") for number in range(WAVEFRONTS))
+        level = levels[wavefront]
+        empty = Signal()
+        m.d.comb += [
+            empty.eq(level == 0),
+            push.addr.eq(Cat(level[:depth_bits], wavefront)),
+            push.en.eq(splits | (flow == Flow.CALL)),
+            push.data.pc.eq(Mux((flow == Flow.BRANCH) & ~follow_taken, target, next_pc)),
+            push.data.mask.eq(Mux(flow == Flow.BRANCH, Mux(follow_taken, not_taken, taken), held.mask)),
+            pop.addr.eq(Cat((level - 1)[:depth_bits], wavefront)),
+        ]
+        with m.If(push.en):
+            m.d.sync += levels[wavefront].eq(level + 1)
+        with m.Elif((flow == Flow.RETURN) & ~empty):
+            m.d.sync += levels[wavefront].eq(level - 1)
+
+        # Second cycle: the outcome.
+        popped, split = Signal(), Signal()
+        outcome = Signal(Outcome(config))
+        mask = Signal(WAVEFRONT_SIZE)
+        jumps = (flow == Flow.CALL) | (taken_count != 0)
+        m.d.sync += [
+            outcome.valid.eq(flow != Flow.NEXT),
+            outcome.wavefront.eq(wavefront),
+            outcome.pc.eq(Mux(splits & ~follow_taken, next_pc, target)),
+            popped.eq((flow == Flow.RETURN) & ~empty),
+            split.eq(splits),
+            mask.eq(Mux(follow_taken, taken, not_taken)),
+        ]
+        with m.If((flow == Flow.RETURN) & empty):
+            m.d.sync += outcome.kind.eq(OutcomeKind.RETIRE)
+        with m.Elif((flow == Flow.RETURN) | jumps):
+            m.d.sync += outcome.kind.eq(OutcomeKind.JUMP)
+        with m.Else():
+            m.d.sync += outcome.kind.eq(OutcomeKind.RESUME)
+        m.d.comb += [
+            self.outcome.eq(outcome),
+            self.mask_write.valid.eq(split | popped),
+            self.mask_write.wavefront.eq(outcome.wavefront),
+            self.mask_write.mask.eq(Mux(popped, pop.data.mask, mask)),
+        ]
+        with m.If(popped):
+            m.d.comb += self.outcome.pc.eq(pop.data.pc)
+        return m

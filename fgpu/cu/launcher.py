@@ -1,0 +1,89 @@
+"""Starts the wavefronts of a work-group on free slots of a compute unit."""
+
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from fgpu.config import WAVEFRONTS
+from fgpu.dispatcher.kernel import KernelInfo, WorkGroup
+
+from .divergence import MaskWrite
+from .runtime_memory import RuntimeAddress, RuntimePair, RuntimeWrite
+
+__all__ = ["Launcher"]
+
+_DIMENSIONS = 3
+
+
+class Launcher(wiring.Component):
+    """Takes a work-group when enough slots are free; starts one wavefront every 3 cycles.
+
+    In these the runtime memory gets the wavefront's work-group offset and id, one dimension each.
+    ``start`` is one-hot; ``number`` is the wavefront's number within its work-group.
+    """
+
+    kernel: In(KernelInfo)
+    work_groups: In(stream.Signature(WorkGroup))
+    free: In(WAVEFRONTS)
+    start: Out(WAVEFRONTS)
+    number: Out(3)
+    mask_write: Out(MaskWrite)
+    mask_ready: In(1)
+    runtime_write: Out(RuntimeWrite)
+    room: Out(1)
+    """``work_groups`` will be accepted at once."""
+    busy: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        kernel: Any = self.kernel
+        group = Signal(WorkGroup)
+        dimension = Signal(range(_DIMENSIONS))
+        free_count = Signal(range(WAVEFRONTS + 1))
+        m.d.sync += free_count.eq(sum(self.free[slot] for slot in range(WAVEFRONTS)))
+
+        # The lowest free slot when the wavefront's turn begins; others may become free meanwhile.
+        slot, held_slot = Signal(range(WAVEFRONTS)), Signal(range(WAVEFRONTS))
+        m.d.sync += held_slot.eq(slot)
+        with m.If(dimension != 0):
+            m.d.comb += slot.eq(held_slot)
+        with m.Else():
+            for number in reversed(range(WAVEFRONTS)):
+                with m.If(self.free[number]):
+                    m.d.comb += slot.eq(number)
+
+        last = self.number == kernel.wavefronts_minus_1
+        pair = Signal(RuntimePair)
+        m.d.comb += [
+            pair.low.eq(Array(group.offsets[number] for number in range(_DIMENSIONS))[dimension]),
+            pair.high.eq(Array(group.ids[number] for number in range(_DIMENSIONS))[dimension]),
+            self.runtime_write.address.eq(RuntimeAddress.work_group(dimension, slot)),
+            self.runtime_write.word.eq(Cat(pair)),
+            self.mask_write.wavefront.eq(slot),
+            self.mask_write.mask.eq(Mux(last, kernel.last_mask, -1)),
+        ]
+        settled = Signal()      # free_count is up to date
+        with m.FSM():
+            with m.State("Idle"):
+                m.d.sync += settled.eq(1)
+                m.d.comb += [
+                    self.room.eq(settled & (free_count > kernel.wavefronts_minus_1)),
+                    self.work_groups.ready.eq(self.room),
+                ]
+                with m.If(self.work_groups.valid & self.work_groups.ready):
+                    m.d.sync += [group.eq(self.work_groups.payload), self.number.eq(0), dimension.eq(0)]
+                    m.next = "Start wavefront"
+            with m.State("Start wavefront"):
+                m.d.comb += [self.busy.eq(1), self.runtime_write.valid.eq(1)]
+                with m.If(dimension != _DIMENSIONS - 1):
+                    m.d.sync += dimension.eq(dimension + 1)
+                with m.Else():
+                    m.d.comb += self.mask_write.valid.eq(1)
+                    with m.If(self.mask_ready):
+                        m.d.comb += self.start.eq(1 << slot)
+                        m.d.sync += [dimension.eq(0), self.number.eq(self.number + 1), settled.eq(0)]
+                        with m.If(last):
+                            m.next = "Idle"
+        return m

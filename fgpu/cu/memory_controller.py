@@ -1,0 +1,263 @@
+"""The compute unit's memory controller (section 3.4.4): from phases of addresses to requests, and back."""
+
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.utils import exact_log2
+
+from fgpu.cache.bus import MemoryOp, MemoryRequest, Row
+from fgpu.config import PE_COUNT, PHASES, Config
+
+from .coalescer import Coalescer, RowAccess, Scatter
+from .register_file import BANKS, RegisterWrite
+from .vector import PhaseAccess
+
+__all__ = ["MemoryController"]
+
+_PHASE_FIFO_DEPTH = 4 * PHASES
+_ROW_FIFO_DEPTH = 16
+
+
+class Station(data.StructLayout):
+    """A row access of a load that waits for its row; stations are served in order."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({
+            "new_row": 1,
+            "wavefront": 3,
+            "phase": 3,
+            "rd": 5,
+            "last": 1,
+            "lanes": PE_COUNT,
+            "words": data.ArrayLayout(exact_log2(config.row_words), PE_COUNT),
+        })
+
+
+class RequestBuilder(wiring.Component):
+    """Turns row accesses into memory requests and stations.
+
+    A load's rows of one line are collected into one request as long as they ascend. The open request
+    leaves when the line changes, the instruction ends, or the stations are full. Latency 1 cycle for
+    stores, 2 for loads.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "accesses": In(stream.Signature(RowAccess(config))),
+            "requests": Out(stream.Signature(MemoryRequest(config))),
+            "stations": Out(stream.Signature(Station(config))),
+            "idle": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config = self._config
+        access: Any = self.accesses.payload
+        request: Any = self.requests
+        station: Any = self.stations
+
+        m.submodules.scatter = scatter = Scatter(config)
+        m.d.comb += scatter.access.eq(access)
+
+        opened = Signal()
+        line = Signal(config.line_address_bits)
+        rows = Signal(config.line_rows)
+        close = Signal()           # the open request is complete
+        row_bit = Signal(config.line_rows)
+        m.d.comb += row_bit.eq(1 << access.row_index)
+        # Rows above the highest collected so far: the cache answers in ascending order.
+        above = Signal()
+        m.d.comb += above.eq((rows >> access.row_index) == 0)
+        joins = Signal()
+        m.d.comb += joins.eq(opened & ~close & (access.line == line) & above)
+
+        free = Signal()            # the output register can take a request
+        m.d.comb += free.eq(~request.valid | request.ready)
+        must_open = Signal()
+        m.d.comb += must_open.eq(access.load & access.new_row & ~joins)
+        needs_flush = Signal()     # the open request must leave before this access is taken
+        m.d.comb += needs_flush.eq(opened & (must_open | ~access.load))
+        store = Signal()
+        m.d.comb += store.eq(self.accesses.valid & ~access.load)
+
+        flush = Signal()
+        m.d.comb += flush.eq(opened & (close | (self.accesses.valid & (needs_flush | ~station.ready))))
+
+        take = Signal()
+        with m.If(access.load):
+            m.d.comb += take.eq(self.accesses.valid & station.ready & (~needs_flush | free))
+        with m.Else():
+            m.d.comb += take.eq(self.accesses.valid & free & ~flush)
+        m.d.comb += [
+            self.accesses.ready.eq(take),
+            station.valid.eq(self.accesses.valid & access.load & (~needs_flush | free)),
+            station.payload.new_row.eq(access.new_row),
+            station.payload.wavefront.eq(access.wavefront),
+            station.payload.phase.eq(access.phase),
+            station.payload.rd.eq(access.rd),
+            station.payload.last.eq(access.last),
+            station.payload.lanes.eq(access.lanes),
+            station.payload.words.eq(access.words),
+            self.idle.eq(~opened & ~request.valid),
+        ]
+
+        with m.If(request.ready):
+            m.d.sync += request.valid.eq(0)
+        with m.If(flush & free):
+            m.d.sync += [
+                request.valid.eq(1),
+                request.payload.op.eq(MemoryOp.READ),
+                request.payload.line.eq(line),
+                request.payload.rows.eq(rows),
+                opened.eq(0),
+                close.eq(0),
+            ]
+        with m.Elif(store & free):
+            m.d.sync += [
+                request.valid.eq(access.lanes.any()),
+                request.payload.op.eq(MemoryOp.WRITE),
+                request.payload.line.eq(access.line),
+                request.payload.rows.eq(row_bit),
+                request.payload.row.eq(scatter.row),
+                request.payload.strobe.eq(scatter.strobe),
+            ]
+        with m.If(take & access.load):
+            with m.If(access.new_row):
+                m.d.sync += [
+                    opened.eq(1),
+                    line.eq(access.line),
+                    rows.eq(Mux(joins, rows, 0) | row_bit),
+                    close.eq(access.last),
+                ]
+            with m.Elif(access.last & opened & ~(flush & free)):
+                m.d.sync += close.eq(1)
+        return m
+
+
+class LoadReturn(wiring.Component):
+    """Hands rows to the waiting stations in order and writes registers; one phase a cycle, latency 1.
+
+    It keeps off the bank that the vector writes (see :class:`~fgpu.cu.register_file.RegisterFile`).
+    ``done`` names a wavefront whose load is complete.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "beat": In(2),
+            "stations": In(stream.Signature(Station(config))),
+            "rows": In(stream.Signature(Row(config))),
+            "load": Out(RegisterWrite),
+            "done": Out(1),
+            "done_wavefront": Out(3),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        station: Any = self.stations.payload
+        row = Signal(Row(self._config))
+        current = Mux(station.new_row, self.rows.payload, row)
+        # The write happens in the next cycle, when the vector has bank (beat + 1 + 2) % 4.
+        clear = station.phase[:2] != (self.beat + 3)[:exact_log2(BANKS)]
+        go = Signal()
+        m.d.comb += [
+            go.eq(self.stations.valid & clear & (~station.new_row | self.rows.valid)),
+            self.stations.ready.eq(go),
+            self.rows.ready.eq(go & station.new_row),
+        ]
+        with m.If(go & station.new_row):
+            m.d.sync += row.eq(self.rows.payload)
+        view = data.View(Row(self._config), current)
+        words = Array(view[position] for position in range(self._config.row_words))
+        m.d.sync += [
+            self.load.wavefront.eq(station.wavefront),
+            self.load.phase.eq(station.phase),
+            self.load.register.eq(station.rd),
+            # r0 reads as zero because nothing ever writes it.
+            self.load.lanes.eq(Mux(go & (station.rd != 0), station.lanes, 0)),
+            self.done.eq(go & station.last),
+            self.done_wavefront.eq(station.wavefront),
+        ]
+        for lane in range(PE_COUNT):
+            index = station.words[lane] if self._config.row_words > 1 else Const(0)
+            m.d.sync += self.load.words[lane].eq(words[index])
+        return m
+
+
+class MemoryController(wiring.Component):
+    """Phases of accesses from the vector to cache requests, rows from the cache to registers.
+
+    ``reserve`` announces an instruction's phases at issue (0 to 8 in ``reserve_phases``), and ``ready``
+    says whether eight more phases would find room. ``idle``: nothing is under way.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "beat": In(2),
+            "access": In(PhaseAccess),
+            "access_valid": In(1),
+            "reserve": In(range(PHASES + 1)),
+            "ready": Out(1),
+            "requests": Out(stream.Signature(MemoryRequest(config))),
+            "responses": In(stream.Signature(Row(config))),
+            "load": Out(RegisterWrite),
+            "done": Out(1),
+            "done_wavefront": Out(3),
+            "idle": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config = self._config
+        m.submodules.phases = phases = SyncFIFO(width=PhaseAccess.as_shape().size, depth=_PHASE_FIFO_DEPTH)
+        m.submodules.coalescer = coalescer = Coalescer(config)
+        m.submodules.builder = builder = RequestBuilder(config)
+        m.submodules.stations = stations = SyncFIFO(width=Station(config).size, depth=config.cu_stations)
+        m.submodules.rows = rows = SyncFIFO(width=Row(config).size, depth=_ROW_FIFO_DEPTH)
+        m.submodules.load_return = load_return = LoadReturn(config)
+
+        # Phases without any enabled work-item need no place, except the last of an instruction.
+        wanted = Signal()
+        m.d.comb += [
+            wanted.eq(self.access.lanes.any() | self.access.last),
+            phases.w_data.eq(self.access),
+            phases.w_en.eq(self.access_valid & wanted),
+            coalescer.phases.valid.eq(phases.r_rdy),
+            coalescer.phases.payload.eq(phases.r_data),
+            phases.r_en.eq(coalescer.phases.ready),
+        ]
+        reserved = Signal(range(_PHASE_FIFO_DEPTH + 1))
+        leaving = Cat(phases.r_en & phases.r_rdy, self.access_valid & ~wanted)
+        m.d.sync += [
+            reserved.eq(reserved + self.reserve - leaving[0] - leaving[1]),
+            self.ready.eq(reserved <= _PHASE_FIFO_DEPTH - PHASES),
+        ]
+
+        connect(m, coalescer.accesses, builder.accesses)
+        connect(m, builder.requests, flipped(self.requests))
+        m.d.comb += [
+            stations.w_data.eq(builder.stations.payload),
+            stations.w_en.eq(builder.stations.valid),
+            builder.stations.ready.eq(stations.w_rdy),
+            load_return.stations.valid.eq(stations.r_rdy),
+            load_return.stations.payload.eq(stations.r_data),
+            stations.r_en.eq(load_return.stations.ready),
+            rows.w_data.eq(self.responses.payload),
+            rows.w_en.eq(self.responses.valid),
+            self.responses.ready.eq(rows.w_rdy),
+            load_return.rows.valid.eq(rows.r_rdy),
+            load_return.rows.payload.eq(rows.r_data),
+            rows.r_en.eq(load_return.rows.ready),
+            load_return.beat.eq(self.beat),
+            self.load.eq(load_return.load),
+            self.done.eq(load_return.done),
+            self.done_wavefront.eq(load_return.done_wavefront),
+        ]
+        m.d.sync += self.idle.eq(
+            (reserved == 0) & coalescer.idle & builder.idle & ~stations.r_rdy & ~load_return.done)
+        return m

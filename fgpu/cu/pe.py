@@ -1,0 +1,212 @@
+"""A processing element: arithmetic unit on DSP blocks, logic unit, scratchpad (section 3.4.3, figure 3.5)."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Mux, Signal, signed, unsigned
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from fgpu.config import PHASES, WAVEFRONTS, Config
+
+from .control_word import Addend, Condition, ControlWord, Issue, Logic, Multiplier, Other, Result
+
+__all__ = ["MEMORY_STAGE", "OPERAND_STAGE", "RESULT_STAGE", "ProcessingElement"]
+
+OPERAND_STAGE = 3
+"""Stage, in cycles from issue, in which the register file delivers the operands."""
+MEMORY_STAGE = 9
+"""Stage in which address and store data leave for the memory controller."""
+RESULT_STAGE = 10
+"""Stage in which the result is written to the register file."""
+
+
+class ArithmeticUnit(wiring.Component):
+    """``first * second + addend + carry`` in 33 bits, and the product's upper word; 4 cycles.
+
+    Four 16 x 16 products, one DSP block each, summed in three steps (figure 3.4).
+    """
+
+    first: In(signed(33))
+    second: In(32)
+    addend: In(33)
+    carry: In(1)
+    sum: Out(33)
+    high: Out(32)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        first_parts = self.first[:16], self.first[16:].as_signed()
+        second_parts = self.second[:16], self.second[16:]
+        products = [[Signal(signed(34), name=f"product_{i}{j}") for j in range(2)] for i in range(2)]
+        for i in range(2):
+            for j in range(2):
+                m.d.sync += products[i][j].eq(first_parts[i] * second_parts[j])
+
+        cross = Signal(signed(35))
+        outer = Signal(64)
+        m.d.sync += [
+            cross.eq(products[0][1] + products[1][0]),
+            outer.eq(Cat(products[0][0][:32], products[1][1][:32])),
+        ]
+        product = Signal(64)
+        m.d.sync += product.eq(Cat(outer[:16], (outer[16:] + cross)[:48]))
+
+        addend, carry = self.addend, self.carry
+        for step in range(3):
+            addend_d, carry_d = Signal(33, name=f"addend_{step}"), Signal(name=f"carry_{step}")
+            m.d.sync += [addend_d.eq(addend), carry_d.eq(carry)]
+            addend, carry = addend_d, carry_d
+        m.d.sync += [self.sum.eq(product[:33] + addend + carry), self.high.eq(product[32:])]
+        return m
+
+
+class ProcessingElement(wiring.Component):
+    """Executes one work-item a cycle.
+
+    Stages are counted in cycles from issue. Operands and lane enable arrive in stage 3 (``rs``, ``rt``,
+    ``rd``; runtime memory's value in stage 4); ``equal`` is valid in stage 5, ``address`` and
+    ``store_data`` in stage 9, ``result`` and ``write`` in stage 10. ``controlN`` and ``issueN`` are the
+    vector's pipeline registers of stage N.
+    """
+
+    rs: In(32)
+    rt: In(32)
+    rd: In(32)
+    enable: In(1)
+    runtime: In(32)
+    control3: In(ControlWord)
+    control4: In(ControlWord)
+    control6: In(ControlWord)
+    control9: In(ControlWord)
+    issue5: In(Issue)
+    equal: Out(1)
+    address: Out(32)
+    store_data: Out(32)
+    result: Out(32)
+    write: Out(1)
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__()
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+
+        def delayed(value: Any, cycles: int, name: str) -> Any:
+            for step in range(cycles):
+                register = Signal(value.shape(), name=f"{name}_{step}")
+                m.d.sync += register.eq(value)
+                value = register
+            return value
+
+        # Stage 4: operands; the immediate replaces rt, shift amounts become exponents.
+        first, second, third = Signal(32), Signal(32), Signal(32)
+        enable4 = delayed(self.enable, 1, "enable4")
+        exponent = Signal(5)
+        operand = Signal(32)
+        c3 = self.control3
+        m.d.comb += operand.eq(Mux(c3.use_immediate, c3.immediate, self.rt))
+        m.d.sync += [first.eq(self.rs), second.eq(operand), third.eq(self.rd)]
+        with m.Switch(c3.multiplier):
+            with m.Case(Multiplier.LEFT):
+                m.d.sync += exponent.eq(operand[:5])
+            with m.Case(Multiplier.RIGHT):
+                m.d.sync += exponent.eq(-operand[:5])
+            with m.Default():
+                m.d.sync += exponent.eq(c3.scale)
+
+        # Stage 5: inputs of the arithmetic unit; the logic unit.
+        m.submodules.arithmetic = arithmetic = ArithmeticUnit()
+        c4 = self.control4
+        factor, multiplicand, addend = Signal(32), Signal(signed(33)), Signal(33)
+        carry, other5, write5, shift_high = Signal(), Signal(32), Signal(), Signal()
+        extended = Cat(second, second[31] & c4.signed)
+        m.d.sync += [
+            multiplicand.eq(Cat(first, first[31] & c4.signed)),
+            factor.eq(Mux(c4.multiplier == Multiplier.OPERAND, second, 1 << exponent)),
+            carry.eq(c4.addend == Addend.MINUS_OPERAND),
+            # A right shift by 0 would need the factor 2**32: its result is the low word instead.
+            shift_high.eq((c4.result == Result.HIGH) & exponent.any()),
+            self.equal.eq(first == third),
+        ]
+        with m.Switch(c4.addend):
+            with m.Case(Addend.ZERO):
+                m.d.sync += addend.eq(0)
+            with m.Case(Addend.OPERAND):
+                m.d.sync += addend.eq(extended)
+            with m.Case(Addend.MINUS_OPERAND):
+                m.d.sync += addend.eq(~extended)
+            with m.Case(Addend.ACCUMULATE):
+                m.d.sync += addend.eq(third)
+        logic = Signal(32)
+        with m.Switch(c4.logic):
+            with m.Case(Logic.AND):
+                m.d.comb += logic.eq(first & second)
+            with m.Case(Logic.OR):
+                m.d.comb += logic.eq(first | second)
+            with m.Case(Logic.XOR):
+                m.d.comb += logic.eq(first ^ second)
+            with m.Case(Logic.NOR):
+                m.d.comb += logic.eq(~(first | second))
+            with m.Case(Logic.FIRST):
+                m.d.comb += logic.eq(first)
+            with m.Case(Logic.SECOND):
+                m.d.comb += logic.eq(second)
+            with m.Default():
+                m.d.comb += logic.eq(Cat(third[:16], second[16:]))
+        m.d.sync += other5.eq(Mux(c4.other == Other.RUNTIME, self.runtime, logic))
+        with m.Switch(c4.condition):
+            with m.Case(Condition.ZERO):
+                m.d.sync += write5.eq(enable4 & c4.write & (second == 0))
+            with m.Case(Condition.NOT_ZERO):
+                m.d.sync += write5.eq(enable4 & c4.write & (second != 0))
+            with m.Default():
+                m.d.sync += write5.eq(enable4 & c4.write)
+        m.d.comb += [
+            arithmetic.first.eq(multiplicand), arithmetic.second.eq(factor),
+            arithmetic.addend.eq(addend), arithmetic.carry.eq(carry),
+        ]
+
+        other7 = self._scratchpad(m, first, second, third, enable4, other5)
+
+        # Stages 9 and 10: results.
+        other9 = delayed(other7, 2, "other")
+        high9 = delayed(shift_high, 4, "shift_high")
+        m.d.comb += [
+            self.address.eq(arithmetic.sum[:32]),
+            self.store_data.eq(delayed(third, MEMORY_STAGE - 4, "store_data")),
+            self.write.eq(delayed(write5, RESULT_STAGE - 5, "write")),
+        ]
+        with m.Switch(self.control9.result):
+            with m.Case(Result.LESS):
+                m.d.sync += self.result.eq(arithmetic.sum[32])
+            with m.Case(Result.OTHER):
+                m.d.sync += self.result.eq(other9)
+            with m.Default():
+                m.d.sync += self.result.eq(Mux(high9, arithmetic.high, arithmetic.sum[:32]))
+        return m
+
+    def _scratchpad(self, m: Module, base: Any, offset: Any, data: Any, enable: Any, other5: Any) -> Any:
+        """Stages 5 to 7: the work-item's region of the scratchpad; the address wraps within it."""
+        other6, other7 = Signal(32), Signal(32)
+        m.d.sync += other6.eq(other5)
+        words = self._config.scratchpad_words
+        if not words:
+            m.d.sync += other7.eq(other6)
+            return other7
+        m.submodules.scratchpad = memory = Memory(
+            shape=unsigned(32), depth=words * WAVEFRONTS * PHASES, init=[])
+        read, write = memory.read_port(), memory.write_port()
+        index, data5, enable5 = Signal(exact_log2(words)), Signal(32), Signal()
+        m.d.sync += [index.eq(base + offset), data5.eq(data), enable5.eq(enable & self.control4.scratchpad_write)]
+        address = Cat(index, self.issue5.phase, self.issue5.wavefront)
+        m.d.comb += [
+            read.addr.eq(address),
+            write.addr.eq(address), write.data.eq(data5), write.en.eq(enable5),
+        ]
+        m.d.sync += other7.eq(Mux(self.control6.other == Other.SCRATCHPAD, read.data, other6))
+        return other7
+
+

@@ -1,0 +1,264 @@
+"""Wavefront scheduler: picks, decodes and issues an instruction every four or eight cycles (section 3.4.2)."""
+
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
+from fgpu.dispatcher.kernel import KernelInfo
+from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
+from fgpu.round_robin import RoundRobin
+
+from .control_word import ControlWord, Flow, Issue, MemoryAccess
+from .decoder import Decoder
+from .divergence import DivergenceUnit, MaskWrite
+from .vector import BranchLanes
+from .wavefront import Commit, WavefrontController
+
+__all__ = ["FetchRequest", "Fetched", "WavefrontScheduler"]
+
+SLOT = 4
+"""Cycles of an issue slot: half a wavefront's phases."""
+_HALF = WAVEFRONT_SIZE // 2
+
+
+class FetchRequest(data.StructLayout):
+    """Asks for the pair of instructions that contains a wavefront's next one."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"wavefront": 3, "pair": config.pc_bits - 1})
+
+
+class Fetched(data.Struct):
+    """A pair of instructions on its way to a wavefront."""
+
+    valid: 1
+    wavefront: 3
+    pair: 64
+
+
+class WavefrontScheduler(wiring.Component):
+    """Schedules up to eight wavefronts.
+
+    Selection takes the four cycles of a slot, during which the instruction before it occupies the vector:
+    pick a ready wavefront, read its instruction and enabled work-items, decode, commit. An instruction
+    takes two slots, or one if all its enabled work-items are in one half of the wavefront; calls and
+    returns take one slot and leave the vector idle.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        members: dict[str, Any] = {
+            "beat": Out(2),
+            "kernel": In(KernelInfo),
+            "start": In(WAVEFRONTS),
+            "start_number": In(3),
+            "start_mask": In(MaskWrite),
+            "start_mask_ready": Out(1),
+            "free": Out(WAVEFRONTS),
+            "fetch": Out(stream.Signature(FetchRequest(config))),
+            "fetched": In(Fetched),
+            "issue": Out(Issue),
+            "control": Out(ControlWord),
+            "branch": In(BranchLanes),
+            "memory_ready": In(1),
+            "memory_reserve": Out(range(PHASES + 1)),
+            "load_done": In(1),
+            "load_done_wavefront": In(3),
+        }
+        if config.statistics:
+            members["probe"] = Out(ComputeUnitProbe)
+        super().__init__(members)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config = self._config
+        kernel: Any = self.kernel
+        fetched: Any = self.fetched
+
+        m.d.sync += self.beat.eq(self.beat + 1)
+        controllers = [WavefrontController(config) for _ in range(WAVEFRONTS)]
+        m.submodules.divergence = divergence = DivergenceUnit(config)
+        m.d.comb += divergence.branch.eq(self.branch)
+
+        # Enabled work-items, instruction pairs and numbers of the wavefronts.
+        m.submodules.masks = masks = Memory(shape=unsigned(WAVEFRONT_SIZE), depth=WAVEFRONTS, init=[])
+        mask_write, mask_read = masks.write_port(), masks.read_port(domain="comb")
+        mask: Any = Mux(divergence.mask_write.valid, divergence.mask_write.as_value(), self.start_mask.as_value())
+        chosen_mask = data.View(MaskWrite, mask)
+        m.d.comb += [
+            self.start_mask_ready.eq(~divergence.mask_write.valid),
+            mask_write.addr.eq(chosen_mask.wavefront), mask_write.data.eq(chosen_mask.mask),
+            mask_write.en.eq(chosen_mask.valid),
+        ]
+        m.submodules.pairs = pairs = Memory(shape=unsigned(64), depth=WAVEFRONTS, init=[])
+        pair_write, pair_read = pairs.write_port(), pairs.read_port(domain="comb")
+        m.d.comb += [
+            pair_write.addr.eq(fetched.wavefront), pair_write.data.eq(fetched.pair), pair_write.en.eq(fetched.valid),
+        ]
+        numbers = Array(Signal(3, name=f"number{slot}") for slot in range(WAVEFRONTS))
+
+        # Slot cycle 0: pick a ready wavefront, in turn.
+        second_half = Signal()
+        m.submodules.turn = turn = RoundRobin(WAVEFRONTS)
+        pick, picked = Signal(), turn.choice
+        m.d.comb += [
+            turn.requests.eq(Cat(controller.ready for controller in controllers)),
+            pick.eq((self.beat == 0) & ~second_half & turn.valid),
+            turn.accept.eq(pick),
+        ]
+        valid1, wavefront1, pc1 = Signal(), Signal(range(WAVEFRONTS)), Signal(config.pc_bits)
+        m.d.sync += valid1.eq(pick)
+        with m.If(pick):
+            m.d.sync += [
+                wavefront1.eq(picked),
+                pc1.eq(Array(controller.pc for controller in controllers)[picked]),
+            ]
+
+        # Slot cycle 1: read.
+        valid2, wavefront2, pc2 = Signal(), Signal(range(WAVEFRONTS)), Signal(config.pc_bits)
+        word2, mask2, number2 = Signal(32), Signal(WAVEFRONT_SIZE), Signal(3)
+        m.d.comb += [pair_read.addr.eq(wavefront1), mask_read.addr.eq(wavefront1)]
+        m.d.sync += [
+            valid2.eq(valid1), wavefront2.eq(wavefront1), pc2.eq(pc1),
+            word2.eq(Mux(pc1[0], pair_read.data[32:], pair_read.data[:32])),
+            mask2.eq(mask_read.data), number2.eq(numbers[wavefront1]),
+        ]
+
+        # Slot cycle 2: decode.
+        m.submodules.decoder = decoder = Decoder(config)
+        m.d.comb += decoder.word.eq(word2)
+        valid3, wavefront3, number3 = Signal(), Signal(range(WAVEFRONTS)), Signal(3)
+        control3, mask3 = Signal(ControlWord), Signal(WAVEFRONT_SIZE)
+        halves3 = Signal(2)
+        next3, target3 = Signal(config.pc_bits), Signal(config.pc_bits)
+        is_branch = decoder.control.flow == Flow.BRANCH
+        m.d.sync += [
+            valid3.eq(valid2), wavefront3.eq(wavefront2), number3.eq(number2),
+            control3.eq(decoder.control), mask3.eq(mask2),
+            halves3.eq(Cat(mask2[:_HALF].any(), mask2[_HALF:].any())),
+            next3.eq(pc2 + 1),
+            target3.eq(pc2 + decoder.control.immediate + is_branch),
+        ]
+
+        # Slot cycle 3: commit.
+        commit = Signal(Commit)
+        access = control3.memory != MemoryAccess.NONE
+        on_vector = (control3.flow == Flow.NEXT) | (control3.flow == Flow.BRANCH)
+        with m.If(control3.flow != Flow.NEXT):
+            m.d.comb += commit.eq(Commit.FLOW)
+        with m.Elif(access & ~self.memory_ready):
+            m.d.comb += commit.eq(Commit.REFUSED)
+        with m.Elif(control3.memory == MemoryAccess.LOAD):
+            m.d.comb += commit.eq(Commit.LOAD)
+        issued = Signal()
+        m.d.comb += [
+            issued.eq(valid3 & (commit != Commit.REFUSED)),
+            divergence.request_valid.eq(issued & (control3.flow != Flow.NEXT)),
+            divergence.request.flow.eq(control3.flow),
+            divergence.request.wavefront.eq(wavefront3),
+            divergence.request.next.eq(next3),
+            divergence.request.target.eq(target3),
+            divergence.request.mask.eq(mask3),
+        ]
+        with m.If(issued & access):
+            m.d.comb += self.memory_reserve.eq(Mux(halves3.all(), PHASES, PHASES // 2))
+
+        # The phases.
+        shift = Signal(WAVEFRONT_SIZE)
+        with m.If(self.beat == SLOT - 1):
+            m.d.sync += second_half.eq(0)
+            with m.If(second_half):
+                m.d.sync += [self.issue.phase.eq(self.issue.phase + 1), self.issue.first.eq(0), shift.eq(shift >> 8)]
+            with m.Else():
+                m.d.sync += [
+                    second_half.eq(issued & on_vector & halves3.all()),
+                    self.issue.valid.eq(issued & on_vector),
+                    self.issue.wavefront.eq(wavefront3),
+                    self.issue.number.eq(number3),
+                    self.issue.phase.eq(Mux(halves3[0], 0, PHASES // 2)),
+                    self.issue.first.eq(1),
+                    shift.eq(Mux(halves3[0], mask3, mask3 >> _HALF)),
+                    self.control.eq(control3),
+                ]
+        with m.Else():
+            m.d.sync += [self.issue.phase.eq(self.issue.phase + 1), self.issue.first.eq(0), shift.eq(shift >> 8)]
+        m.d.comb += [
+            self.issue.lanes.eq(shift[:PE_COUNT]),
+            self.issue.last.eq((self.beat == SLOT - 1) & ~second_half),
+        ]
+
+        self._connect_controllers(m, controllers, divergence, commit, valid3, wavefront3, pick, picked)
+        for slot in range(WAVEFRONTS):
+            with m.If(self.start[slot]):
+                m.d.sync += numbers[slot].eq(self.start_number)
+        self._fetch(m, controllers)
+        if config.statistics:
+            self._probe(m, controllers, issued, mask3)
+        assert exact_log2(SLOT) == len(self.beat)
+        assert kernel.entry.shape().width >= config.pc_bits
+        return m
+
+    def _connect_controllers(self, m: Module, controllers: list[WavefrontController], divergence: DivergenceUnit,
+                             commit: Any, valid3: Any, wavefront3: Any, pick: Any, picked: Any) -> None:
+        for slot, controller in enumerate(controllers):
+            m.submodules[f"wavefront{slot}"] = controller
+            m.d.comb += [
+                controller.slot_end.eq(self.beat == SLOT - 1),
+                controller.start.eq(self.start[slot]),
+                controller.entry.eq(self.kernel.entry),
+                controller.selected.eq(pick & (picked == slot)),
+                controller.commit.eq(commit),
+                controller.committed.eq(valid3 & (wavefront3 == slot)),
+                controller.outcome.eq(divergence.outcome),
+                controller.outcome_mine.eq(divergence.outcome.wavefront == slot),
+                controller.load_done.eq(self.load_done & (self.load_done_wavefront == slot)),
+                controller.memory_ready.eq(self.memory_ready),
+                controller.fetch_done.eq(self.fetched.valid & (self.fetched.wavefront == slot)),
+                self.free[slot].eq(controller.free),
+            ]
+
+    def _fetch(self, m: Module, controllers: list[WavefrontController]) -> None:
+        """Forward one wavefront's wish for instructions at a time, in turn."""
+        request: Any = self.fetch
+        m.submodules.fetch_turn = turn = RoundRobin(WAVEFRONTS)
+        free = ~request.valid | request.ready
+        m.d.comb += [
+            turn.requests.eq(Cat(controller.fetch for controller in controllers)),
+            turn.accept.eq(free),
+        ]
+        with m.If(free):
+            m.d.sync += [
+                request.valid.eq(turn.valid),
+                request.payload.wavefront.eq(turn.choice),
+                request.payload.pair.eq(Array(controller.pc[1:] for controller in controllers)[turn.choice]),
+            ]
+        for slot, controller in enumerate(controllers):
+            m.d.comb += controller.fetch_granted.eq(free & turn.valid & (turn.choice == slot))
+
+    def _probe(self, m: Module, controllers: list[WavefrontController], issued: Any, mask: Any) -> None:
+        probe: Any = self.probe  # type: ignore[attr-defined]
+        states = [controller.state for controller in controllers]
+        for slot, controller in enumerate(controllers):
+            m.d.comb += [probe.states[slot].eq(states[slot]), probe.pcs[slot].eq(controller.pc)]
+
+        def any_is(state: WavefrontState) -> Any:
+            return Cat(each == state for each in states).any()
+
+        with m.If(self.issue.valid):
+            m.d.comb += probe.bucket.eq(Bucket.ISSUE)
+        with m.Elif(any_is(WavefrontState.MEMORY_READ)):
+            m.d.comb += probe.bucket.eq(Bucket.MEMORY_READ)
+        with m.Elif(any_is(WavefrontState.WRITE_PRESSURE)):
+            m.d.comb += probe.bucket.eq(Bucket.WRITE_PRESSURE)
+        with m.Elif(any_is(WavefrontState.BRANCH)):
+            m.d.comb += probe.bucket.eq(Bucket.BRANCH)
+        with m.Elif(any_is(WavefrontState.FETCH)):
+            m.d.comb += probe.bucket.eq(Bucket.FETCH)
+        with m.Elif(any_is(WavefrontState.EXECUTE) | any_is(WavefrontState.READY)):
+            m.d.comb += probe.bucket.eq(Bucket.EXECUTE)
+        m.d.comb += [probe.issue.eq(issued), probe.lanes.eq(sum(mask[item] for item in range(WAVEFRONT_SIZE)))]

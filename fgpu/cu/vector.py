@@ -1,0 +1,134 @@
+"""The compute vector: eight processing elements in lock step (section 3.4.3)."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from fgpu.config import PE_COUNT, Config
+
+from .control_word import ControlWord, Flow, Issue, MemoryAccess, Width
+from .pe import MEMORY_STAGE, RESULT_STAGE, ProcessingElement
+from .register_file import RegisterFile, RegisterWrite, Words
+from .runtime_memory import RuntimeMemory, RuntimeWrite
+
+__all__ = ["BranchLanes", "ComputeVector", "PhaseAccess"]
+
+_BRANCH_STAGE = 5
+
+
+class BranchLanes(data.Struct):
+    """What a phase of a conditional branch decides for its work-items."""
+
+    valid: 1
+    wavefront: 3
+    phase: 3
+    taken: PE_COUNT
+    not_taken: PE_COUNT
+    first: 1
+    last: 1
+
+
+class PhaseAccess(data.Struct):
+    """Memory accesses of the work-items of one phase."""
+
+    load: 1
+    width: Width
+    wavefront: 3
+    phase: 3
+    rd: 5
+    last: 1
+    """The last phase of the instruction."""
+    lanes: PE_COUNT
+    addresses: Words
+    store_data: Words
+
+
+class ComputeVector(wiring.Component):
+    """Executes a phase a cycle; a result is written in stage 10, so the next instruction of the same
+    wavefront may be issued 12 cycles later (phase 0 is issued with ``beat`` = 0).
+
+    ``control`` is sampled in the cycle of issue. ``branch`` comes from stage 5, ``memory`` from stage 9
+    (``memory_valid`` is not answered: room must be reserved before issue).
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "beat": In(2),
+            "issue": In(Issue),
+            "control": In(ControlWord),
+            "dimensions_minus_1": In(2),
+            "runtime_write": In(RuntimeWrite),
+            "load": In(RegisterWrite),
+            "branch": Out(BranchLanes),
+            "memory": Out(PhaseAccess),
+            "memory_valid": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        issue: list[Any] = [self.issue]
+        control: list[Any] = [self.control]
+        for stage in range(1, RESULT_STAGE + 1):
+            issue.append(Signal(Issue, name=f"issue{stage}"))
+            control.append(Signal(ControlWord, name=f"control{stage}"))
+            m.d.sync += [issue[stage].eq(issue[stage - 1]), control[stage].eq(control[stage - 1])]
+
+        m.submodules.registers = registers = RegisterFile()
+        m.d.comb += [registers.beat.eq(self.beat), registers.load.eq(self.load)]
+        for stage in range(3):
+            m.d.comb += registers.issue[stage].eq(issue[stage])
+            for operand in ("rs", "rt", "rd"):
+                m.d.comb += registers.read[stage][operand].eq(control[stage][operand])
+
+        m.submodules.runtime = runtime = RuntimeMemory()
+        m.d.comb += [
+            runtime.write.eq(self.runtime_write),
+            runtime.issue.eq(issue[2]),
+            runtime.value.eq(control[2].runtime),
+            runtime.selector.eq(control[2].immediate[:4]),
+            runtime.wavefront_number.eq(issue[2].number),
+            runtime.dimensions_minus_1.eq(self.dimensions_minus_1),
+        ]
+
+        pes = [ProcessingElement(self._config) for _ in range(PE_COUNT)]
+        for lane, pe in enumerate(pes):
+            m.submodules[f"pe{lane}"] = pe
+            m.d.comb += [
+                pe.rs.eq(registers.rs[lane]), pe.rt.eq(registers.rt[lane]), pe.rd.eq(registers.rd[lane]),
+                pe.runtime.eq(runtime.values[lane]),
+                pe.control3.eq(control[3]), pe.control4.eq(control[4]), pe.control6.eq(control[6]),
+                pe.control9.eq(control[9]), pe.issue5.eq(issue[5]),
+                pe.enable.eq(issue[3].valid & issue[3].lanes[lane]),
+                registers.result.words[lane].eq(pe.result),
+                self.memory.addresses[lane].eq(pe.address),
+                self.memory.store_data[lane].eq(pe.store_data),
+            ]
+
+        equal = Cat(pe.equal for pe in pes)
+        last = issue[RESULT_STAGE]
+        m.d.comb += [
+            registers.result.wavefront.eq(last.wavefront),
+            registers.result.phase.eq(last.phase),
+            registers.result.register.eq(control[RESULT_STAGE].rd),
+            registers.result.lanes.eq(Cat(pe.write for pe in pes)),
+        ]
+        at, word = issue[_BRANCH_STAGE], control[_BRANCH_STAGE]
+        taken = equal ^ ~word.on_equal.replicate(PE_COUNT)
+        m.d.comb += [
+            self.branch.valid.eq(at.valid & (word.flow == Flow.BRANCH)),
+            self.branch.wavefront.eq(at.wavefront), self.branch.phase.eq(at.phase),
+            self.branch.first.eq(at.first), self.branch.last.eq(at.last),
+            self.branch.taken.eq(taken & at.lanes), self.branch.not_taken.eq(~taken & at.lanes),
+        ]
+        at, word = issue[MEMORY_STAGE], control[MEMORY_STAGE]
+        m.d.comb += [
+            self.memory_valid.eq(at.valid & (word.memory != MemoryAccess.NONE)),
+            self.memory.load.eq(word.memory == MemoryAccess.LOAD),
+            self.memory.width.eq(word.width), self.memory.rd.eq(word.rd),
+            self.memory.wavefront.eq(at.wavefront), self.memory.phase.eq(at.phase),
+            self.memory.last.eq(at.last), self.memory.lanes.eq(at.lanes),
+        ]
+        return m

@@ -1,0 +1,121 @@
+"""The controller of one wavefront slot (section 3.4.2)."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from fgpu.config import Config
+from fgpu.probe import WavefrontState
+
+from .divergence import Outcome, OutcomeKind
+
+__all__ = ["Commit", "WavefrontController"]
+
+_REST_SLOTS = 3
+"""Issue slots of four cycles from one instruction of a wavefront to its next: 12 cycles."""
+
+
+class Commit(enum.Enum, shape=2):
+    """What became of a selected instruction."""
+
+    NEXT = 0        # issued; the wavefront goes on
+    LOAD = 1        # issued; the wavefront waits for its data
+    FLOW = 2        # issued; the wavefront waits for the divergence unit
+    REFUSED = 3     # not issued: the memory controller has no room
+
+
+class WavefrontController(wiring.Component):
+    """Keeps a wavefront's instruction address and what it waits for.
+
+    ``pair_valid``: the instruction buffer holds the pair of instructions that contains ``pc``. ``outcome``
+    is for this wavefront if ``outcome_mine``.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "slot_end": In(1),
+            "start": In(1),
+            "entry": In(config.pc_bits),
+            "selected": In(1),
+            "commit": In(Commit),
+            "committed": In(1),
+            "outcome": In(Outcome(config)),
+            "outcome_mine": In(1),
+            "load_done": In(1),
+            "memory_ready": In(1),
+            "fetch_granted": In(1),
+            "fetch_done": In(1),
+            "ready": Out(1),
+            "free": Out(1),
+            "fetch": Out(1),
+            "pc": Out(config.pc_bits),
+            "state": Out(WavefrontState),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        outcome: Any = self.outcome
+        pair_valid, fetching = Signal(), Signal()
+        rest = Signal(range(_REST_SLOTS + 1))
+
+        with m.If(self.selected):
+            m.d.sync += rest.eq(_REST_SLOTS)
+        with m.Elif(self.slot_end & (rest != 0)):
+            m.d.sync += rest.eq(rest - 1)
+
+        with m.If(self.fetch_granted):
+            m.d.sync += fetching.eq(1)
+        with m.If(self.fetch_done):
+            m.d.sync += [fetching.eq(0), pair_valid.eq(1)]
+
+        def prefetch() -> None:
+            m.d.comb += self.fetch.eq(~pair_valid & ~fetching)
+
+        with m.FSM():
+            with m.State("Free"):
+                m.d.comb += [self.free.eq(1), self.state.eq(WavefrontState.FREE)]
+                with m.If(self.start):
+                    m.d.sync += [self.pc.eq(self.entry), pair_valid.eq(0)]
+                    m.next = "Run"
+            with m.State("Run"):
+                prefetch()
+                m.d.comb += self.ready.eq(pair_valid & (rest == 0))
+                with m.If(rest != 0):
+                    m.d.comb += self.state.eq(WavefrontState.EXECUTE)
+                with m.Elif(pair_valid):
+                    m.d.comb += self.state.eq(WavefrontState.READY)
+                with m.Else():
+                    m.d.comb += self.state.eq(WavefrontState.FETCH)
+                with m.If(self.committed):
+                    with m.If(self.commit != Commit.REFUSED):
+                        m.d.sync += [self.pc.eq(self.pc + 1), pair_valid.eq(~self.pc[0])]
+                    with m.Switch(self.commit):
+                        with m.Case(Commit.LOAD):
+                            m.next = "Wait for memory"
+                        with m.Case(Commit.FLOW):
+                            m.next = "Wait for divergence unit"
+                        with m.Case(Commit.REFUSED):
+                            m.next = "Wait for room"
+            with m.State("Wait for memory"):
+                prefetch()
+                m.d.comb += self.state.eq(WavefrontState.MEMORY_READ)
+                with m.If(self.load_done):
+                    m.next = "Run"
+            with m.State("Wait for room"):
+                m.d.comb += self.state.eq(WavefrontState.WRITE_PRESSURE)
+                with m.If(self.memory_ready):
+                    m.next = "Run"
+            with m.State("Wait for divergence unit"):
+                # No prefetch here: it would be for the wrong path as often as not.
+                m.d.comb += self.state.eq(WavefrontState.BRANCH)
+                with m.If(outcome.valid & self.outcome_mine):
+                    m.next = "Run"
+                    with m.Switch(outcome.kind):
+                        with m.Case(OutcomeKind.JUMP):
+                            m.d.sync += [self.pc.eq(outcome.pc), pair_valid.eq(0)]
+                        with m.Case(OutcomeKind.RETIRE):
+                            m.next = "Free"
+        return m

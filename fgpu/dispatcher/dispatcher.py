@@ -1,0 +1,229 @@
+"""Work-group dispatcher: from a kernel descriptor to work-groups on compute units (section 3.3)."""
+
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from fgpu.address_map import (
+    DESCRIPTOR_WORDS,
+    LRAM_WORDS,
+    DescriptorWord,
+    EntryWord,
+    ShapeWord,
+    SizeWord,
+)
+from fgpu.config import KERNEL_SLOTS, WAVEFRONT_SIZE, Config
+from fgpu.cu.runtime_memory import RuntimeAddress, RuntimePair, RuntimeWrite
+from fgpu.round_robin import RoundRobin
+
+from .kernel import KernelInfo, WorkGroup
+from .local_ids import LocalIdGenerator
+
+__all__ = ["Dispatcher"]
+
+_DIMENSIONS = 3
+_LAST_FIXED_WORD = DescriptorWord.SIZE.value
+_FIRST_PARAMETER = DescriptorWord.PARAMETERS.value
+_SETTLE_CYCLES = 4
+"""Cycles after the last work-group's acceptance until the compute units' ``idle`` tells of it."""
+
+
+class Dispatcher(wiring.Component):
+    """Runs the pending kernels, lowest slot first, one after the other.
+
+    Reading the descriptor takes a cycle a word; parameters go to the runtime memories on the way. Then
+    global and work-group sizes (3 cycles) and the local ids (see :class:`LocalIdGenerator`) follow. Local
+    ids are kept from the kernel before if ``initialize`` is 0 and the work-groups have the same shape.
+
+    A work-group goes to the next compute unit with room, in turn; one every 2 cycles. At the end the cache
+    is cleaned if the kernel's ``clean_cache`` bit is set.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        count = config.compute_units
+        super().__init__({
+            "pending": In(KERNEL_SLOTS),
+            "clean_cache": In(KERNEL_SLOTS),
+            "initialize": In(KERNEL_SLOTS),
+            "accepted": Out(KERNEL_SLOTS),
+            "finished": Out(KERNEL_SLOTS),
+            "lram_address": Out(range(LRAM_WORDS)),
+            "lram_read": Out(1),
+            "lram_data": In(32),
+            "kernel": Out(KernelInfo),
+            "runtime_write": Out(RuntimeWrite),
+            "work_groups": Out(stream.Signature(WorkGroup)).array(count),
+            "room": In(count),
+            "idle": In(count),
+            "cache_idle": In(1),
+            "clean_start": Out(1),
+            "clean_done": In(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        kernel: Any = self.kernel
+        slot = Signal(range(KERNEL_SLOTS))
+        lowest = Signal(range(KERNEL_SLOTS))
+        for number in reversed(range(KERNEL_SLOTS)):
+            with m.If(self.pending[number]):
+                m.d.comb += lowest.eq(number)
+
+        sizes = Array(Signal(32, name=f"size{number}") for number in range(_DIMENSIONS))
+        origins = Array(Signal(32, name=f"origin{number}") for number in range(_DIMENSIONS))
+        last_ids = Array(Signal(32, name=f"last_id{number}") for number in range(_DIMENSIONS))
+        shape, size_word = Signal(ShapeWord), Signal(SizeWord)
+        group = Signal(WorkGroup)
+        m.submodules.local_ids = local_ids = LocalIdGenerator()
+
+        # Extents of a work-group, 1 in unused dimensions.
+        extents = Signal(data.ArrayLayout(10, _DIMENSIONS))
+        for number in range(_DIMENSIONS):
+            used = number <= shape.dimensions_minus_1
+            m.d.comb += extents[number].eq(Mux(used, shape.work_group_size[number], 1))
+        m.d.comb += [
+            local_ids.sizes.eq(extents),
+            local_ids.dimensions_minus_1.eq(shape.dimensions_minus_1),
+            local_ids.wavefronts_minus_1.eq(kernel.wavefronts_minus_1),
+            kernel.dimensions_minus_1.eq(shape.dimensions_minus_1),
+        ]
+        # The shape for which the runtime memories hold local ids.
+        known, known_shape = Signal(), Signal(ShapeWord)
+        partial = size_word.work_items[:6]      # modulo the size of a wavefront
+        with m.If(partial == 0):
+            m.d.comb += kernel.last_mask.eq(-1)
+        with m.Else():
+            m.d.comb += kernel.last_mask.eq((Const(1, WAVEFRONT_SIZE) << partial) - 1)
+
+        read_word, arriving_word = Signal(range(DESCRIPTOR_WORDS)), Signal(range(DESCRIPTOR_WORDS))
+        arriving = Signal()
+        m.d.comb += self.lram_address.eq(Cat(read_word, slot))
+        m.d.sync += [arriving.eq(self.lram_read), arriving_word.eq(read_word)]
+        parameter = (arriving_word - _FIRST_PARAMETER)[:4]
+        is_parameter = arriving & (arriving_word >= _FIRST_PARAMETER)
+        # 16 parameters do not fit the descriptor's 4 bits: 0 means that all are loaded.
+        last_parameter = (size_word.parameters - 1)[:4]
+
+        dimension = Signal(range(_DIMENSIONS))
+        settle = Signal(range(_SETTLE_CYCLES + 1))
+        m.submodules.turn = turn = RoundRobin(self._config.compute_units)
+        target = Signal.like(turn.choice)
+
+        with m.FSM():
+            with m.State("Idle"):
+                with m.If(self.pending.any()):
+                    m.d.comb += self.accepted.eq(1 << lowest)
+                    m.d.sync += [slot.eq(lowest), read_word.eq(0)]
+                    m.next = "Read descriptor"
+            with m.State("Read descriptor"):
+                m.d.comb += self.lram_read.eq(1)
+                m.d.sync += read_word.eq(Mux(read_word == _LAST_FIXED_WORD, _FIRST_PARAMETER, read_word + 1))
+                m.d.sync += dimension.eq(0)
+                with m.If(arriving & (arriving_word == DescriptorWord.SHAPE)):
+                    m.d.comb += local_ids.start.eq(
+                        self.initialize.bit_select(slot, 1) | ~known
+                        | (known_shape.as_value() != self.lram_data))
+                    m.d.sync += [known.eq(1), known_shape.eq(self.lram_data)]
+                with m.If(is_parameter & (parameter == last_parameter)):
+                    m.next = "Write sizes"
+            with m.State("Write sizes"):
+                size_pair = Signal(RuntimePair)
+                m.d.comb += [
+                    size_pair.low.eq(sizes[dimension]),
+                    size_pair.high.eq(Array(shape.work_group_size[n] for n in range(_DIMENSIONS))[dimension]),
+                    self.runtime_write.valid.eq(1),
+                    self.runtime_write.address.eq(RuntimeAddress.size(dimension)),
+                    self.runtime_write.word.eq(size_pair),
+                ]
+                m.d.sync += dimension.eq(dimension + 1)
+                with m.If(dimension == _DIMENSIONS - 1):
+                    m.next = "Write local ids"
+            with m.State("Write local ids"):
+                m.d.comb += [local_ids.enable.eq(1), self.runtime_write.eq(local_ids.write)]
+                for number in range(_DIMENSIONS):
+                    m.d.sync += [group.ids[number].eq(0), group.offsets[number].eq(origins[number])]
+                with m.If(~local_ids.busy):
+                    m.next = "Choose compute unit"
+            with m.State("Choose compute unit"):
+                m.d.comb += turn.accept.eq(1)
+                m.d.sync += target.eq(turn.choice)
+                with m.If(turn.valid):
+                    m.next = "Hand out work-group"
+            with m.State("Hand out work-group"):
+                ready = Signal()
+                for number, work_groups in enumerate(self.work_groups):
+                    with m.If(target == number):
+                        m.d.comb += [work_groups.valid.eq(1), ready.eq(work_groups.ready)]
+                with m.If(ready):
+                    m.d.sync += settle.eq(_SETTLE_CYCLES)
+                    m.next = "Choose compute unit"
+                    self._advance(m, group, last_ids, origins, extents, "Drain")
+            with m.State("Drain"):
+                with m.If(settle != 0):
+                    m.d.sync += settle.eq(settle - 1)
+                with m.Elif(self.idle.all() & self.cache_idle):
+                    with m.If(self.clean_cache.bit_select(slot, 1)):
+                        m.next = "Start to clean"
+                    with m.Else():
+                        m.next = "Finish"
+            with m.State("Start to clean"):
+                m.d.comb += self.clean_start.eq(1)
+                m.next = "Clean cache"
+            with m.State("Clean cache"):
+                with m.If(self.clean_done):
+                    m.next = "Finish"
+            with m.State("Finish"):
+                m.d.comb += self.finished.eq(1 << slot)
+                m.next = "Idle"
+
+        m.d.comb += turn.requests.eq(self.room)
+        for work_groups in self.work_groups:
+            m.d.comb += work_groups.payload.eq(group)
+
+        with m.If(is_parameter):
+            m.d.comb += [
+                self.runtime_write.valid.eq(1),
+                self.runtime_write.address.eq(RuntimeAddress.parameter(parameter)),
+                self.runtime_write.word.eq(self.lram_data),
+            ]
+        with m.If(arriving):
+            word = self.lram_data
+            with m.Switch(arriving_word):
+                with m.Case(DescriptorWord.ENTRY):
+                    entry = EntryWord(word)
+                    m.d.sync += [
+                        kernel.entry.eq(entry.entry), kernel.wavefronts_minus_1.eq(entry.wavefronts_minus_1),
+                    ]
+                with m.Case(DescriptorWord.SHAPE):
+                    m.d.sync += shape.eq(word)
+                with m.Case(DescriptorWord.SIZE):
+                    m.d.sync += size_word.eq(word)
+                for number in range(_DIMENSIONS):
+                    with m.Case(DescriptorWord.GLOBAL_SIZE + number):
+                        m.d.sync += sizes[number].eq(word)
+                    with m.Case(DescriptorWord.GLOBAL_OFFSET + number):
+                        m.d.sync += origins[number].eq(word)
+                    with m.Case(DescriptorWord.WORK_GROUPS + number):
+                        used = number <= shape.dimensions_minus_1
+                        m.d.sync += last_ids[number].eq(Mux(used, word, 0))
+        return m
+
+    @staticmethod
+    def _advance(m: Module, group: Any, last_ids: Any, origins: Any, extents: Any, end: str) -> None:
+        """Step to the next work-group, dimension 0 fastest; after the last one go to state ``end``."""
+        last: Any = Const(1, 1)
+        for number in range(_DIMENSIONS):
+            is_last = Signal(name=f"last_in_dimension{number}")
+            m.d.comb += is_last.eq(group.ids[number] == last_ids[number])
+            with m.If(last):
+                m.d.sync += [
+                    group.ids[number].eq(Mux(is_last, 0, group.ids[number] + 1)),
+                    group.offsets[number].eq(
+                        Mux(is_last, origins[number], group.offsets[number] + extents[number])),
+                ]
+            last = last & is_last
+        with m.If(last):
+            m.next = end
