@@ -1,0 +1,9 @@
+"""Simulation: a device with buffers and launches, on one of three engines."""
+
+from .buffer import Buffer
+from .descriptor import KernelDescriptor
+from .device import ENGINES, Device, Run
+from .engine import MemoryTiming
+from .memory import GlobalMemory
+
+__all__ = ["ENGINES", "Buffer", "Device", "GlobalMemory", "KernelDescriptor", "MemoryTiming", "Run"]

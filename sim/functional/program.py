@@ -8,22 +8,10 @@ import numpy as np
 
 from fgpu.config import Config
 from fgpu.errors import EncodingError, SimulationError
-from fgpu.isa import Immediate, Instruction, Opcode, Operands, Unit, decode
+from fgpu.isa import Immediate, Instruction, Operands, Unit, decode
+from sim.features import unbuilt
 
-__all__ = ["Program", "Step", "instruction_text", "unbuilt"]
-
-
-def unbuilt(row: Instruction, config: Config) -> str | None:
-    """What ``config`` lacks to execute an instruction, as a remedy; None if it has all."""
-    if row.unit is Unit.FLOAT and row.mnemonic not in config.float_ops:
-        return f"floating point in hardware (float_ops={{'{row.mnemonic}'}})"
-    if row.unit is Unit.ATOMIC and row.mnemonic not in config.atomics:
-        return f"atomics in hardware (atomics={{'{row.mnemonic}'}})"
-    if row.opcode in (Opcode.SB, Opcode.SH) and not config.sub_integer_stores:
-        return "sub_integer_stores=True"
-    if row.unit is Unit.SCRATCHPAD and not config.scratchpad_words:
-        return "a scratchpad (scratchpad_size=32)"
-    return None
+__all__ = ["Program", "Step", "instruction_text"]
 
 
 def instruction_text(word: int, pc: int) -> str:

@@ -1,0 +1,135 @@
+"""From what a caller passes to a launch to the numbers of a kernel descriptor."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from compiler.image import Image, Kernel, Parameter
+from fgpu.address_map import PARAMETERS_MAX
+from fgpu.config import WAVEFRONT_SIZE, Config
+from fgpu.errors import ImageError, LaunchError
+
+from .buffer import Buffer
+from .descriptor import DIMENSIONS_MAX
+from .features import check_built
+
+__all__ = [
+    "Argument", "Size", "argument_words", "check_kernel", "check_program", "choose_kernel", "default_local_size",
+    "sizes",
+]
+
+Size = int | Sequence[int]
+Argument = Buffer | int | float | np.number
+
+_INTEGERS = range(-(1 << 31), 1 << 32)
+_UNSIGNED = ("bool", "uchar", "ushort", "uint", "unsigned", "size_t", "ulong")
+
+
+def sizes(what: str, value: Size) -> tuple[int, ...]:
+    """One number or several as a tuple of 1 to 3 integers."""
+    items = tuple(value) if isinstance(value, Sequence | np.ndarray) else (value,)
+    if not 1 <= len(items) <= DIMENSIONS_MAX:
+        raise LaunchError(f"the {what} {value!r} must have 1 to {DIMENSIONS_MAX} dimensions")
+    for item in items:
+        if isinstance(item, bool) or not isinstance(item, int | np.integer):
+            raise LaunchError(f"the {what} {value!r} must be made of integers, not {item!r}")
+    return tuple(int(item) for item in items)
+
+
+def default_local_size(global_size: tuple[int, ...]) -> tuple[int, ...]:
+    """A work-group that fills one wavefront if the global size lets it: 64, 8 x 8 or 4 x 4 x 4 work-items."""
+    edge = round(WAVEFRONT_SIZE ** (1 / len(global_size)))
+    return tuple(max(local for local in range(1, edge + 1) if size % local == 0) for size in global_size)
+
+
+def choose_kernel(image: Image, name: str | None) -> Kernel:
+    """The kernel called ``name``, or the only one."""
+    if not isinstance(image, Image):
+        raise LaunchError(f"the program must be an Image, not {type(image).__name__}; "
+                          "compile_opencl(source) makes one")
+    if name is not None:
+        return image.kernel(name)
+    if len(image.kernels) != 1:
+        there = ", ".join(image.kernels)
+        raise ImageError(f"name the kernel to launch; the image has {there}" if there else
+                         "the image names no kernel; give entries with Image.from_words(words, {'name': 0}), or use "
+                         "launch_descriptor")
+    return next(iter(image.kernels.values()))
+
+
+def check_program(image: Image, entry: int, config: Config) -> None:
+    """Refuse a program that does not fit the hardware or needs what it lacks."""
+    if len(image.words) > config.cram_words:
+        raise ImageError(f"the image has {len(image.words)} words; the code RAM holds {config.cram_words} "
+                         f"(cram_size={config.cram_size} KiB)")
+    if entry not in range(len(image.words)):
+        raise LaunchError(f"the kernel starts at word {entry}, outside the image of {len(image.words)} words")
+    check_built(image.words, entry, config)
+
+
+def check_kernel(kernel: Kernel, local_size: tuple[int, ...], config: Config) -> None:
+    """Refuse a work-group or a configuration with which the kernel cannot run."""
+    if kernel.scratchpad_words > config.scratchpad_words:
+        raise LaunchError(f"kernel {kernel.name!r} needs {kernel.scratchpad_words} scratchpad words a work-item; "
+                          f"this configuration has {config.scratchpad_words} "
+                          f"(scratchpad_size={config.scratchpad_size} KiB)")
+    demanded = kernel.work_group_size
+    if demanded is not None and local_size + (1,) * (3 - len(local_size)) != demanded:
+        raise LaunchError(f"kernel {kernel.name!r} demands the local size {demanded} (reqd_work_group_size), "
+                          f"not {local_size}")
+
+
+def argument_words(kernel: Kernel, arguments: Sequence[Argument], device: object) -> tuple[int, ...]:
+    """The parameter words of a launch; ``device`` is where buffers must live."""
+    parameters = kernel.parameters
+    if len(arguments) > PARAMETERS_MAX:
+        raise LaunchError(f"{len(arguments)} arguments are too many; a kernel takes at most {PARAMETERS_MAX}")
+    if parameters is not None and len(arguments) != len(parameters):
+        expected = ", ".join(_declaration(parameter) for parameter in parameters)
+        raise LaunchError(f"kernel {kernel.name!r} takes {len(parameters)} arguments ({expected}), "
+                          f"not {len(arguments)}")
+    if parameters is None:
+        return tuple(_word(f"argument {index}", argument, None, device)
+                     for index, argument in enumerate(arguments))
+    return tuple(_word(f"argument {index} ({_declaration(parameter)})", argument, parameter, device)
+                 for index, (argument, parameter) in enumerate(zip(arguments, parameters, strict=True)))
+
+
+def _declaration(parameter: Parameter) -> str:
+    return f"{parameter.type} {'*' if parameter.kind == 'pointer' else ''}{parameter.name}"
+
+
+def _word(what: str, argument: Argument, parameter: Parameter | None, device: object) -> int:
+    if isinstance(argument, Buffer):
+        if parameter is not None and parameter.kind != "pointer":
+            raise LaunchError(f"{what} is a number, not a buffer")
+        if argument.device is not device:
+            raise LaunchError(f"{what} is a buffer of another device; make it with this device's buffer()")
+        return argument.address
+    if isinstance(argument, np.ndarray):
+        raise LaunchError(f"{what} is a NumPy array; put it into global memory with device.buffer(array) and pass "
+                          "the buffer")
+    if parameter is not None and parameter.kind == "scalar" and parameter.type == "float":
+        if isinstance(argument, bool) or not isinstance(argument, int | float | np.integer | np.floating):
+            raise LaunchError(f"{what} must be a number, not {argument!r}")
+        return int(np.float32(argument).view(np.uint32))
+    if isinstance(argument, float | np.floating):
+        raise LaunchError(f"{what} is the floating-point number {argument!r}; pass an integer")
+    if not isinstance(argument, int | np.integer):
+        raise LaunchError(f"{what} must be a buffer or an integer, not {argument!r}")
+    allowed = _INTEGERS if parameter is None else _range(parameter)
+    if int(argument) not in allowed:
+        raise LaunchError(f"{what} is {argument}, outside {allowed[0]} to {allowed[-1]}")
+    return int(argument) % (1 << 32)
+
+
+def _range(parameter: Parameter) -> range:
+    """Integers that fit a parameter; a pointer is an address."""
+    bits = min(8 * parameter.size, 32)
+    if parameter.kind == "pointer":
+        return range(1 << 32)
+    if parameter.type == "bool":
+        return range(2)
+    if parameter.type.startswith("u") or parameter.type in _UNSIGNED:
+        return range(1 << bits)
+    return range(-(1 << (bits - 1)), 1 << (bits - 1))

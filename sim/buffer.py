@@ -1,0 +1,126 @@
+"""Buffers: typed pieces of global memory that the host reads and writes by name."""
+
+import math
+from bisect import insort
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from fgpu.errors import MemoryAccessError
+
+from .memory import GlobalMemory
+
+if TYPE_CHECKING:
+    from .device import Device
+
+__all__ = ["Allocator", "Buffer", "device_array"]
+
+_PAGE = 4096
+_WORD_BYTES = 4
+
+
+def device_array(values: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarray:
+    """``values`` as an array that global memory can hold: contiguous, little endian, elements of 1 to 4 bytes.
+
+    Python numbers without ``dtype`` become ``int32``. Raises :class:`~fgpu.errors.MemoryAccessError`
+    for other element types.
+    """
+    try:
+        array = np.asarray(values, dtype)
+        if dtype is None and not isinstance(values, np.ndarray | np.generic) and array.dtype == np.int64:
+            array = np.asarray(values, np.int32)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise MemoryAccessError(f"these values make no array of numbers: {error}") from None
+    check_type(array.dtype)
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+
+
+def check_type(dtype: np.dtype) -> None:
+    """Refuse element types that the device has no words for."""
+    if dtype.kind not in "biuf" or dtype.itemsize > _WORD_BYTES:
+        raise MemoryAccessError(f"the device has no elements of type {dtype}; convert to an integer or float type of "
+                                "8, 16 or 32 bits, as with array.astype(numpy.int32)")
+
+
+class Allocator:
+    """Gives out ranges of global memory that do not overlap."""
+
+    def __init__(self, memory: GlobalMemory) -> None:
+        self._memory = memory
+        self._taken: list[tuple[int, int]] = []     # first address and end, ascending
+
+    def take(self, length: int, address: int | None = None) -> int:
+        """Reserve ``length`` bytes, at ``address`` or at the lowest free page; returns the address."""
+        if address is None:
+            address = self._lowest(length)
+        else:
+            if address % _WORD_BYTES:
+                raise MemoryAccessError(f"the buffer address 0x{address:08X} is not a multiple of {_WORD_BYTES}")
+            self._memory.check(address, length, "a buffer")
+            for first, end in self._taken:
+                if address < end and first < address + length:
+                    raise MemoryAccessError(f"a buffer of {length} bytes at 0x{address:08X} overlaps the one from "
+                                            f"0x{first:08X} to 0x{end - 1:08X}")
+        insort(self._taken, (address, address + length))
+        return address
+
+    def _lowest(self, length: int) -> int:
+        address = self._memory.base
+        for first, end in self._taken:
+            if address + length <= first:
+                break
+            address = max(address, -(-end // _PAGE) * _PAGE)
+        if address + length > self._memory.base + self._memory.size:
+            raise MemoryAccessError(f"no room for a buffer of {length} bytes in the {self._memory.size} bytes of "
+                                    "global memory; free other buffers")
+        return address
+
+    def free(self, address: int) -> None:
+        """Give a range back."""
+        self._taken = [taken for taken in self._taken if taken[0] != address]
+
+
+class Buffer:
+    """An array in global memory. Made by :meth:`Device.buffer <sim.device.Device.buffer>`.
+
+    Attributes are ``address`` (in bytes), ``shape``, ``dtype`` and ``nbytes``.
+    """
+
+    def __init__(self, device: "Device", address: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self._device = device
+        self.address = address
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Length in bytes."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def device(self) -> "Device":
+        """The device in whose memory this is."""
+        return self._device
+
+    def read(self) -> np.ndarray:
+        """A copy of the content."""
+        return self._device.read(self.address, math.prod(self.shape), self.dtype).reshape(self.shape)
+
+    def write(self, values: ArrayLike) -> None:
+        """Replace the content.
+
+        Raises :class:`~fgpu.errors.MemoryAccessError` if ``values`` has another number of elements.
+        """
+        array = device_array(values, self.dtype)
+        if array.size != math.prod(self.shape):
+            raise MemoryAccessError(f"{array.size} elements do not fit this buffer of {math.prod(self.shape)}, "
+                                    f"shape {self.shape}")
+        self._device.write(self.address, array)
+
+    def free(self) -> None:
+        """Give the memory back; other buffers may then come to lie there."""
+        self._device.release(self)
+
+    def __repr__(self) -> str:
+        return f"<Buffer of {self.shape} {self.dtype} at 0x{self.address:08X}>"

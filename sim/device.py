@@ -1,0 +1,287 @@
+"""The device: an FGPU with its memory, as a host program sees it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from compiler.image import Image
+from fgpu.config import KERNEL_SLOTS, Config
+from fgpu.errors import LaunchError, MemoryAccessError
+
+from .arguments import (
+    Argument,
+    Size,
+    argument_words,
+    check_kernel,
+    check_program,
+    choose_kernel,
+    default_local_size,
+    sizes,
+)
+from .buffer import Allocator, Buffer, check_type, device_array
+from .descriptor import KernelDescriptor
+from .engine import Engine, Launch, MemoryTiming
+from .memory import GlobalMemory
+
+__all__ = ["ENGINES", "MAX_CYCLES", "Device", "Latency", "Run", "memory_timing"]
+
+ENGINES: Final = ("verilator", "pysim", "functional")
+MAX_CYCLES: Final = 10_000_000
+"""Default watchdog limit of a launch, in cycles."""
+
+Latency = int | tuple[int, int] | MemoryTiming
+"""Memory latency in cycles: fixed, a uniformly drawn range (least, greatest), or everything about the memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What one launch took."""
+
+    kernel: str
+    engine: str
+    cycles: int | None
+    """Clock cycles from the write of the start register to the status bit; None on the functional engine."""
+    instructions: int
+    """Wavefront instructions."""
+    work_item_instructions: int
+    """Instructions counted once for each enabled work-item."""
+    stats: dict[str, int] = field(default_factory=dict)
+    """The engine's counters."""
+    seconds: float = 0.0
+    """Wall-clock time of the simulation proper."""
+
+    @property
+    def cycles_per_second(self) -> float | None:
+        """Simulation speed; None where there are no cycles."""
+        return self.cycles / self.seconds if self.cycles is not None and self.seconds > 0 else None
+
+
+def memory_timing(latency: Latency | None) -> MemoryTiming:
+    """The timing of the memory model with a latency in cycles; None: no added latency."""
+    if latency is None:
+        return MemoryTiming()
+    if isinstance(latency, MemoryTiming):
+        return latency
+    bounds = latency if isinstance(latency, tuple | list) else (latency, latency)
+    if len(bounds) != 2 or any(isinstance(n, bool) or not isinstance(n, int | np.integer) for n in bounds):
+        raise LaunchError("memory_latency must be cycles, a pair (least, greatest) or a MemoryTiming, "
+                          f"not {latency!r}")
+    least, greatest = int(bounds[0]), int(bounds[1])
+    if not 0 <= least <= greatest:
+        raise LaunchError(f"memory_latency {latency!r} must have 0 <= least <= greatest")
+    return MemoryTiming(read_latency=(least, greatest), write_latency=(least, greatest))
+
+
+def _engine(name: str, config: Config, memory: GlobalMemory, latency: Latency | None,
+            trace: str | Path | None) -> Engine:
+    timing = memory_timing(latency)
+    if name == "functional":
+        from .functional import FunctionalEngine
+        if trace is not None:
+            raise LaunchError("the functional engine has no signals to trace; use engine='verilator'")
+        return FunctionalEngine(config, memory)
+    if name == "verilator":
+        from .verilator import VerilatorEngine
+        return VerilatorEngine(config, memory, timing, trace=trace)
+    if name == "pysim":
+        from .pysim import PysimEngine
+        return PysimEngine(config, memory, timing, vcd=trace)
+    raise LaunchError(f"there is no engine {name!r}; choose from {', '.join(ENGINES)}")
+
+
+class Device:
+    """One FGPU with its global memory; its state survives from launch to launch.
+
+    Parameters
+    ----------
+    config
+        The hardware; by default :class:`~fgpu.config.Config`'s defaults.
+    engine
+        ``verilator`` (cycle-accurate, fast; builds a model at the first use of a configuration), ``pysim``
+        (cycle-accurate, slow, no build) or ``functional`` (no cycles).
+    memory_latency
+        Cycles that the memory adds to each burst: a number, a range (least, greatest), or a
+        :class:`~sim.engine.MemoryTiming`. The functional engine ignores it.
+    memory
+        Global memory to use instead of 256 MiB at 0x10000000.
+    trace
+        A VCD file to write the waveforms to; not on the functional engine.
+
+    The host and the kernels share memory, but the FGPU has a cache: after a launch with ``clean=False``
+    its results may still be there, and any access of the host to memory raises
+    :class:`~fgpu.errors.LaunchError` until a launch with ``clean=True`` has written them back.
+    """
+
+    def __init__(self, config: Config | None = None, *, engine: str = "verilator",
+                 memory_latency: Latency | None = None, memory: GlobalMemory | None = None,
+                 trace: str | Path | None = None) -> None:
+        self.config = Config() if config is None else config
+        self.memory = GlobalMemory() if memory is None else memory
+        self.engine = engine
+        self._engine = _engine(engine, self.config, self.memory, memory_latency, trace)
+        self._allocator = Allocator(self.memory)
+        self._cache_is_clean = True
+        self._initialized_shape: tuple[int, ...] | None = None
+
+    def __enter__(self) -> "Device":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back the simulator. Memory stays readable."""
+        self._engine.close()
+
+    # -- memory ---------------------------------------------------------------------------------
+
+    def buffer(self, content: ArrayLike | int | tuple[int, ...], dtype: DTypeLike | None = None, *,
+               address: int | None = None) -> Buffer:
+        """Allocate global memory: for an array or a list, which it then holds, or of a shape, full of zeros.
+
+        A plain integer or a tuple is a shape. ``dtype`` is ``int32`` where the content does not tell.
+        ``address`` (bytes, a multiple of 4) places the buffer; by default it starts on a 4 KiB page of its
+        own. Raises :class:`~fgpu.errors.MemoryAccessError` where there is no room.
+        """
+        array = self._zeros(content, dtype) if isinstance(content, int | tuple) else device_array(content, dtype)
+        if array.size == 0:
+            raise MemoryAccessError("a buffer must have at least one element")
+        self._check_clean()
+        place = self._allocator.take(array.nbytes, address)
+        buffer = Buffer(self, place, array.shape, array.dtype)
+        buffer.write(array)
+        return buffer
+
+    @staticmethod
+    def _zeros(shape: int | tuple[int, ...], dtype: DTypeLike | None) -> np.ndarray:
+        try:
+            element = np.dtype(np.int32 if dtype is None else dtype)
+            check_type(element)
+            return np.zeros(shape, element)
+        except (TypeError, ValueError, MemoryError) as error:
+            raise MemoryAccessError(f"a buffer cannot have the shape {shape!r} and type {dtype!r}: {error}") from None
+
+    def release(self, buffer: Buffer) -> None:
+        """Free a buffer's memory; the same as :meth:`Buffer.free <sim.buffer.Buffer.free>`."""
+        self._allocator.free(buffer.address)
+
+    def read(self, address: int, count: int, dtype: DTypeLike = np.int32) -> np.ndarray:
+        """A copy of ``count`` elements of global memory from the byte ``address`` on."""
+        element = np.dtype(dtype)
+        check_type(element)
+        self._check_clean()
+        return self.memory.view(address, count * element.itemsize).view(element.newbyteorder("<")).copy()
+
+    def write(self, address: int, values: ArrayLike) -> None:
+        """Write an array to global memory from the byte ``address`` on."""
+        array = device_array(values)
+        self._check_clean()
+        self.memory.view(address, array.nbytes)[:] = array.reshape(-1).view(np.uint8)
+
+    def read_word(self, address: int) -> int:
+        """The unsigned 32-bit word at ``address``, a multiple of 4."""
+        self._check_aligned(address)
+        return int(self.read(address, 1, np.uint32)[0])
+
+    def write_word(self, address: int, value: int) -> None:
+        """Write a 32-bit word, signed or unsigned, to ``address``, a multiple of 4."""
+        self._check_aligned(address)
+        if value not in range(-(1 << 31), 1 << 32):
+            raise MemoryAccessError(f"{value!r} is not a 32-bit word")
+        self.write(address, np.array([int(value) % (1 << 32)], dtype=np.uint32))
+
+    @staticmethod
+    def _check_aligned(address: int) -> None:
+        if address % 4:
+            raise MemoryAccessError(f"the word address 0x{address:08X} is not a multiple of 4")
+
+    def _check_clean(self) -> None:
+        if not self._cache_is_clean:
+            raise LaunchError("the last launch had clean=False, so its results may still be in the FGPU's cache and "
+                              "the host cannot use memory; pass clean=True to the last launch before that")
+
+    # -- launches -------------------------------------------------------------------------------
+
+    def launch(self, image: Image, kernel: str | None = None, *, global_size: Size, local_size: Size | None = None,
+               args: Sequence[Argument] = (), global_offset: Size | None = None, slot: int = 0,
+               initialize: bool = True, clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:
+        """Run a kernel to its end.
+
+        Parameters
+        ----------
+        image, kernel
+            The program, and which of its kernels; the name may be left out if it has only one.
+        global_size, local_size, global_offset
+            Work-items, work-items of a work-group and first global id, each a number or one number for each
+            of up to 3 dimensions. The local size divides the global size and makes at most 512 work-items;
+            by default it is what the kernel demands, or what fills one wavefront.
+        args
+            One buffer or number for each parameter. Numbers may be given for pointers: addresses in bytes.
+        slot
+            Which of the 16 LRAM slots to use.
+        initialize, clean
+            The bits of the control registers: ``initialize=False`` saves the start-up work of a launch whose
+            work-groups have the shape of the one before; ``clean=False`` leaves the results in the cache.
+        max_cycles
+            Watchdog limit in cycles (on the functional engine in wavefront instructions).
+
+        Raises :class:`~fgpu.errors.ImageError` or :class:`~fgpu.errors.LaunchError` for what cannot be run,
+        :class:`~fgpu.errors.MemoryAccessError` when the kernel leaves memory,
+        :class:`~fgpu.errors.SimulationTimeout` at the limit and other
+        :class:`~fgpu.errors.SimulationError` when the kernel cannot go on.
+        """
+        chosen = choose_kernel(image, kernel)
+        whole = sizes("global size", global_size)
+        if local_size is not None:
+            local = sizes("local size", local_size)
+        elif chosen.work_group_size is not None:
+            local = chosen.work_group_size[:len(whole)]
+        else:
+            local = default_local_size(whole) if min(whole) > 0 else (1,) * len(whole)
+        descriptor = KernelDescriptor(
+            entry=chosen.entry, global_size=whole, local_size=local,
+            global_offset=() if global_offset is None else sizes("global offset", global_offset),
+            parameters=argument_words(chosen, args, self))
+        descriptor.check_divisible()
+        check_kernel(chosen, local, self.config)
+        return self._launch(image, chosen.name, descriptor, Launch(
+            program=image.words, descriptor=descriptor.words(), slot=slot, initialize=initialize, clean=clean,
+            max_cycles=max_cycles))
+
+    def launch_descriptor(self, image: Image, words: Sequence[int], *, slot: int = 0, initialize: bool = True,
+                          clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:
+        """Run what the 32 words of an LRAM slot describe; see :meth:`launch` for the rest.
+
+        The words are passed on as they are. Raises :class:`~fgpu.errors.LaunchError` where they contradict
+        each other, as the hardware would hang.
+        """
+        descriptor = KernelDescriptor.from_words(words)
+        if not isinstance(image, Image):
+            raise LaunchError(f"the program must be an Image, not {type(image).__name__}")
+        names = [kernel.name for kernel in image.kernels.values() if kernel.entry == descriptor.entry]
+        return self._launch(image, names[0] if names else f"word {descriptor.entry}", descriptor, Launch(
+            program=image.words, descriptor=tuple(int(word) for word in words), slot=slot, initialize=initialize,
+            clean=clean, max_cycles=max_cycles))
+
+    def _launch(self, image: Image, name: str, descriptor: KernelDescriptor, launch: Launch) -> Run:
+        check_program(image, descriptor.entry, self.config)
+        if launch.slot not in range(KERNEL_SLOTS):
+            raise LaunchError(f"the slot is {launch.slot!r}; LRAM has the slots 0 to {KERNEL_SLOTS - 1}")
+        if launch.max_cycles < 1:
+            raise LaunchError(f"max_cycles must be at least 1, not {launch.max_cycles}")
+        if not launch.initialize and descriptor.local_size != self._initialized_shape:
+            raise LaunchError(f"initialize=False needs an earlier launch with work-groups of the same shape "
+                              f"{descriptor.local_size}; pass initialize=True to the first launch")
+        # Should the engine fail, it starts anew at the next launch: uninitialized, with an empty cache.
+        self._initialized_shape, self._cache_is_clean = None, True
+        result = self._engine.launch(launch)
+        self._initialized_shape, self._cache_is_clean = descriptor.local_size, launch.clean
+        return Run(kernel=name, engine=self.engine, cycles=result.cycles, instructions=result.instructions,
+                   work_item_instructions=result.work_item_instructions, stats=dict(result.stats),
+                   seconds=result.seconds)

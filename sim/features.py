@@ -1,0 +1,54 @@
+"""Which instructions a configuration has in hardware, and whether a program keeps to them."""
+
+from collections.abc import Sequence
+
+from fgpu.config import Config
+from fgpu.errors import LaunchError
+from fgpu.isa import Instruction, Operands, Unit, decode
+
+__all__ = ["check_built", "unbuilt"]
+
+
+def unbuilt(row: Instruction, config: Config) -> str | None:
+    """What ``config`` lacks to execute an instruction, as a remedy; None if it has all."""
+    if row.unit is Unit.FLOAT and row.mnemonic not in config.float_ops:
+        return f"floating point in hardware (float_ops={{'{row.mnemonic}'}})"
+    if row.unit is Unit.ATOMIC and row.mnemonic not in config.atomics:
+        return f"atomics in hardware (atomics={{'{row.mnemonic}'}})"
+    if row.mnemonic in ("sb", "sh") and not config.sub_integer_stores:
+        return "stores of 8 and 16 bits (sub_integer_stores=True)"
+    if row.unit is Unit.SCRATCHPAD and not config.scratchpad_words:
+        return "a scratchpad (scratchpad_size=32)"
+    return None
+
+
+def check_built(words: Sequence[int], entry: int, config: Config) -> None:
+    """Refuse a program that can come from ``entry`` to an instruction that ``config`` does not build.
+
+    The hardware would hang or compute nonsense there. Raises :class:`~fgpu.errors.LaunchError`.
+    """
+    seen: set[int] = set()
+    ahead = [entry]
+    while ahead:
+        pc = ahead.pop()
+        if pc in seen or pc not in range(len(words)):
+            continue
+        seen.add(pc)
+        row, operands = decode(words[pc])
+        lacking = unbuilt(row, config)
+        if lacking is not None:
+            raise LaunchError(f"instruction {pc} ({row.mnemonic}) needs {lacking}, which this configuration lacks")
+        ahead += _successors(pc, row, operands)
+
+
+def _successors(pc: int, row: Instruction, operands: Operands) -> list[int]:
+    if row.unit is Unit.RETURN:
+        return []
+    if row.unit is not Unit.CONTROL:
+        return [pc + 1]
+    if not row.is_branch:
+        return [pc + operands.imm, pc + 1]
+    taken, following = pc + 1 + operands.imm, pc + 1
+    if operands.rd == operands.rs:  # a jump, or nothing at all
+        return [taken] if row.mnemonic == "beq" else [following]
+    return [taken, following]
