@@ -164,9 +164,10 @@ class Builder:
     def mul(self, a: int, b: int) -> int:
         return self.binary(Opcode.MUL, a, b)
 
-    def macc(self, old: int, a: int, b: int) -> int:
-        """``old + a * b``."""
-        if self.value_of(old) == 0 or self.value_of(a) is not None or self.value_of(b) is not None:
+    def macc(self, old: int, a: int, b: int, in_loop: bool = False) -> int:
+        """``old + a * b``; in a loop constants in registers are free, elsewhere they are not worth it."""
+        if self.value_of(old) == 0 or self.value_of(a) is not None \
+                or (self.value_of(b) is not None and not in_loop):
             return self.add(old, self.mul(a, b))
         return self.emit(Opcode.MACC, a, b, old)
 

@@ -9,6 +9,7 @@ from fgpu.isa import Opcode, decode
 from .allocate import allocate
 from .destruct import destruct
 from .emit import emit
+from .expand import expand
 from .frontend import compile_to_ir
 from .image import Image, Kernel, Parameter
 from .ir import Function, Module
@@ -51,6 +52,7 @@ def _compile_kernel(function: Function, config: Config, at: int) -> tuple[list[i
     if len(function.parameters) > _PARAMETERS_MAX:
         raise function.error(f"kernel {function.name!r} has {len(function.parameters)} parameters; the hardware "
                              f"has room for {_PARAMETERS_MAX}")
+    expand(function)
     machine = lower(function)
     optimize(machine)
     destruct(machine)

@@ -42,6 +42,10 @@ class ConditionSelector:
             return self.compare(definition)
         if definition is not None and definition.op == "xor" and definition.operands[1] == Constant(1):
             return ~self.condition(definition.operands[0])
+        if definition is not None and definition.op == "xor":
+            a, b = (self.condition(operand) for operand in definition.operands)
+            if a.is_bool and b.is_bool:
+                return Condition(self.builder.xor(a.register, b.register), a.negated != b.negated)
         if definition is not None and definition.op in ("and", "or"):
             return self._both(definition.op, *definition.operands)
         if definition is not None and definition.op == "select" and definition.type.bits == 1:

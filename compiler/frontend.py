@@ -18,7 +18,7 @@ _TIMEOUT_SECONDS = 60
 _USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-")
 _CLANG = (
     sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
-    "-target", "spir-unknown-unknown", "-emit-llvm", "-S", "-O2", "-gline-tables-only", "-cl-kernel-arg-info",
+    "-target", "spir-unknown-unknown", "-emit-llvm", "-S", "-gline-tables-only", "-cl-kernel-arg-info",
     "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
     # No memcpy or memset made of loops and stores: there is no library to call.
     "-fno-builtin",
@@ -33,15 +33,16 @@ _CLANG = (
 )
 
 
-def compile_to_ir(source: str, filename: str, options: Sequence[str] = ()) -> Module:
+def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2") -> Module:
     """Run clang on ``source``; its errors become a :class:`~fgpu.errors.CompileError`."""
     for option in options:
         if not option.startswith(_USER_OPTIONS):
             raise CompileError(f"option {option!r} is not accepted; use {', '.join(_USER_OPTIONS)}")
     name = filename.replace("\\", "\\\\").replace('"', '\\"')
     try:
-        run = subprocess.run([*_CLANG, *options, "-o", "-", "-"], input=f'#line 1 "{name}"\n{source}', text=True,
-                             encoding="utf-8", capture_output=True, timeout=_TIMEOUT_SECONDS, check=False)
+        run = subprocess.run([*_CLANG, optimization, *options, "-o", "-", "-"], text=True, encoding="utf-8",
+                             input=f'#line 1 "{name}"\n{source}', capture_output=True,
+                             timeout=_TIMEOUT_SECONDS, check=False)
     except OSError as error:
         raise ToolError(f"cannot run clang: {error}") from None
     except subprocess.TimeoutExpired:

@@ -229,6 +229,8 @@ class _Parser:
         into.detail = " ".join(tokens.tokens[tokens.at:])
 
     def binary(self, tokens: _Tokens, into: Instruction) -> None:
+        if tokens.peek() == "disjoint":
+            into.detail = "disjoint"
         self.skip_flags(tokens)
         self.typed(tokens, into)
         tokens.next()

@@ -121,9 +121,30 @@ class _Lowering:
             a = self.builder.zero_extended(a, bits)
         elif op == "ashr":
             a = self.builder.sign_extended(a, bits)
-        if op == "add" and (fused := self.multiply_accumulate(instruction)) is not None:
-            return fused
+        if op in ("add", "sub", "or", "xor") and (chosen := self.apply_unless(instruction)) is not None:
+            return chosen
+        if op == "add" or instruction.detail == "disjoint":
+            fused = self.multiply_accumulate(instruction)
+            if fused is not None:
+                return fused
         return self.builder.binary(_BINARY[op], a, b)
+
+    def apply_unless(self, instruction: Instruction) -> int | None:
+        """``x op (c ? 0 : y)`` as ``c ? x : x op y``: one constant and one move less."""
+        x, choice = instruction.operands
+        if not isinstance(choice, Local) and instruction.op != "sub":
+            x, choice = choice, x
+        select = self.definitions.get(choice.name) if isinstance(choice, Local) else None
+        if select is None or select.op != "select" or len(self.users[select.name]) != 1 \
+                or Constant(0) not in select.operands[1:] or self.depth_of(select.name) != self.depth_of(""):
+            return None
+        condition = self.conditions.condition(select.operands[0])
+        if select.operands[2] == Constant(0):
+            condition = ~condition
+        y = select.operands[1 if select.operands[2] == Constant(0) else 2]
+        plain = self.value(x, instruction.type)
+        applied = self.builder.binary(_BINARY[instruction.op], plain, self.value(y, instruction.type))
+        return self.builder.select(condition.register, condition.negated, plain, applied)
 
     def shift_amount(self, amount: Value, type: Type) -> int:
         """Shifts use the low five bits of a register: what OpenCL C asks for, so clang's mask can go."""
@@ -147,9 +168,14 @@ class _Lowering:
     def multiply_accumulate(self, add: Instruction) -> int | None:
         for product, other in (add.operands, add.operands[::-1]):
             mul = self.definitions.get(product.name) if isinstance(product, Local) else None
-            if mul is not None and mul.op == "mul" and len(self.users[mul.name]) == 1 \
-                    and self.depth_of(mul.name) == self.depth_of(""):
-                return self.builder.macc(self.value(other, add.type), *self.both(mul))
+            if mul is None or mul.op not in ("mul", "shl") or len(self.users[mul.name]) != 1 \
+                    or self.depth_of(mul.name) != self.depth_of(""):
+                continue
+            old, (a, b) = self.value(other, add.type), self.both(mul)
+            if mul.op == "mul":
+                return self.builder.macc(old, a, b)
+            if (shift := self.builder.value_of(b)) is not None and self.depth_of(""):
+                return self.builder.macc(old, a, self.builder.const(1 << shift), in_loop=True)
         return None
 
     def op_icmp(self, instruction: Instruction) -> int:
@@ -257,6 +283,15 @@ class _Lowering:
         high, low, amount = (self.value(operand, call.type) for operand in call.operands)
         if bits & (bits - 1):
             raise refuse(self.function, call, f"a rotation of {bits} bits is not supported")
+        known = b.value_of(amount)
+        if known is not None and known % bits == 0:
+            return high if to_left else low
+        if known is not None:
+            left = known % bits if to_left else bits - known % bits
+            low = b.srl(b.zero_extended(low, bits), b.const(bits - left))
+            if self.depth_of(""):
+                return b.macc(low, high, b.const(1 << left), in_loop=True)
+            return b.or_(b.shl(high, b.const(left)), low)
         amount = b.and_(amount, b.const(bits - 1))
         rest = b.and_(b.sub(ZERO, amount), b.const(bits - 1))
         # The two shifts are by n and bits - n; for n = 0 the second is split so that it shifts by bits.

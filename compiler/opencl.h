@@ -35,9 +35,10 @@ size_t FGPU_QUERY get_local_id(uint dimension);
 size_t FGPU_QUERY get_group_id(uint dimension);
 size_t FGPU_QUERY get_global_size(uint dimension);
 size_t FGPU_QUERY get_local_size(uint dimension);
-size_t FGPU_QUERY get_num_groups(uint dimension);
 size_t FGPU_QUERY get_global_offset(uint dimension);
 uint FGPU_QUERY get_work_dim(void);
+static inline size_t FGPU_OVERLOAD get_num_groups(uint dimension)
+{ return get_global_size(dimension) / get_local_size(dimension); }
 
 /* Refused, but with a message of our own instead of clang's about an undeclared function. */
 void __attribute__((convergent, overloadable)) barrier(uint flags);
@@ -80,6 +81,17 @@ FGPU_INTEGER(ushort, ushort, 16)
 FGPU_INTEGER(int, uint, 32)
 FGPU_INTEGER(uint, uint, 32)
 #undef FGPU_INTEGER
+
+static inline uint FGPU_OVERLOAD mul_hi(uint a, uint b)
+{
+    uint al = a & 0xffff, ah = a >> 16, bl = b & 0xffff, bh = b >> 16;
+    uint middle = ah * bl + (al * bl >> 16);
+    return ah * bh + (middle >> 16) + ((al * bh + (middle & 0xffff)) >> 16);
+}
+static inline int FGPU_OVERLOAD mul_hi(int a, int b)
+{ return (int)(mul_hi((uint)a, (uint)b) - (a < 0 ? (uint)b : 0u) - (b < 0 ? (uint)a : 0u)); }
+static inline uint FGPU_OVERLOAD mad_hi(uint a, uint b, uint c) { return mul_hi(a, b) + c; }
+static inline int FGPU_OVERLOAD mad_hi(int a, int b, int c) { return mul_hi(a, b) + c; }
 
 static inline int FGPU_OVERLOAD mul24(int a, int b) { return a * b; }
 static inline uint FGPU_OVERLOAD mul24(uint a, uint b) { return a * b; }

@@ -1,0 +1,76 @@
+/* What the machine has no instruction for. Compiled on demand and inlined where it is used. */
+
+/* Restoring division, a bit a step. Every work-item takes the same number of steps: an early end would
+   split the wavefront. The remainder is at most what has been read of n, so doubling it cannot overflow.
+   Quotient bits move in inverted where bits of n move out. */
+#define DIVIDE(bits) \
+    uint r = 0; \
+    n <<= 32 - bits; \
+    _Pragma("unroll 4") \
+    for (int step = 0; step != bits; step++) { \
+        r = r * 2 + (n >> 31); \
+        uint less = r < d; \
+        r = less ? r : r - d; \
+        n = n * 2 + less; \
+    }
+
+uint fgpu_udiv32(uint n, uint d) { DIVIDE(32) return ~n; }
+uint fgpu_urem32(uint n, uint d) { DIVIDE(32) return r; }
+uint fgpu_udiv16(uint n, uint d) { DIVIDE(16) return ~n & 0xffff; }
+uint fgpu_urem16(uint n, uint d) { DIVIDE(16) return r; }
+
+static inline uint magnitude(int x) { return x < 0 ? -(uint)x : (uint)x; }
+
+int fgpu_sdiv32(int a, int b)
+{
+    uint n = magnitude(a), d = magnitude(b);
+    DIVIDE(32)
+    uint sign = (a ^ b) >> 31;
+    return (~n ^ sign) - sign;
+}
+
+int fgpu_srem32(int a, int b)
+{
+    uint n = magnitude(a), d = magnitude(b);
+    DIVIDE(32)
+    uint sign = a >> 31;
+    return (r ^ sign) - sign;
+}
+
+/* Division by a constant, by multiplication with its scaled reciprocal of 32 or 33 bits (the upper one implied). */
+uint fgpu_divide_by_32(uint n, uint reciprocal, uint shift) { return mul_hi(n, reciprocal) >> shift; }
+
+uint fgpu_divide_by_33(uint n, uint reciprocal, uint shift)
+{
+    uint t = mul_hi(n, reciprocal);
+    return (((n - t) >> 1) + t) >> (shift - 1);
+}
+
+uint fgpu_ctpop32(uint x)
+{
+    x -= x >> 1 & 0x55555555;
+    x = (x & 0x33333333) + (x >> 2 & 0x33333333);
+    x = (x + (x >> 4)) & 0x0f0f0f0f;
+    return x * 0x01010101 >> 24;
+}
+
+static inline uint bits_below_top(uint x)
+{
+    x |= x >> 1;
+    x |= x >> 2;
+    x |= x >> 4;
+    x |= x >> 8;
+    return x | x >> 16;
+}
+
+uint fgpu_ctlz32(uint x) { return 32 - fgpu_ctpop32(bits_below_top(x)); }
+uint fgpu_cttz32(uint x) { return fgpu_ctpop32(~x & (x - 1)); }
+uint fgpu_bswap32(uint x) { return x >> 24 | (x >> 8 & 0xff00) | (x << 8 & 0xff0000) | x << 24; }
+
+uint fgpu_bitreverse32(uint x)
+{
+    x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
+    x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2;
+    x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
+    return fgpu_bswap32(x);
+}
