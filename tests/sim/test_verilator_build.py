@@ -1,0 +1,159 @@
+"""The builder and its cache: concurrent builds, damaged entries, missing and failing tools, the zig compiler."""
+
+import multiprocessing
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from fgpu.config import Config
+from fgpu.errors import ToolError
+from sim import verilator_build
+from sim.testbench import build
+from sim.testbench.abi import BenchLibrary
+from sim.testbench.build import Compiler, build_bench, cached, find_compiler
+from sim.verilator_build import build_model, hardware_digest
+
+from .stub_core import StubCore, faulty
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("FGPU_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "simulators"
+
+
+def entries(cache: Path) -> list[str]:
+    return sorted(path.name for path in cache.iterdir() if path.suffix != ".lock")
+
+
+def slow_build(log: Path):
+    def run(work: Path):
+        time.sleep(0.3)
+        (work / "lib.so").write_text("code")
+        with log.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        return {"by": os.getpid()}
+    return run
+
+
+def test_two_processes_build_once(tmp_path, cache):
+    log = tmp_path / "log"
+    fork = multiprocessing.get_context("fork")
+    workers = [fork.Process(target=cached, args=("key", "lib.so", slow_build(log))) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(20)
+        assert worker.exitcode == 0
+    assert len(log.read_text().splitlines()) == 1
+    assert entries(cache) == ["key"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "no library", "no notes", "bad notes"])
+def test_a_damaged_entry_is_built_again(tmp_path, cache, damage):
+    log = tmp_path / "log"
+    library, _ = cached("key", "lib.so", slow_build(log))
+    notes = library.with_name("notes.json")
+    match damage:
+        case "cut":
+            library.write_text("co")
+        case "no library":
+            library.unlink()
+        case "no notes":
+            notes.unlink()
+        case _:
+            notes.write_text("{")
+    library, _ = cached("key", "lib.so", slow_build(log))
+    assert library.read_text() == "code"
+    cached("key", "lib.so", slow_build(log))
+    assert len(log.read_text().splitlines()) == 2
+
+
+def test_failed_build_leaves_nothing(cache):
+    def run(work: Path):
+        (work / "half").write_text("x")
+        raise ToolError("no")
+
+    with pytest.raises(ToolError, match="no"):
+        cached("key", "lib.so", run)
+    assert entries(cache) == []
+
+
+def test_old_entries_go(tmp_path, cache):
+    cached("old", "lib.so", slow_build(tmp_path / "log"))
+    os.utime(cache / "old", (1, 1))
+    cached("new", "lib.so", slow_build(tmp_path / "log"))
+    assert entries(cache) == ["new"]
+
+
+def test_cache_that_cannot_be_written(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("FGPU_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.raises(ToolError, match="cannot write the cache"):
+        build_bench()
+
+
+def test_model_is_built_once_and_loads_fast(cache, monkeypatch):
+    told = []
+    model = build_model(Config(), core=StubCore, progress=told.append)
+    assert told[:2] == ["generating Verilog", "running Verilator"]
+    assert model.cache_events[0] == "read_hit"
+    monkeypatch.setattr(verilator_build, "_build", None)    # must not be called again
+    begin = time.monotonic()
+    assert build_model(Config(), core=StubCore) == model
+    BenchLibrary(model.library, model=True)
+    assert time.monotonic() - begin < 1
+
+
+def test_keys_differ():
+    digests = [hardware_digest(core) for core in (None, StubCore, faulty("wrap"), faulty("hang"))]
+    assert len(set(digests)) == 4
+
+
+def test_missing_compiler(monkeypatch):
+    with pytest.raises(ToolError, match="no C\\+\\+ compiler 'nosuch'"):
+        find_compiler("nosuch")
+    monkeypatch.setenv("FGPU_CXX", "nosuch")
+    with pytest.raises(ToolError, match="nosuch"):
+        build_bench()
+
+
+def test_no_compiler_at_all(monkeypatch, tmp_path):
+    monkeypatch.setattr(build.shutil, "which", lambda name: None)
+    monkeypatch.setattr(build.sys, "executable", str(tmp_path / "python"))
+    build._version.cache_clear()
+    with pytest.raises(ToolError, match=r"no C\+\+ compiler .* and the Python package ziglang"):
+        find_compiler()
+
+
+def test_failing_compiler_tells_why(tmp_path):
+    source = tmp_path / "bad.cpp"
+    source.write_text("int f() { return nonsense; }\n")
+    with pytest.raises(ToolError, match="(?s)failed with exit status 1.*nonsense"):
+        find_compiler().compile([(source, ())], tmp_path / "bad.so")
+
+
+def test_failing_verilator_tells_why(cache, monkeypatch):
+    monkeypatch.setattr(verilator_build, "_VERILATE", ["--no-such-option"])
+    with pytest.raises(ToolError, match="(?s)verilator_bin failed.*no-such-option"):
+        build_model(Config(), core=StubCore)
+    assert entries(cache) == []
+
+
+def test_system_compiler_is_preferred_and_zig_found(monkeypatch):
+    assert find_compiler("zig").command[-2:] == ("c++", "-mcpu=baseline")
+    monkeypatch.setattr(build.shutil, "which", lambda name: None)
+    assert find_compiler() == find_compiler("zig")
+
+
+@pytest.mark.long
+def test_zig_builds_a_model():
+    """Long only where zig has not yet built its C++ library: once for each user."""
+    model = build_model(Config(), core=StubCore, compiler="zig")
+    BenchLibrary(model.library, model=True)
+
+
+def test_compiler_is_a_plain_value():
+    assert Compiler(("c++",), "1") == Compiler(("c++",), "1")
