@@ -1,0 +1,7 @@
+"""Benchmark kernels with their data, their right answers and the reference design's cycles."""
+
+from .record import Record, run_benchmark
+from .reference import reference_cycles
+from .registry import BENCHMARKS, Benchmark, Problem, Step
+
+__all__ = ["BENCHMARKS", "Benchmark", "Problem", "Record", "Step", "reference_cycles", "run_benchmark"]

@@ -1,0 +1,120 @@
+"""One benchmark run on one configuration, and what it took."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from fgpu.config import Config
+from fgpu.errors import FgpuError, LaunchError
+from sim import Buffer, Device
+from sim.device import MAX_CYCLES, Latency
+
+from .reference import reference_cycles
+from .registry import BENCHMARKS, GROUP_SIZE, Problem
+
+__all__ = ["Record", "run_benchmark"]
+
+_FIRST_ADDRESS: Final = 0x1000_0000
+_OUTPUT_ADDRESS: Final = 0x1008_0000
+_SPACING: Final = 0x4_0000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """The outcome of one benchmark run; cycles and instructions are those of all launches."""
+
+    kernel: str
+    size: int
+    """Output elements."""
+    cus: int
+    """Compute units."""
+    group_size: int
+    """Work-items of a work-group."""
+    engine: str
+    seed: int
+    launches: int
+    cycles: int | None
+    """Clock cycles; None on the functional engine and where the run failed."""
+    instructions: int
+    """Wavefront instructions."""
+    work_item_instructions: int
+    seconds: float
+    """Wall-clock time of the simulation proper."""
+    passed: bool
+    failure: str | None = None
+    """Why it did not pass."""
+    reference_cycles: int | None = None
+    """Cycles of the reference design for the same work, where they were measured."""
+    stats: dict[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def run_benchmark(name: str, size: int, *, config: Config | None = None, engine: str = "verilator",
+                  group_size: int = GROUP_SIZE, seed: int = 0, memory_latency: Latency | None = None,
+                  max_cycles: int = MAX_CYCLES) -> Record:
+    """Run a benchmark on a fresh device and check its result.
+
+    A kernel that computes something else, or that does not come to its end, makes a record that says so.
+    Raises :class:`~fgpu.errors.FgpuError` for a benchmark, size or configuration that there is not.
+    """
+    config = config or Config()
+    if name not in BENCHMARKS:
+        raise LaunchError(f"there is no benchmark {name!r}; choose from {', '.join(BENCHMARKS)}")
+    benchmark = BENCHMARKS[name]
+    problem = benchmark.problem(size, group_size=group_size, seed=seed)
+    image = benchmark.image(config)
+    counts: Counter[str] = Counter()
+    stats: Counter[str] = Counter()
+    seconds, cycles, failure = 0.0, 0, None
+    with Device(config, engine=engine, memory_latency=memory_latency) as device:
+        buffers = _place(device, problem)
+        last = len(problem.steps) - 1
+        try:
+            for index, step in enumerate(problem.steps):
+                run = device.launch(
+                    image, name, global_size=step.global_size, local_size=step.local_size,
+                    args=[buffers[arg] if isinstance(arg, str) else arg for arg in step.args],
+                    initialize=index == 0, clean=index == last, max_cycles=max_cycles)
+                counts.update(instructions=run.instructions, work_item_instructions=run.work_item_instructions)
+                stats.update(run.stats)
+                seconds += run.seconds
+                cycles += run.cycles or 0
+            failure = _difference(buffers[problem.output].read(), problem.expected)
+        except FgpuError as error:
+            failure = str(error)
+    has_clock = engine != "functional" and failure is None
+    return Record(
+        kernel=name, size=size, cus=config.compute_units, group_size=group_size, engine=engine, seed=seed,
+        launches=len(problem.steps), cycles=cycles if has_clock else None, instructions=counts["instructions"],
+        work_item_instructions=counts["work_item_instructions"], seconds=seconds, passed=failure is None,
+        failure=failure, stats=dict(stats),
+        reference_cycles=reference_cycles(name, size, config.compute_units, group_size))
+
+
+def _place(device: Device, problem: Problem) -> dict[str, Buffer]:
+    """Put the arrays at the addresses of the reference's measurements, where they alias in a small cache."""
+    spacing = _SPACING
+    while spacing < max(array.nbytes for array in problem.arrays.values()):
+        spacing *= 2
+    buffers = {}
+    for index, (name, array) in enumerate(problem.arrays.items()):
+        address = _FIRST_ADDRESS + index * spacing
+        if name == problem.output and index:
+            address = _FIRST_ADDRESS + (_OUTPUT_ADDRESS - _FIRST_ADDRESS) // _SPACING * spacing
+        buffers[name] = device.buffer(array, address=address)
+    return buffers
+
+
+def _difference(computed: np.ndarray, expected: np.ndarray) -> str | None:
+    """Where the result is wrong; None if it is right."""
+    wrong = np.flatnonzero(computed != expected)
+    if not len(wrong):
+        return None
+    first = int(wrong[0])
+    return (f"{len(wrong)} of {expected.size} elements are wrong; the first is {first}: "
+            f"{computed.flat[first]} instead of {expected.flat[first]}")
