@@ -117,13 +117,9 @@ class PysimEngine(BenchEngine):
         if core is None:
             from fgpu.core import FGPU as core  # type: ignore[no-redef]  # noqa: N811
         assert core is not None
-        component = core(self.config)
-        if hasattr(component, "cache_probe"):
-            self._events = [name for name, _ in data.Layout.cast(component.cache_probe.shape())]
-        self._harness = _Harness(component, list(self._events))
-        self._simulator = Simulator(self._harness)
-        self._simulator.add_clock(_PERIOD)
-        self._simulator.add_testbench(self._testbench, background=True)
+        self._core: Factory = core
+        self._harness: _Harness | None = None
+        self._simulator: Simulator | None = None
         self._vcd = vcd
         self._waves: AbstractContextManager[Any] = nullcontext()
         self._bench: int | None = None
@@ -138,6 +134,7 @@ class PysimEngine(BenchEngine):
         # In every cycle: the bench sees the outputs, settled, before the rising edge; its answer is
         # driven after it. So does model.cpp.
         harness, step = self._harness, self._loaded.bench_step
+        assert harness is not None
         width = ctypes.sizeof(abi.PortsOut)
         inputs = ctypes.create_string_buffer(ctypes.sizeof(abi.PortsIn))
         driven = 0
@@ -159,19 +156,28 @@ class PysimEngine(BenchEngine):
 
     def _open(self) -> int:
         if self._bench is None:
-            config = abi.bench_config(self.config, self.memory, self.timing, len(self._events))
-            self._bench = self._loaded.bench_create(byref(config))
+            component = self._core(self.config)
+            if hasattr(component, "cache_probe"):
+                self._events = [name for name, _ in data.Layout.cast(component.cache_probe.shape())]
+            self._harness = _Harness(component, list(self._events))
+            self._simulator = Simulator(self._harness)
+            self._simulator.add_clock(_PERIOD)
+            self._simulator.add_testbench(self._testbench, background=True)
             if self._vcd is not None:
                 try:
-                    self._waves = self._simulator.write_vcd(str(self._vcd))
-                    self._waves.__enter__()
+                    waves = self._simulator.write_vcd(str(self._vcd))
+                    waves.__enter__()
                 except OSError as error:
                     raise ToolError(f"cannot write {self._vcd}: {error.strerror or error}") from error
+                self._waves = waves
+            config = abi.bench_config(self.config, self.memory, self.timing, len(self._events))
+            self._bench = self._loaded.bench_create(byref(config))
         return self._bench
 
     def _run(self, cycles: int) -> int:
         self._budget = min(cycles, 1 << 16)
         self._status = abi.RUNNING
+        assert self._simulator is not None
         advance = self._simulator.advance
         while self._status == abi.RUNNING and self._budget > 0:
             advance()
@@ -184,7 +190,7 @@ class PysimEngine(BenchEngine):
             self._waves = nullcontext()
             self._loaded.bench_destroy(self._bench)
             self._bench = None
-            self._simulator.reset()
+            self._simulator = self._harness = None
             self._written.clear()
 
     def __del__(self) -> None:

@@ -18,7 +18,9 @@ import fgpu
 from fgpu.config import Config
 from fgpu.errors import ToolError
 
-from .testbench.build import BENCH_SOURCES, Progress, cached, digest, find_compiler, platform_key, run_tool
+from .testbench.build import (
+    BENCH_SOURCES, Compiler, Progress, cached, digest, find_compiler, platform_key, run_tool,
+)
 
 __all__ = ["Factory", "Model", "build_model", "hardware_digest", "verilator_root"]
 
@@ -119,12 +121,18 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
               work / "fgpu.v"], work, {**os.environ, "VERILATOR_ROOT": str(root)})
     verilated = time.monotonic()
 
-    include = root / "include"
-    flags = [f"-I{path}" for path in (work, work / "obj", include, include / "vltstd", _TESTBENCH)]
-    flags += [f"-DFGPU_TRACE={int(trace)}" if trace else "-UFGPU_TRACE", f"-DVM_TRACE={int(trace)}",
-              f"-DVM_TRACE_VCD={int(trace)}", "-DVM_COVERAGE=0", "-DVM_SC=0", "-DVL_TIME_CONTEXT"]
     progress("compiling")
-    find_compiler(compiler).compile(_sources(work), work / "model.so", flags=flags, progress=progress)
+    chosen = find_compiler(compiler)
+    files = json.loads((work / "obj" / "Vfgpu.json").read_text())["sources"]
+    flags = _flags(trace) + [f"-I{path}" for path in (work, work / "obj", _TESTBENCH)]
+    slow = [*files["classes_slow"], *files["support_slow"], *files.get("support_fast", [])]
+    sources = [
+        *((Path(path), _FAST) for path in files["classes_fast"]),
+        *((Path(path), _SLOW) for path in slow),
+        *((path, _FAST) for path in [*BENCH_SOURCES, _TESTBENCH / "model.cpp"]),
+    ]
+    chosen.compile(sources, work / "model.so", flags=flags, progress=progress,
+                   objects=[_runtime(chosen, trace, files["global"])])
     return {
         "config": config.key, "cache_events": events, "generate_seconds": round(generated - begin, 1),
         "verilator_seconds": round(verilated - generated, 1),
@@ -132,16 +140,25 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     }
 
 
-def _sources(work: Path) -> list[tuple[Path, list[str]]]:
-    files = json.loads((work / "obj" / "Vfgpu.json").read_text())["sources"]
-    slow = [*files["classes_slow"], *files["support_slow"], *files.get("support_fast", [])]
-    fast = files["classes_fast"]
-    return [
-        *((Path(path), _FAST) for path in fast),
-        *((Path(path), _SLOW) for path in slow),
-        *((Path(path), ["-O1", "-w"]) for path in files["global"]),
-        *((path, _FAST) for path in [*BENCH_SOURCES, _TESTBENCH / "model.cpp"]),
-    ]
+def _flags(trace: bool) -> list[str]:
+    include = verilator_root() / "include"
+    return [f"-I{include}", f"-I{include / 'vltstd'}", *(["-DFGPU_TRACE"] if trace else []),
+            f"-DVM_TRACE={int(trace)}", f"-DVM_TRACE_VCD={int(trace)}", "-DVM_COVERAGE=0", "-DVM_SC=0",
+            "-DVL_TIME_CONTEXT"]
+
+
+def _runtime(compiler: Compiler, trace: bool, sources: list[str]) -> Path:
+    """Verilator's runtime, which takes longer to compile than a small model and is the same for all."""
+    flags = [*_flags(trace), *_FAST]
+
+    def build(work: Path) -> dict[str, Any]:
+        whole = work / "runtime.cpp"
+        whole.write_text("".join(f'#include "{source}"\n' for source in sources))
+        compiler.compile([(whole, ())], work / "runtime.o", flags=flags)
+        return {"compiler": compiler.version}
+
+    key = digest([_version("verilator"), compiler.version, *compiler.command, platform_key(), *flags, *sources])
+    return cached(f"runtime-{key}", "runtime.o", build)[0]
 
 
 # -- the binding between a model's ports and ports.h ----------------------------------------------

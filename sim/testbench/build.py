@@ -23,7 +23,7 @@ from fgpu.errors import ToolError
 
 __all__ = [
     "BENCH_SOURCES", "Compiler", "Progress", "build_bench", "cache_directory", "cached", "digest", "find_compiler",
-    "run_tool",
+    "platform_key", "run_tool",
 ]
 
 Progress = Callable[[str], None]
@@ -67,8 +67,11 @@ class Compiler:
     version: str
 
     def compile(self, sources: Sequence[tuple[Path, Sequence[str]]], output: Path, *,
-                flags: Sequence[str] = (), progress: Progress | None = None) -> None:
-        """Compile sources, each with flags of its own, in parallel; link them into a shared library."""
+                flags: Sequence[str] = (), objects: Sequence[Path] = (), progress: Progress | None = None) -> None:
+        """Compile sources, each with flags of its own, in parallel.
+
+        ``output`` is an object file (``.o``, of one source), or else a shared library with ``objects`` in it.
+        """
         work = output.parent
         common = ["-std=c++17", "-fPIC", *flags]
         done = 0
@@ -76,7 +79,7 @@ class Compiler:
         def job(index: int) -> Path:
             nonlocal done
             source, extra = sources[index]
-            target = work / f"{index}-{source.stem}.o"
+            target = output if output.suffix == ".o" else work / f"{index}-{source.stem}.o"
             run_tool([*self.command, *common, *extra, "-c", source, "-o", target], work)
             done += 1
             if progress is not None:
@@ -87,10 +90,11 @@ class Compiler:
         order = sorted(range(len(sources)), key=lambda i: -sources[i][0].stat().st_size)
         pool = ThreadPoolExecutor(os.cpu_count() or 1)
         try:
-            objects = list(pool.map(job, order))
+            compiled = list(pool.map(job, order))
         finally:
             pool.shutdown(cancel_futures=True)
-        run_tool([*self.command, "-shared", "-o", output, *objects, "-lpthread"], work)
+        if output.suffix != ".o":
+            run_tool([*self.command, "-shared", "-o", output, *compiled, *objects, "-lpthread"], work)
 
 
 def find_compiler(kind: str | None = None) -> Compiler:

@@ -75,8 +75,8 @@ class BenchEngine(ABC):
 
     def launch(self, launch: Launch) -> EngineResult:
         """Run one kernel until its status bit rises; see :class:`~sim.engine.Engine`."""
-        bench = self._open()
         operations = self._operations(launch)
+        bench = self._open()
         begin = time.perf_counter()
         try:
             self._library.bench_launch(bench, operations, len(operations), launch.max_cycles)
