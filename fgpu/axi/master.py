@@ -5,6 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
+from fgpu.cache.payloads import tag_manager_bits
 from fgpu.cache.queue import Queue
 from fgpu.config import Config
 
@@ -13,22 +14,18 @@ from .signatures import AXI4Signature, Burst
 __all__ = ["AXIMaster", "LineTransfer", "ReadBeat", "WriteBeat"]
 
 
-def _id_bits(config: Config) -> int:
-    return max(1, exact_log2(config.tag_managers))
-
-
 class LineTransfer(data.StructLayout):
     """A burst to request: the address of its line, and the id (the tag manager in charge)."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__({"line": config.line_address_bits, "id": _id_bits(config)})
+        super().__init__({"line": config.line_address_bits, "id": tag_manager_bits(config)})
 
 
 class ReadBeat(data.StructLayout):
     """A beat of a read burst. Bursts may interleave, beats of one id come in order."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__({"data": config.axi_data_width, "id": _id_bits(config)})
+        super().__init__({"data": config.axi_data_width, "id": tag_manager_bits(config)})
 
 
 class WriteBeat(data.StructLayout):
@@ -41,8 +38,8 @@ class WriteBeat(data.StructLayout):
 class AXIMaster(wiring.Component):
     """Turns line transfers into INCR bursts of exactly one cache line on one AXI4 port.
 
-    At most one burst of each kind may be outstanding for an id: then the address queues (``tag_managers``
-    deep, latency 1 cycle) always have room, and ``reads`` and ``writes`` need no back-pressure. Read beats
+    At most one burst of each kind may be outstanding for an id: then the address queues (latency
+    1 cycle) always have room, and ``reads`` and ``writes`` need no back-pressure. Read beats
     are passed on in the cycle in which they come: their buffer is reserved. Write data are independent of
     write addresses, so the bursts must be requested in the order of their data. ``written`` reports the id
     of a write burst that is in memory. An error response sets ``error`` until reset.
@@ -58,7 +55,7 @@ class AXIMaster(wiring.Component):
             "writes": In(request),
             "read_beats": Out(stream.Signature(ReadBeat(config), always_ready=True)),
             "write_beats": In(stream.Signature(WriteBeat(config))),
-            "written": Out(stream.Signature(_id_bits(config), always_ready=True)),
+            "written": Out(stream.Signature(tag_manager_bits(config), always_ready=True)),
             "error": Out(1),
         })
 
@@ -66,8 +63,8 @@ class AXIMaster(wiring.Component):
         m = Module()
         config = self._config
         axi = self.axi
-        m.submodules.read_queue = reads = Queue(LineTransfer(config), depth=config.tag_managers)
-        m.submodules.write_queue = writes = Queue(LineTransfer(config), depth=config.tag_managers)
+        m.submodules.read_queue = reads = Queue(LineTransfer(config), depth=1 << tag_manager_bits(config))
+        m.submodules.write_queue = writes = Queue(LineTransfer(config), depth=1 << tag_manager_bits(config))
         length = config.burst_beats - 1
         size = exact_log2(config.axi_data_width // 8)
         m.d.comb += [

@@ -14,6 +14,7 @@ from .arbiter import Arbiter
 from .bus import MemoryRequest, Row
 from .cleaner import Cleaner
 from .data_stage import DataStage
+from .early_cleaner import EarlyCleaner
 from .line_buffer import LineBuffer
 from .payloads import Station, WriteRow
 from .probe import CacheProbe
@@ -79,12 +80,15 @@ class Cache(wiring.Component):
         m.submodules.write_pipeline = pipeline = WritePipeline(config)
         m.submodules.axi_master = master = AXIMaster(config)
         m.submodules.cleaner = cleaner = Cleaner(config)
+        m.submodules.early_cleaner = early = EarlyCleaner(config)
 
         for cu in range(config.compute_units):
             connect(m, flipped(self.requests[cu]), arbiter.requests[cu])
             connect(m, data_stage.responses[cu], flipped(self.responses[cu]))
         connect(m, cleaner.requests, arbiter.cleaner)
         connect(m, cleaner.sweep, tags.sweep)
+        connect(m, tags.written, early.written)
+        connect(m, early.finished, cleaner.finished)
         connect(m, arbiter.granted, tags.requests)
         connect(m, arbiter.writes, writes.input)
         connect(m, tags.stations, stations.input)
@@ -103,11 +107,15 @@ class Cache(wiring.Component):
         connect(m, master.axi, flipped(self.axi))
         m.d.comb += [
             tags.spare.eq(managers.spare),
+            tags.spare_retirement.eq(managers.spare_retirement),
             tags.conflict.eq(managers.conflict),
             managers.line.eq(tags.line),
             buffer.clear.valid.eq(tags.fills.valid),
             buffer.clear.payload.eq(tags.fills.payload.id),
 
+            early.allowed.eq(managers.retirable),
+            early.retired.eq(tags.retired),
+            early.flush.eq(cleaner.hold),
             arbiter.hold.eq(cleaner.hold),
             cleaner.start.eq(self.clean_start),
             cleaner.pending.eq(arbiter.pending),

@@ -19,6 +19,8 @@ class Cleaner(wiring.Component):
     invalidates all lines: what the host writes before the next kernel is seen. ``done`` is a pulse, when all
     write-backs have been acknowledged. With nothing dirty that takes ``cache_lines / 8`` + 4 cycles.
 
+    While it waits for ``start`` it passes on the lines that the early cleaner thinks ``finished``.
+
     Memories keep their contents over a reset of the logic, so a cache that was in use scrubs itself before
     it accepts requests: ``cache_lines * line_rows`` cycles. After power-up there is nothing to scrub.
     (Dissertation, section 3.5.3.)
@@ -32,6 +34,7 @@ class Cleaner(wiring.Component):
             "hold": Out(1),
             "requests": Out(stream.Signature(TagRequest(config))),
             "sweep": Out(Sweep(config)),
+            "finished": In(stream.Signature(config.line_address_bits)),
             "pending": In(1),
             "idle": In(1),
             "accepted": In(1),
@@ -83,7 +86,13 @@ class Cleaner(wiring.Component):
                         with m.If(group == groups - 1):
                             m.next = "SERVE"
             with m.State("SERVE"):
-                m.d.comb += self.serving.eq(~asked & ~self.start)
+                m.d.comb += [
+                    self.serving.eq(~asked & ~self.start),
+                    self.requests.valid.eq(self.finished.valid & self.serving),
+                    self.requests.payload.op.eq(TagOp.RETIRE),
+                    self.requests.payload.line.eq(self.finished.payload),
+                    self.finished.ready.eq(self.requests.ready & self.serving),
+                ]
                 with m.If((asked | self.start) & self.idle & ~self.pending):
                     m.d.sync += asked.eq(0)
                     m.d.comb += self.hold.eq(1)

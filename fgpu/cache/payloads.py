@@ -2,14 +2,18 @@
 # mypy: disable-error-code="valid-type, call-arg"
 
 from amaranth.lib import data, enum
-from amaranth.utils import exact_log2
+from amaranth.utils import ceil_log2, exact_log2
 
 from fgpu.config import Config
 
 from .bus import Row
 
-__all__ = ["Allocation", "MarkedRow", "MarkedWord", "Station", "TagOp", "TagRequest", "WriteRow", "cu_bits",
-           "index_bits", "row_bits", "tag_manager_bits"]
+__all__ = ["RETIREMENTS", "Allocation", "MarkedRow", "MarkedWord", "Station", "TagOp", "TagRequest", "WriteRow",
+           "cu_bits", "index_bits", "row_bits", "tag_manager_bits"]
+
+
+RETIREMENTS = 8
+"""Tag managers, in addition to ``config.tag_managers``, that look after early write-backs only."""
 
 
 def index_bits(config: Config) -> int:
@@ -23,8 +27,8 @@ def row_bits(config: Config) -> int:
 
 
 def tag_manager_bits(config: Config) -> int:
-    """Bits of the number of a tag manager (at least one)."""
-    return max(1, exact_log2(config.tag_managers))
+    """Bits of the number of a tag manager, which is its AXI id too."""
+    return ceil_log2(config.tag_managers + RETIREMENTS)
 
 
 def cu_bits(config: Config) -> int:
@@ -32,7 +36,7 @@ def cu_bits(config: Config) -> int:
     return max(1, exact_log2(config.compute_units))
 
 
-class TagOp(enum.Enum, shape=2):
+class TagOp(enum.Enum, shape=3):
     """What the tag stage is asked to do with a line."""
 
     READ = 0
@@ -41,6 +45,8 @@ class TagOp(enum.Enum, shape=2):
     """Write the dirty bytes of the line back."""
     SCRUB = 3
     """Forget the dirty bytes of the line."""
+    RETIRE = 4
+    """Write the line back and invalidate it, if it is still here and holds only dirty bytes."""
 
 
 class TagRequest(data.StructLayout):
@@ -85,10 +91,13 @@ class Station(data.StructLayout):
 
 
 class Allocation(data.StructLayout):
-    """What a tag manager is to look after: a line to ``fill``, the dirty line ``victim`` to ``evict``, or both."""
+    """What a tag manager is to look after: a line to ``fill``, the dirty line ``victim`` to ``evict``, or both.
+
+    ``retire`` takes one of the tag managers for early write-backs.
+    """
 
     def __init__(self, config: Config) -> None:
-        super().__init__({"fill": 1, "evict": 1, "victim": config.line_address_bits})
+        super().__init__({"fill": 1, "evict": 1, "retire": 1, "victim": config.line_address_bits})
 
 
 class MarkedWord(data.Struct):

@@ -1,6 +1,6 @@
 """The tag managers: the lines on their way between cache and memory."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -8,19 +8,22 @@ from amaranth.lib.wiring import In, Out
 from fgpu.axi.master import LineTransfer
 from fgpu.config import Config
 
-from .payloads import Allocation, tag_manager_bits
+from .payloads import RETIREMENTS, Allocation, tag_manager_bits
 
 __all__ = ["TagManagers"]
 
 
 class TagManagers(wiring.Component):
-    """``config.tag_managers`` entries, each with the id of its number on the AXI port.
+    """``config.tag_managers`` entries, and some for early write-backs; the number of each is its id on the AXI port.
 
-    An entry is taken by an allocation (its number is ``spare``, at most one a cycle) and is free again when
-    the line it fills was ``filled`` by the data stage and the write-back of its victim was ``written``.
-    From allocation until then ``conflict`` reports, in the same cycle, when ``line`` is that victim.
-    ``evicted`` (the victim's bytes are in the write pipeline) requests the write burst, ``write_backs``.
-    (Dissertation, section 3.5.3.)
+    An entry is taken by an allocation (its number is ``spare``, or ``spare_retirement`` for a ``retire``; at
+    most one a cycle) and is free again when the line it fills was ``filled`` by the data stage and the
+    write-back of its victim was ``written``. From allocation until then ``conflict`` reports, in the same
+    cycle, when ``line`` is that victim. ``evicted`` (the victim's bytes are in the write pipeline) requests the
+    write burst, ``write_backs``. (Dissertation, section 3.5.3.)
+
+    The early write-backs have their own entries, for they wait long for their turn at the data stage, and
+    would leave the reads too few. ``retirable`` tells that one of these is free.
     """
 
     def __init__(self, config: Config) -> None:
@@ -29,6 +32,8 @@ class TagManagers(wiring.Component):
         super().__init__({
             "allocations": In(stream.Signature(Allocation(config))),
             "spare": Out(tag_manager_bits(config)),
+            "spare_retirement": Out(tag_manager_bits(config), init=config.tag_managers),
+            "retirable": Out(1),
             "line": In(config.line_address_bits),
             "conflict": Out(1),
             "filled": In(number),
@@ -40,44 +45,45 @@ class TagManagers(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        count = self._config.tag_managers
-        filling = Signal(count)
+        normal = self._config.tag_managers
+        count = normal + RETIREMENTS
+        filling = Signal(normal)
         evicting = Signal(count)
         victims = [Signal(self._config.line_address_bits, name=f"victim_{n}") for n in range(count)]
         allocate = Signal()
+        taken = Signal(tag_manager_bits(self._config))
+        retire = self.allocations.payload.retire
         m.d.comb += [
             allocate.eq(self.allocations.valid & self.allocations.ready),
+            taken.eq(Mux(retire, self.spare_retirement, self.spare)),
             self.conflict.eq(Cat(evicting[n] & (victims[n] == self.line) for n in range(count)).any()),
-            self.idle.eq(~(filling | evicting).any()),
+            self.idle.eq(~filling.any() & ~evicting.any()),
         ]
         for n in range(count):
-            with m.If(allocate & (self.spare == n)):
+            with m.If(allocate & (taken == n)):
                 m.d.sync += [
-                    filling[n].eq(self.allocations.payload.fill),
                     evicting[n].eq(self.allocations.payload.evict),
                     victims[n].eq(self.allocations.payload.victim),
                 ]
-            with m.Else():
-                with m.If(self.filled.valid & (self.filled.payload == n)):
-                    m.d.sync += filling[n].eq(0)
-                with m.If(self.written.valid & (self.written.payload == n)):
-                    m.d.sync += evicting[n].eq(0)
+            with m.Elif(self.written.valid & (self.written.payload == n)):
+                m.d.sync += evicting[n].eq(0)
+        for n in range(normal):
+            with m.If(allocate & (taken == n)):
+                m.d.sync += filling[n].eq(self.allocations.payload.fill)
+            with m.Elif(self.filled.valid & (self.filled.payload == n)):
+                m.d.sync += filling[n].eq(0)
 
-        # The spare entry is chosen one cycle ahead.
-        free = Signal(count)
-        m.d.comb += free.eq(~(filling | evicting) & ~Mux(self.allocations.ready, 1 << self.spare, 0))
-        with m.If(allocate | ~self.allocations.ready):
-            m.d.sync += self.allocations.ready.eq(free.any())
-            for n in reversed(range(count)):
-                with m.If(free[n]):
-                    m.d.sync += self.spare.eq(n)
+        spare_ready = Signal()
+        m.d.comb += self.allocations.ready.eq(Mux(retire, self.retirable, spare_ready))
+        self._choose(m, self.spare, spare_ready, ~(filling | evicting[:normal]), 0, allocate & ~retire)
+        self._choose(m, self.spare_retirement, self.retirable, ~evicting[normal:], normal, allocate & retire)
 
         # The victims a second time, in LUT RAM: cheaper than a multiplexer on the registers.
         m.submodules.addresses = addresses = Memory(shape=self._config.line_address_bits, depth=count, init=[],
                                                     attrs={"ram_style": "distributed"})
         write, read = addresses.write_port(), addresses.read_port(domain="comb")
         m.d.comb += [
-            write.addr.eq(self.spare),
+            write.addr.eq(taken),
             write.data.eq(self.allocations.payload.victim),
             write.en.eq(allocate),
             read.addr.eq(self.evicted.payload),
@@ -86,3 +92,15 @@ class TagManagers(wiring.Component):
             self.write_backs.payload.id.eq(self.evicted.payload),
         ]
         return m
+
+    @staticmethod
+    def _choose(m: Module, spare: Signal, ready: Signal, free: Value, first: int, take: Value) -> None:
+        """Chooses the ``spare`` entry, one cycle ahead, of those that are ``free``, which begin at ``first``."""
+        others = Signal(len(free))
+        for n in range(len(free)):
+            m.d.comb += others[n].eq(free[n] & ~(ready & (spare == first + n)))
+        with m.If(take | ~ready):
+            m.d.sync += ready.eq(others.any())
+            for n in reversed(range(len(free))):
+                with m.If(others[n]):
+                    m.d.sync += spare.eq(first + n)

@@ -75,11 +75,14 @@ class TagStage(wiring.Component):
     write, other line         evict if dirty          this line, not populated, dirty
     clean                     evict                   the same: the cleaner invalidates
     scrub                     none                    the same
+    retire, not populated     evict                   invalid
+    retire, else              none, and no station    the same
     ========================  ======================  ==================================================
 
     The read burst of a fill is requested at once (``fills``). T1 waits for room in the stations, for a free
     tag manager if it needs one, and, on a miss, while an older copy of the line is on its way to memory
-    (``conflict``): neither a read nor a second write-back may overtake it. (Dissertation, section 3.5.4.)
+    (``conflict``): neither a read nor a second write-back may overtake it. ``written`` reports the lines that a
+    write allocates, ``retired`` the end of a retire. (Dissertation, section 3.5.4.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -89,11 +92,14 @@ class TagStage(wiring.Component):
             "stations": Out(stream.Signature(Station(config))),
             "allocations": Out(stream.Signature(Allocation(config))),
             "spare": In(tag_manager_bits(config)),
+            "spare_retirement": In(tag_manager_bits(config)),
             "line": Out(config.line_address_bits),
             "conflict": In(1),
             "fills": Out(stream.Signature(LineTransfer(config), always_ready=True)),
             "sweep": In(Sweep(config)),
             "idle": Out(1),
+            "written": Out(stream.Signature(config.line_address_bits, always_ready=True)),
+            "retired": Out(1),
             "accepted": Out(1),
             "hit": Out(1),
             "stall": Out(TagStall),
@@ -123,6 +129,7 @@ class TagStage(wiring.Component):
         t1_new = Signal(LineState)
         t1_index = t1.line[:low]
         t1_go = Signal()
+        t1_serves = Signal()
         t1_settles = Signal()
 
         # T0
@@ -157,7 +164,8 @@ class TagStage(wiring.Component):
         m.d.comb += [
             hit.eq(t1_match & t1_old.valid),
             t1_new.eq(t1_old),
-            t1_settles.eq(t1_valid & ((t1.op == TagOp.READ) | (t1.op == TagOp.WRITE))),
+            t1_serves.eq(t1_valid & ((t1.op == TagOp.READ) | (t1.op == TagOp.WRITE))),
+            t1_settles.eq(t1_serves | (t1_valid & (t1.op == TagOp.RETIRE) & evict)),
         ]
         with m.Switch(t1.op):
             with m.Case(TagOp.READ):
@@ -177,20 +185,26 @@ class TagStage(wiring.Component):
                 ]
             with m.Case(TagOp.CLEAN):
                 m.d.comb += evict.eq(1)
+            with m.Case(TagOp.RETIRE):
+                m.d.comb += [
+                    evict.eq(hit & ~t1_old.populated),
+                    t1_new.eq(0),
+                ]
 
         m.d.comb += [
             self.line.eq(t1.line),
             self.stall.station.eq(t1_valid & ~self.stations.ready),
-            self.stall.victim.eq(t1_settles & ~hit & self.conflict),
+            self.stall.victim.eq(t1_serves & ~hit & self.conflict),
             self.stall.tag_manager.eq(t1_valid & (fill | evict) & ~self.allocations.ready),
             t1_go.eq(t1_valid & ~self.stall.as_value().any()),
-            self.stations.valid.eq(t1_go),
+            self.stations.valid.eq(t1_go & (evict | (t1.op != TagOp.RETIRE))),
             self.allocations.valid.eq(t1_go & (fill | evict)),
             self.fills.valid.eq(t1_go & fill),
             self.fills.payload.line.eq(t1.line),
             self.fills.payload.id.eq(self.spare),
             self.allocations.payload.fill.eq(fill),
             self.allocations.payload.evict.eq(evict),
+            self.allocations.payload.retire.eq(t1.op == TagOp.RETIRE),
             self.allocations.payload.victim.eq(Cat(t1_index, t1_old_tag)),
             self.stations.payload.index.eq(t1_index),
             self.stations.payload.rows.eq(t1.rows),
@@ -200,7 +214,8 @@ class TagStage(wiring.Component):
             self.stations.payload.fill.eq(fill),
             self.stations.payload.merge.eq(fill & hit),
             self.stations.payload.evict.eq(evict),
-            self.stations.payload.tag_manager.eq(self.spare),
+            self.stations.payload.tag_manager.eq(
+                Mux(t1.op == TagOp.RETIRE, self.spare_retirement, self.spare)),
 
             tag_write.addr.eq(t1_index),
             tag_write.data.eq(t1.line[low:]),
@@ -220,7 +235,10 @@ class TagStage(wiring.Component):
 
         m.d.comb += [
             self.idle.eq(~t1_valid),
-            self.accepted.eq(t1_go & t1_settles),
+            self.written.valid.eq(t1_go & (t1.op == TagOp.WRITE) & ~hit),
+            self.written.payload.eq(t1.line),
+            self.retired.eq(t1_go & (t1.op == TagOp.RETIRE)),
+            self.accepted.eq(t1_go & t1_serves),
             self.hit.eq(~fill & hit),
         ]
         return m

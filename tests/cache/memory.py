@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from amaranth.hdl import Value
 
+from fgpu.cache.payloads import RETIREMENTS
 from fgpu.config import Config
 
 
@@ -110,7 +111,6 @@ class AxiMemory:
         assert length == config.burst_beats - 1
         assert address % config.cache_line == 0, "a burst is a line"
         assert address // 4096 == (address + config.cache_line - 1) // 4096, "no burst crosses 4 KiB"
-        assert id < config.tag_managers
         assert id not in busy, "one burst for each id"
 
     def step(self, sampled: tuple[int, ...]) -> None:
@@ -127,6 +127,7 @@ class AxiMemory:
         if drive["bvalid"]:
             drive["bvalid"] = 0
         if arvalid and drive["arready"]:
+            assert arid < config.tag_managers
             self._check_burst(arid, araddr, arlen, arsize, arburst, [read.id for read in self._reads])
             line = araddr // config.cache_line
             for write in self._written + list(self._addresses):
@@ -137,6 +138,7 @@ class AxiMemory:
             self.max_reads = max(self.max_reads, len(self._reads))
         if awvalid and drive["awready"]:
             busy = [write.id for write in self._written + list(self._addresses)]
+            assert awid < config.tag_managers + RETIREMENTS
             self._check_burst(awid, awaddr, awlen, awsize, awburst, busy)
             line = awaddr // config.cache_line
             for other in self._reads + self._written + list(self._addresses):
@@ -156,7 +158,7 @@ class AxiMemory:
             write.due = self.now + rng.randint(*timing.write_latency)
             self._written.append(write)
         for address in self._addresses:
-            assert len(self._addresses) <= config.tag_managers, address
+            assert len(self._addresses) <= config.tag_managers + RETIREMENTS, address
 
         self._respond()
         self._deliver()
