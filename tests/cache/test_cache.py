@@ -1,0 +1,161 @@
+"""What the cache promises besides data: reset, errors, idle, cleaning, and what the probe counts."""
+
+import pytest
+
+from fgpu.config import Config
+
+from .bench import Bench, Request
+from .memory import Timing
+from .test_random import random_requests, rounds
+
+SMALL = Config(cache_size=4, cache_banks=4, global_stations=32, tag_managers=4, statistics=True)
+
+
+def full_row(bench: Bench, line: int, row: int) -> Request:
+    return Request(line, 1 << row, True, bench.rng.randbytes(bench.row_bytes), (1 << bench.row_bytes) - 1)
+
+
+def test_reset_forgets_dirty_lines() -> None:
+    """Memories keep their contents over a reset; neither tags nor dirty bits may survive it."""
+    async def script(bench: Bench) -> None:
+        for _ in range(3):
+            bench.units[0].requests.extend(random_requests(bench.config, bench.rng, 60))
+            for _ in range(bench.rng.randrange(40, 200)):
+                await bench.step()
+            await bench.reset()
+            bench.model.clear()
+            assert not bench.idle or bench.cycle < 2
+            await bench.drain()
+            await bench.clean()
+            assert not bench.memory.written_bytes, "dirty bytes survived the reset"
+            await rounds(bench, 1, 60)
+
+    Bench(SMALL, seed=3).simulate(script)
+
+
+def test_a_new_cache_is_ready_at_once() -> None:
+    async def script(bench: Bench) -> None:
+        assert await bench.drain() <= 3
+
+    Bench(SMALL).simulate(script)
+
+
+@pytest.mark.parametrize("response", [2, 3])
+def test_memory_errors_are_reported_until_reset(response: int) -> None:
+    async def script(bench: Bench) -> None:
+        bench.units[0].requests.append(Request(5, 1))
+        await bench.run()
+        assert not bench.error
+        bench.memory.error_response = response
+        bench.units[0].requests.append(Request(6, 1))
+        await bench.run()
+        bench.memory.error_response = 0
+        await bench.drain()
+        assert bench.error
+        await bench.reset()
+        await bench.step()
+        await bench.step()
+        assert not bench.error
+        bench.units[0].requests.append(full_row(bench, 7, 0))
+        await bench.run()
+        bench.memory.error_response = response
+        await bench.clean()
+        await bench.step()
+        assert bench.error
+
+    Bench(SMALL).simulate(script)
+
+
+def test_clean_during_requests_waits_for_them() -> None:
+    async def script(bench: Bench) -> None:
+        for _ in range(3):
+            bench.units[0].requests.extend(random_requests(bench.config, bench.rng, 40))
+            for _ in range(10):
+                await bench.step()
+            await bench.clean()
+            assert not bench.units[0].requests
+            assert not bench.units[0].expected
+
+    Bench(SMALL, seed=1).simulate(script)
+
+
+def test_not_idle_while_a_write_back_is_unacknowledged() -> None:
+    async def script(bench: Bench) -> None:
+        lines = bench.config.cache_lines
+        bench.units[0].requests.extend([full_row(bench, 3, 0), Request(3 + lines, 1)])
+        await bench.run()
+        await bench.drain()
+        assert bench.memory.write_bursts == 1
+        await bench.clean()
+        assert bench.memory.write_bursts == 1
+
+    Bench(SMALL, timing=Timing(write_latency=(80, 80))).simulate(script)
+
+
+def test_one_compute_unit_cannot_starve_another() -> None:
+    """Hits of four compute units, served in turn."""
+    async def script(bench: Bench) -> None:
+        bench.units[0].requests.append(Request(9, 3))
+        await bench.run()
+        for unit in bench.units:
+            unit.accepted_at.clear()
+            unit.requests.extend(Request(9, 1) for _ in range(40))
+        await bench.run()
+        for unit in bench.units:
+            assert unit.accepted_at[-1] - unit.accepted_at[0] == 39 * 4
+
+    Bench(SMALL.replace(compute_units=4)).simulate(script)
+
+
+def test_probe_counts() -> None:
+    async def script(bench: Bench) -> None:
+        unit, lines = bench.units[0], bench.config.cache_lines
+        unit.requests.extend([
+            Request(1, 1),                  # read miss, fill
+            Request(1, 2),                  # read hit
+            full_row(bench, 1, 0),          # write hit
+            full_row(bench, 2, 0),          # write miss
+            Request(2, 3),                  # read miss: not populated, fill
+            Request(1 + lines, 1),          # read miss, fill, eviction
+        ])
+        await bench.run()
+        await bench.drain()
+        assert bench.events["read_hit"] == 1
+        assert bench.events["read_miss"] == bench.events["fill"] == 3
+        assert bench.events["write_hit"] == bench.events["write_miss"] == bench.events["eviction"] == 1
+        assert bench.events["axi_read"] == 3 * bench.config.burst_beats
+        assert bench.events["axi_write"] == bench.config.burst_beats
+        assert bench.events["data_busy"] == 3 * bench.config.line_rows + 3
+        await bench.clean()
+        assert bench.events["eviction"] == 2
+
+    Bench(SMALL).simulate(script)
+
+
+def test_statistics_change_no_timing() -> None:
+    cycles = []
+
+    async def script(bench: Bench) -> None:
+        bench.units[0].requests.extend(random_requests(bench.config, bench.rng, 80))
+        await bench.run()
+        cycles.append(bench.units[0].response_at)
+
+    for statistics in (False, True):
+        Bench(SMALL.replace(statistics=statistics), seed=7).simulate(script)
+    assert cycles[0] == cycles[1]
+
+
+def test_output_lines_are_written_back_early() -> None:
+    """All but the last eight lines of a stream of output are in memory before the cleaner starts."""
+    async def script(bench: Bench) -> None:
+        unit, config = bench.units[0], bench.config
+        for line in range(20):
+            unit.requests.extend(full_row(bench, line, row) for row in range(config.line_rows))
+        await bench.run()
+        for _ in range(400):
+            await bench.step()
+        assert bench.memory.write_bursts == 12
+        assert await bench.clean() <= 8 * config.burst_beats + config.cache_lines // 8 + 30
+        assert bench.memory.write_bursts == 20
+
+    Bench(SMALL).simulate(script)
