@@ -17,6 +17,7 @@ __all__ = ["BENCHMARKS", "GROUP_SIZE", "Benchmark", "Problem", "Step"]
 
 GROUP_SIZE: Final = 64
 """Work-items of a work-group unless said otherwise."""
+_GROUP_SIZES: Final = (GROUP_SIZE, 32, 128, 256, 512)
 _KERNELS: Final = Path(__file__).parent / "kernels"
 _TAPS: Final = 12
 _TILE: Final = 8
@@ -55,7 +56,7 @@ class Benchmark:
     """Sizes to run by default."""
     make: Callable[[int, int, np.random.Generator], Problem]
     """The problem for a size and a work-group size in work-items."""
-    group_sizes: tuple[int, ...] = (GROUP_SIZE,)
+    group_sizes: tuple[int, ...] = _GROUP_SIZES
     """Work-group sizes that it can run with."""
 
     @property
@@ -143,9 +144,9 @@ _ALL = (
     Benchmark(name="vec_add", summary="out = a + b", sizes=(256, 1024), make=_elementwise("vec_add", np.add)),
     Benchmark(name="vec_mul", summary="out = a * b", sizes=(256, 1024), make=_elementwise("vec_mul", np.multiply)),
     Benchmark(name="fir", summary=f"FIR filter of {_TAPS} taps", sizes=(256, 1024), make=_fir),
-    Benchmark(name="matmul", summary="c = a * b, n x n matrices of size n * n", sizes=(256, 1024), make=_matmul),
-    Benchmark(name="bitonic", summary="bitonic sort, a launch a pass", sizes=(256,), make=_bitonic,
-              group_sizes=(64, 32)),
+    Benchmark(name="matmul", summary="c = a * b, n x n matrices of size n * n", sizes=(256, 1024), make=_matmul,
+              group_sizes=(_TILE * _TILE,)),
+    Benchmark(name="bitonic", summary="bitonic sort, a launch a pass", sizes=(256,), make=_bitonic),
 )
 
 BENCHMARKS: Final[Mapping[str, Benchmark]] = {benchmark.name: benchmark for benchmark in _ALL}

@@ -1,0 +1,24 @@
+"""The command line: ``fgpu COMMAND``."""
+
+import click
+
+from .bench import bench
+from .build import asm, compile_, disasm, verilog
+from .common import ErrorGroup
+from .demo import demo
+from .run import run
+
+__all__ = ["main"]
+
+
+@click.group(cls=ErrorGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="fgpu")
+def main() -> None:
+    """A soft GPU for FPGAs: compile OpenCL C for it, simulate it cycle by cycle, write its Verilog.
+
+    Start with `fgpu demo`.
+    """
+
+
+for command in (demo, compile_, run, bench, asm, disasm, verilog):
+    main.add_command(command)

@@ -1,0 +1,97 @@
+"""``fgpu bench``: the benchmark kernels, beside the reference design."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from fgpu.config import Config
+from fgpu.errors import LaunchError
+
+from .common import config_options, engine_options, write_file
+from .values import NumberList
+
+if TYPE_CHECKING:
+    from benchmarks import Record
+
+__all__ = ["bench"]
+
+_Job = tuple[str, int, int]
+
+
+@click.command(short_help="Run benchmark kernels beside the reference design.")
+@click.argument("kernels", nargs=-1, metavar="[KERNEL]...")
+@click.option("--cus", type=NumberList(), default=(1,), metavar="N[,M...]", help="Compute units to try. Default 1.")
+@click.option("--sizes", type=NumberList(), default=(), metavar="N[,M...]",
+              help="Output elements to try (matmul: 1024 is 32 x 32). Default: each kernel's own.")
+@click.option("--group-size", type=int, default=64, show_default=True,
+              help="Work-items of a work-group.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the data.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write one record a run to FILE.")
+@engine_options
+@config_options(omit=("compute_units",))
+def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...], group_size: int, seed: int,
+          json_file: Path | None, engine: str, latency: Any, max_cycles: int, config: Config) -> None:
+    """Run benchmark kernels and check their results: copy, vec_add, vec_mul, fir, matmul, bitonic.
+
+    Without KERNEL all are run. The exit code is 1 if any result is wrong. The reference's cycles are
+    those of the configuration `--preset reference`.
+
+    \b
+    Example:
+      fgpu bench matmul fir --cus 1,4 --sizes 256,1024 --json bench.json
+    """
+    from benchmarks import BENCHMARKS, run_benchmark
+
+    unknown = [name for name in kernels if name not in BENCHMARKS]
+    if unknown:
+        raise LaunchError(f"there is no benchmark {unknown[0]!r}; choose from {', '.join(BENCHMARKS)}")
+    configs = {units: config.replace(compute_units=units) for units in cus}
+    jobs: list[_Job] = [(name, size, units) for name in kernels or BENCHMARKS for units in cus
+                        for size in sizes or BENCHMARKS[name].sizes]
+    for name, size, _ in jobs:
+        BENCHMARKS[name].problem(size, group_size=group_size, seed=seed)    # refuses what there is not
+    records = []
+    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+                  console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=len(jobs))
+        for name, size, units in jobs:
+            progress.update(task, description=f"{name} {size}, {units} CU(s)")
+            records.append(run_benchmark(name, size, config=configs[units], engine=engine, group_size=group_size,
+                                         seed=seed, memory_latency=latency, max_cycles=max_cycles))
+            progress.advance(task)
+    if json_file is not None:
+        write_file(json_file, json.dumps([record.as_dict() for record in records], indent=1) + "\n")
+    _print(records)
+    failed = sum(not record.passed for record in records)
+    if failed:
+        raise click.ClickException(f"{failed} of {len(records)} runs failed")
+
+
+def _print(records: "list[Record]") -> None:
+    table = Table("kernel", pad_edge=False, box=None)
+    for title in ("size", "CUs", "cycles", "reference", "speed-up", "instructions", "cycles/s"):
+        table.add_column(title, justify="right")
+    table.add_column("result")
+    for record in records:
+        cycles, reference = record.cycles, record.reference_cycles
+        table.add_row(
+            record.kernel, str(record.size), str(record.cus), _number(cycles), _number(reference),
+            f"{reference / cycles:.2f}" if reference and cycles else "", _number(record.instructions),
+            _number(round(cycles / record.seconds) if cycles and record.seconds else None),
+            "[green]right[/]" if record.passed else "[red]FAILED[/]")
+    console = Console(highlight=False)
+    console.print(table)
+    for record in records:
+        if record.failure:
+            console.print(f"{record.kernel} {record.size}, {record.cus} CU(s): {record.failure}", style="red",
+                          markup=False)
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"

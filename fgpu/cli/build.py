@@ -1,0 +1,117 @@
+"""Commands that make files: ``compile``, ``asm``, ``disasm`` and ``verilog``."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from fgpu.config import Config
+
+from .common import config_options, load_image, read_text, write_file
+
+__all__ = ["asm", "compile_", "disasm", "verilog"]
+
+_FILE = click.argument("file", type=click.Path(path_type=Path))
+
+
+def _output(help: str, required: bool = True) -> Any:
+    return click.option("-o", "--output", type=click.Path(path_type=Path), required=required, metavar="OUT",
+                        help=help)
+
+
+def _report(image: Any, output: Path) -> None:
+    """What is in the image that was written."""
+    table = Table("kernel", "parameters", box=None, pad_edge=False)
+    for title in ("entry", "instructions", "scratchpad words"):
+        table.add_column(title, justify="right")
+    for kernel in image.kernels.values():
+        parameters = "unknown" if kernel.parameters is None else ", ".join(
+            f"{p.type} {'*' if p.kind == 'pointer' else ''}{p.name}" for p in kernel.parameters)
+        table.add_row(kernel.name, parameters, str(kernel.entry), str(kernel.instructions),
+                      str(kernel.scratchpad_words))
+    console = Console()
+    if image.kernels:
+        console.print(table)
+    console.print(f"wrote {output}: {len(image.words)} instructions", highlight=False, soft_wrap=True)
+
+
+@click.command("compile")
+@_FILE
+@_output("Image to write: .json (with kernels and parameters) or .mif (words only).")
+@click.option("-D", "--define", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
+@click.option("-I", "--include", "includes", multiple=True, metavar="DIR", help="Look for headers in DIR.")
+@click.option("--listing", is_flag=True, help="Print the assembly, too.")
+@config_options()
+def compile_(file: Path, output: Path, defines: tuple[str, ...], includes: tuple[str, ...], listing: bool,
+             config: Config) -> None:
+    """Compile OpenCL C to a program image.
+
+    The hardware options say what the program may use: its code RAM, scratchpad and stores.
+
+    \b
+    Example:
+      fgpu compile vec_add.cl -o vec_add.json --listing
+    """
+    from compiler import compile_opencl, disassemble
+
+    options = [f"-D{define}" for define in defines] + [f"-I{include}" for include in includes]
+    image = compile_opencl(read_text(file), filename=str(file), options=options, config=config)
+    image.save(output)
+    if listing:
+        click.echo(disassemble(image))
+    _report(image, output)
+
+
+@click.command()
+@_FILE
+@_output("Image to write: .json or .mif.")
+def asm(file: Path, output: Path) -> None:
+    """Assemble a program.
+
+    \b
+    Example:
+      fgpu asm copy.s -o copy.mif
+    """
+    from compiler import assemble
+
+    image = assemble(read_text(file), filename=str(file))
+    image.save(output)
+    _report(image, output)
+
+
+@click.command(short_help="Print the assembly of an image.")
+@_FILE
+@_output("Write the text to a file instead of the terminal.", required=False)
+@config_options()
+def disasm(file: Path, output: Path | None, config: Config) -> None:
+    """Print the assembly of an image (.mif, .json), or of what a .cl file compiles to.
+
+    \b
+    Example:
+      fgpu disasm copy.mif
+    """
+    from compiler import disassemble
+
+    text = disassemble(load_image(file, config))
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_file(output, text)
+
+
+@click.command()
+@_output("Verilog file to write.")
+@config_options()
+def verilog(output: Path, config: Config) -> None:
+    """Write the Verilog of an FGPU, for synthesis.
+
+    \b
+    Example:
+      fgpu verilog -o fgpu.v --cus 4
+    """
+    from fgpu.verilog import write_verilog
+
+    write_verilog(config, output)
+    click.echo(f"wrote {output}")

@@ -1,0 +1,160 @@
+"""What the commands share: errors, hardware options, files."""
+
+import ast
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from fgpu.config import PRESETS, Config
+from fgpu.errors import ConfigError, FgpuError
+
+__all__ = [
+    "ErrorGroup", "config_options", "engine_options", "latency_option", "load_image", "read_text", "write_file",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_SHORT = {"compute_units": ["--cus"]}
+_INTERNAL = ("statistics",)     # simulators set it themselves
+
+
+class ErrorGroup(click.Group):
+    """A group whose commands answer every error of fgpu with its message and exit code 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except FgpuError as error:
+            raise click.ClickException(str(error)) from error
+        except BrokenPipeError:
+            raise   # click ends quietly when the reader of a pipe has
+        except OSError as error:
+            raise click.ClickException(f"{error.filename or 'input/output'}: {error.strerror or error}") from error
+
+
+# -- hardware -----------------------------------------------------------------------------------
+
+
+def _descriptions() -> dict[str, str]:
+    """The first line of the text under each parameter of :class:`Config`."""
+    found = {}
+    [tree] = ast.parse(inspect.getsource(Config)).body
+    assert isinstance(tree, ast.ClassDef)
+    for item, following in zip(tree.body, tree.body[1:], strict=False):
+        if (isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+                and isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)):
+            found[item.target.id] = str(following.value.value).replace("``", "")
+    return found
+
+
+def config_options(omit: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+    """Options for every hardware parameter but ``omit``; the command gets a ``config``."""
+
+    def decorate(command: Command) -> Command:
+        names = [field.name for field in fields(Config) if field.name not in (*_INTERNAL, *omit)]
+
+        def with_config(preset: str | None, **given: Any) -> Any:
+            changes = {name: given.pop(name) for name in names}
+            changes = {name: frozenset(value) if isinstance(value, tuple) else value
+                       for name, value in changes.items() if value is not None and value != ()}
+            base = Config() if preset is None else Config.preset(preset)
+            return command(config=base.replace(**changes), **given)
+
+        wrapped: Any = with_config
+        wrapped.__doc__, wrapped.__name__ = command.__doc__, command.__name__
+        wrapped.__click_params__ = list(getattr(command, "__click_params__", []))
+        descriptions = _descriptions()
+        for field in reversed(fields(Config)):
+            if field.name in names:
+                wrapped = _option(field.name, field.default, descriptions.get(field.name, ""))(wrapped)
+        return click.option("--preset", help=f"Start from a named configuration: {', '.join(PRESETS)}.")(wrapped)
+
+    return decorate
+
+
+def _option(name: str, default: Any, description: str) -> Callable[[Any], Any]:
+    flag = "--" + name.replace("_", "-")
+    if isinstance(default, bool):
+        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=description)
+    if isinstance(default, frozenset):
+        return click.option(flag, name, multiple=True, help=description)
+    return click.option(flag, *_SHORT.get(name, []), name, type=int, metavar="N",
+                        help=f"{description.removesuffix('.')}. Default {default}.")
+
+
+def engine_options(command: Command) -> Command:
+    """Which simulator, with which memory and watchdog."""
+    from sim.device import ENGINES, MAX_CYCLES
+
+    command = click.option("--max-cycles", type=click.IntRange(min=1), default=MAX_CYCLES, show_default=True,
+                           help="Stop a kernel that takes longer, in cycles.")(command)
+    command = latency_option(command)
+    return click.option("--engine", type=click.Choice(ENGINES), default=ENGINES[0], show_default=True,
+                        help="verilator: every cycle, fast, builds a model once; pysim: every cycle, slow; "
+                             "functional: results only.")(command)
+
+
+def _latency(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    if value is None:
+        return None
+    try:
+        bounds = [int(part) for part in value.split(":")]
+    except ValueError:
+        bounds = []
+    if len(bounds) not in (1, 2):
+        raise ConfigError(f"--latency {value!r} must be cycles, as 20, or a range of cycles, as 10:40")
+    return bounds[0] if len(bounds) == 1 else (bounds[0], bounds[1])
+
+
+def latency_option(command: Command) -> Command:
+    """Cycles that memory adds."""
+    return click.option("--latency", callback=_latency, metavar="N[:M]",
+                        help="Cycles that the memory adds to each burst, fixed or random from N to M. "
+                             "Default 0.")(command)
+
+
+# -- files --------------------------------------------------------------------------------------
+
+
+def read_text(path: Path) -> str:
+    """A text file."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise click.ClickException(f"{path} is not a text file") from None
+
+
+def write_file(path: Path, content: bytes | str) -> None:
+    """Write a file that appears whole or not at all."""
+    data = content.encode() if isinstance(content, str) else content
+    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        try:
+            partial.write_bytes(data)
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def load_image(path: Path, config: Config, options: tuple[str, ...] = ()) -> Any:
+    """An image from OpenCL C (.cl), assembly (.s, .asm) or a program image (.mif, .json)."""
+    from compiler import Image, assemble, compile_opencl
+
+    suffix = path.suffix.lower()
+    if suffix == ".cl":
+        return compile_opencl(read_text(path), filename=str(path), options=options, config=config)
+    if suffix in (".s", ".asm"):
+        return assemble(read_text(path), filename=str(path))
+    if suffix in (".mif", ".json"):
+        return Image.load(path)
+    raise click.ClickException(f"{path}: a program is a .cl, .s, .mif or .json file, "
+                               f"not {path.suffix or 'one without suffix'!r}")

@@ -1,0 +1,72 @@
+"""``fgpu demo``: a first kernel from source to cycles."""
+
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.table import Table
+
+from fgpu.config import Config
+from fgpu.errors import SimulationError
+
+from .common import config_options, engine_options
+from .report import run_lines, time_table
+
+__all__ = ["demo"]
+
+_SIZE = 1024
+_SHOWN = 4
+
+
+@click.command(short_help="From OpenCL C to cycles in one go: start here.")
+@engine_options
+@config_options()
+def demo(engine: str, latency: Any, max_cycles: int, config: Config) -> None:
+    """Compile a vector addition, run it on a simulated FGPU and check the result with NumPy.
+
+    The first run builds the simulator of the chosen hardware, which takes a while; later runs find it.
+    """
+    from benchmarks import BENCHMARKS, reference_cycles
+    from compiler import disassemble
+    from sim import Device
+
+    console = Console(highlight=False)
+    benchmark = BENCHMARKS["vec_add"]
+    image = benchmark.image(config)
+    console.rule("[bold]OpenCL C[/]", align="left")
+    console.print(Syntax(benchmark.source.read_text(encoding="utf-8").strip(), "c", background_color="default",
+                         word_wrap=True))
+    console.rule(f"[bold]FGPU code[/]: {len(image.words)} instructions", align="left")
+    console.print(disassemble(image).rstrip(), markup=False)
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-1000, 1000, _SIZE, dtype=np.int32) for _ in range(2))
+    with Device(config, engine=engine, memory_latency=latency) as device:
+        inputs = [device.buffer(a), device.buffer(b)]
+        output = device.buffer(_SIZE)
+        run = device.launch(image, global_size=_SIZE, args=[*inputs, output], max_cycles=max_cycles)
+        result = output.read()
+    console.rule(f"[bold]Run[/]: {_SIZE} work-items on {config.compute_units} compute unit(s), {engine} engine",
+                 align="left")
+    table = Table("work-item", box=None, pad_edge=False)
+    for title in ("a", "b", "out"):
+        table.add_column(title, justify="right")
+    for item in [*range(_SHOWN), *range(_SIZE - _SHOWN, _SIZE)]:
+        table.add_row(str(item), str(a[item]), str(b[item]), str(result[item]))
+        if item == _SHOWN - 1:
+            table.add_row("...")
+    console.print(table)
+    wrong = int(np.count_nonzero(result != a + b))
+    if wrong:
+        raise SimulationError(f"{wrong} of {_SIZE} results are not what NumPy computes")
+    console.print(f"[green]All {_SIZE} results are what NumPy computes.[/]")
+    for line in run_lines(run):
+        console.print(line)
+    reference = reference_cycles("vec_add", _SIZE, config.compute_units, 64)
+    if run.cycles and reference:
+        console.print(f"The reference design takes {reference:,} cycles, {reference / run.cycles:.1f} times as many.")
+    times = time_table(run.stats)
+    if times is not None:
+        console.rule("[bold]Where the compute units' time went[/]", align="left")
+        console.print(times)

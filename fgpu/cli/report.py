@@ -1,0 +1,63 @@
+"""How runs look on the terminal."""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from sim import Run
+
+__all__ = ["BUCKETS", "array_text", "run_lines", "time_table"]
+
+BUCKETS = {
+    "issue": "issuing instructions",
+    "execute": "waiting for results of earlier instructions",
+    "fetch": "waiting for instruction fetch",
+    "branch": "waiting for branches",
+    "memory_read": "waiting for data from memory",
+    "write_pressure": "memory accesses have to queue",
+    "no_wavefront": "no work in the compute unit",
+}
+"""What each counter of a compute unit's time (:class:`fgpu.probe.Bucket`) means."""
+_BAR = 32
+_FEW = 8
+
+
+def array_text(array: np.ndarray) -> str:
+    """The first elements."""
+    items = " ".join(str(item) for item in array.flat[:_FEW])
+    return f"{items} ..." if array.size > _FEW else items
+
+
+def run_lines(run: "Run") -> list[str]:
+    """A run in a few lines."""
+    lines = [f"{run.instructions:,} wavefront instructions, {run.work_item_instructions:,} work-item instructions"]
+    if run.cycles is not None:
+        lines.insert(0, f"{run.cycles:,} cycles")
+    speed = run.cycles_per_second
+    lines.append(f"simulated in {run.seconds:.2f} s" + (f", {speed:,.0f} cycles a second" if speed else ""))
+    return lines
+
+
+def time_table(stats: dict[str, int]) -> Table | None:
+    """What the compute units did in their cycles; None if the engine does not count it."""
+    cycles: Counter[str] = Counter()
+    for key, count in stats.items():
+        unit, _, bucket = key.partition(".")
+        if unit.startswith("cu") and bucket in BUCKETS:
+            cycles[bucket] += count
+    total = cycles.total()
+    if not total:
+        return None
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(justify="right")
+    table.add_column(justify="right")
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column()
+    for bucket, count in cycles.most_common():
+        if count:
+            table.add_row(f"{count:,}", f"{100 * count / total:.1f} %", "█" * max(1, round(_BAR * count / total)),
+                          BUCKETS[bucket])
+    return table

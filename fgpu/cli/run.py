@@ -1,0 +1,128 @@
+"""``fgpu run``: one kernel with data from the command line."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+from rich.console import Console
+
+from fgpu.address_map import PARAMETERS_MAX
+from fgpu.config import Config
+from fgpu.errors import LaunchError
+
+from .common import config_options, engine_options, load_image, write_file
+from .report import array_text, run_lines, time_table
+from .values import Assignment, NumberList, argument, array_bytes
+
+if TYPE_CHECKING:
+    from sim import Buffer, Run
+
+__all__ = ["run"]
+
+
+@click.command(short_help="Run a kernel with data from the command line.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--kernel", metavar="NAME", help="Which kernel, if the program has several.")
+@click.option("--global", "global_size", type=NumberList(), help="Work-items, in each dimension.")
+@click.option("--local", "local_size", type=NumberList(),
+              help="Work-items of a work-group, in each dimension. Default: fills a wavefront of 64.")
+@click.option("--offset", "global_offset", type=NumberList(), help="First global id, in each dimension.")
+@click.option("--arg", "arguments", multiple=True, metavar="VALUE",
+              help="The next argument: a number, a .npy file, or an array as random:int32:1024, zeros:int32:32x32, "
+                   "ones:..., range:....")
+@click.option("--output", "outputs", type=Assignment(), multiple=True, metavar="N=FILE",
+              help="After the run, save the array of argument N (from 0), or the --memory array at address N, "
+                   "as a .npy file.")
+@click.option("--descriptor", type=click.Path(path_type=Path), metavar="XML",
+              help="Take sizes and parameters from a kernel descriptor in XML instead.")
+@click.option("--memory", "preloads", type=Assignment(), multiple=True, metavar="ADDRESS=VALUE",
+              help="Put an array at a byte address first, as 0x10000000=in.npy.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random arrays.")
+@click.option("--trace", type=click.Path(path_type=Path), metavar="VCD", help="Write waveforms.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@engine_options
+@config_options()
+def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, local_size: tuple[int, ...] | None,
+        global_offset: tuple[int, ...] | None, arguments: tuple[str, ...], outputs: tuple[tuple[int, str], ...],
+        descriptor: Path | None, preloads: tuple[tuple[int, str], ...], seed: int, trace: Path | None, as_json: bool,
+        engine: str, latency: Any, max_cycles: int, config: Config) -> None:
+    """Run a kernel: OpenCL C (.cl), assembly (.s) or an image (.mif, .json).
+
+    \b
+    Example:
+      fgpu run vec_add.cl --global 1024 --arg random:int32:1024 \\
+          --arg random:int32:1024 --arg zeros:int32:1024 --output 2=sum.npy
+    """
+    from compiler import Image
+    from sim import Device, KernelDescriptor
+
+    if (global_size is None) == (descriptor is None):
+        raise click.UsageError("give either --global with the number of work-items, or --descriptor")
+    if descriptor is not None and (arguments or local_size or global_offset or kernel):
+        raise click.UsageError("--descriptor already has the entry, the sizes and the parameters")
+    image = load_image(file, config)
+    if not image.kernels:
+        image = Image.from_words(image.words, {"main": 0})
+    rng = np.random.default_rng(seed)
+    values = [argument(text, rng) for text in arguments]
+    contents = [(address, _array(text, rng)) for address, text in preloads]
+    with Device(config, engine=engine, memory_latency=latency, trace=trace) as device:
+        buffers = {address: device.buffer(array, address=address) for address, array in contents}
+        args: list[Any] = []
+        for index, value in enumerate(values):
+            if isinstance(value, np.ndarray):
+                buffers[index] = device.buffer(value)
+                args.append(buffers[index])
+            else:
+                args.append(value)
+        _check_outputs(outputs, buffers)
+        before = {key: buffer.read() for key, buffer in buffers.items()}
+        if descriptor is not None:
+            parsed, slot = KernelDescriptor.from_xml(descriptor)
+            parsed.check_divisible()
+            done = device.launch_descriptor(image, parsed.words(), slot=slot, max_cycles=max_cycles)
+        else:
+            assert global_size is not None
+            done = device.launch(image, kernel, global_size=global_size, local_size=local_size, args=args,
+                                 global_offset=global_offset, max_cycles=max_cycles)
+        after = {key: buffer.read() for key, buffer in buffers.items()}
+    for key, path in outputs:
+        write_file(Path(path), array_bytes(after[key]))
+    if as_json:
+        click.echo(json.dumps({**asdict(done), "cycles_per_second": done.cycles_per_second}))
+        return
+    _print(done, {key: array for key, array in after.items() if not np.array_equal(array, before[key])})
+
+
+def _array(text: str, rng: np.random.Generator) -> np.ndarray:
+    value = argument(text, rng)
+    if not isinstance(value, np.ndarray):
+        raise LaunchError(f"--memory needs an array, not the number {text}")
+    return value
+
+
+def _check_outputs(outputs: tuple[tuple[int, str], ...], buffers: "dict[int, Buffer]") -> None:
+    for key, path in outputs:
+        if key not in buffers:
+            there = ", ".join(_name(key) for key in buffers) or "none"
+            raise LaunchError(f"--output {key}={path}: there is no such array; arrays: {there}")
+
+
+def _name(key: int) -> str:
+    return f"argument {key}" if key < PARAMETERS_MAX else f"0x{key:08X}"
+
+
+def _print(done: "Run", changed: dict[int, np.ndarray]) -> None:
+    console = Console(highlight=False)
+    console.print(f"[bold]{done.kernel}[/] on the {done.engine} engine")
+    for line in run_lines(done):
+        console.print(f"  {line}")
+    for key, array in changed.items():
+        console.print(f"  {_name(key)} is now {array_text(array)}", soft_wrap=True)
+    table = time_table(done.stats)
+    if table is not None:
+        console.print("Where the compute units' time went:")
+        console.print(table)

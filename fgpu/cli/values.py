@@ -1,0 +1,111 @@
+"""Values in command-line options: sizes, kernel arguments and arrays."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from fgpu.errors import LaunchError
+
+__all__ = ["Assignment", "NumberList", "argument", "array_bytes"]
+
+_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float32")
+_FILLS = ("random", "zeros", "ones", "range")
+_ELEMENTS_MAX = 1 << 28
+
+
+class NumberList(click.ParamType):
+    """``64`` or ``32,32``: one or several integers."""
+
+    name = "N[,M[,K]]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(int(part, 0) for part in value.split(","))
+        except ValueError:
+            self.fail(f"{value!r} must be integers with commas between, as 64 or 32,32", param, ctx)
+
+
+class Assignment(click.ParamType):
+    """``NUMBER=TEXT``."""
+
+    name = "N=..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, str]:
+        if isinstance(value, tuple):
+            return value
+        number, equals, text = value.partition("=")
+        try:
+            if equals and text:
+                return int(number, 0), text
+        except ValueError:
+            pass
+        self.fail(f"{value!r} must be a number, '=' and a value, as 2=out.npy", param, ctx)
+
+
+def argument(text: str, rng: np.random.Generator) -> np.ndarray | int | float:
+    """A kernel argument: an array (a ``.npy`` file, or ``fill:type:shape``) or a number.
+
+    Raises :class:`~fgpu.errors.LaunchError` for text that is neither.
+    """
+    if text.lower().endswith(".npy"):
+        return _load(Path(text))
+    if ":" in text:
+        return _filled(text, rng)
+    try:
+        return int(text, 0)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise LaunchError(f"argument {text!r} is neither a number nor a .npy file nor an array such as "
+                          "random:int32:1024") from None
+
+
+def _load(path: Path) -> np.ndarray:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise LaunchError(f"cannot read {path}: {error.strerror or 'not a NumPy file'}") from None
+    except (ValueError, EOFError) as error:
+        raise LaunchError(f"{path} is not a NumPy array of numbers: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise LaunchError(f"{path} holds several arrays; save one with numpy.save")
+    return array
+
+
+def _filled(text: str, rng: np.random.Generator) -> np.ndarray:
+    fill, *rest = text.split(":")
+    if len(rest) != 2 or fill not in _FILLS or rest[0] not in _TYPES:
+        raise LaunchError(f"array {text!r} must be FILL:TYPE:SHAPE, as random:int32:1024 or zeros:int32:32x32; "
+                          f"fills are {', '.join(_FILLS)}, types {', '.join(_TYPES)}")
+    dtype = np.dtype(rest[0])
+    try:
+        shape = tuple(int(extent, 0) for extent in rest[1].lower().split("x"))
+    except ValueError:
+        shape = ()
+    if not shape or min(shape) < 1 or math.prod(shape) > _ELEMENTS_MAX:
+        raise LaunchError(f"array {text!r}: the shape {rest[1]!r} must be positive numbers with 'x' between, "
+                          f"and at most {_ELEMENTS_MAX} elements")
+    if fill == "random" and dtype.kind == "f":
+        return rng.random(shape, dtype)
+    if fill == "random":
+        limits = np.iinfo(dtype)
+        return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    if fill == "range":
+        return np.arange(math.prod(shape)).astype(dtype).reshape(shape)
+    return np.full(shape, 1 if fill == "ones" else 0, dtype)
+
+
+def array_bytes(array: np.ndarray) -> bytes:
+    """The array as a ``.npy`` file."""
+    from io import BytesIO
+
+    file = BytesIO()
+    np.save(file, array, allow_pickle=False)
+    return file.getvalue()
