@@ -111,7 +111,7 @@ def _write(text: str) -> str:
     """
     remove = " ".join(f"-remove {name}" for name in _INTERNAL_ATTRIBUTES)
     script = [
-        f"read_rtlil <<rtlil\n{text}\nrtlil", "proc -norom", "memory_collect", "opt_clean",
+        f"read_rtlil <<rtlil\n{text}\nrtlil", "proc -norom", "opt_expr -fine", "memory_collect", "opt_clean",
         f"attrmap {remove}", f"attrmap -modattr {remove}", "write_verilog -norename",
     ]
     try:
