@@ -15,6 +15,7 @@ from .image import Image, Kernel, Parameter
 from .ir import Function, Module
 from .lower import lower
 from .optimize import optimize
+from .tables import localize_tables
 
 __all__ = ["compile_opencl"]
 
@@ -38,7 +39,7 @@ def compile_opencl(source: str, *, filename: str = "<opencl>", options: Sequence
     words: list[int] = []
     kernels = {}
     for function in functions:
-        code, scratchpad = _compile_kernel(function, config, len(words))
+        code, scratchpad = _compile_kernel(function, module, config, len(words))
         kernels[function.name] = Kernel(function.name, len(words), _parameters(function, module), scratchpad,
                                         len(code), _work_group_size(function, module))
         words += code
@@ -48,12 +49,13 @@ def compile_opencl(source: str, *, filename: str = "<opencl>", options: Sequence
     return Image(tuple(words), kernels)
 
 
-def _compile_kernel(function: Function, config: Config, at: int) -> tuple[list[int], int]:
+def _compile_kernel(function: Function, module: Module, config: Config, at: int) -> tuple[list[int], int]:
     if len(function.parameters) > _PARAMETERS_MAX:
         raise function.error(f"kernel {function.name!r} has {len(function.parameters)} parameters; the hardware "
                              f"has room for {_PARAMETERS_MAX}")
+    localize_tables(function, module.variables)
     expand(function)
-    machine = lower(function)
+    machine = lower(function, module.variables)
     optimize(machine)
     destruct(machine)
     scratchpad = allocate(machine)

@@ -19,6 +19,8 @@ _USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-")
 _CLANG = (
     sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
     "-target", "spir-unknown-unknown", "-emit-llvm", "-S", "-gline-tables-only", "-cl-kernel-arg-info",
+    # Signed integers wrap: what the hardware does, and what kernels ported from elsewhere count on.
+    "-fwrapv",
     "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
     # No memcpy or memset made of loops and stores: there is no library to call.
     "-fno-builtin",

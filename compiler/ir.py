@@ -17,6 +17,7 @@ __all__ = [
     "Module",
     "Type",
     "Value",
+    "Variable",
     "integer",
 ]
 
@@ -190,10 +191,19 @@ class Function:
         return CompileError(f"{location}: {message}")
 
 
+@dataclass(frozen=True)
+class Variable:
+    """A variable of the module with integers in it, and the bytes that it starts with."""
+
+    type: Type
+    content: bytes
+
+
 @dataclass
 class Module:
-    """All functions with a body, and the lists of strings and numbers in metadata nodes."""
+    """All functions with a body, the lists of strings and numbers in metadata nodes, and
+    the variables that hold integers."""
 
     functions: dict[str, Function]
     metadata: dict[str, list[str]]
-    variables: set[str]
+    variables: dict[str, Variable]

@@ -7,6 +7,7 @@ import re
 
 from fgpu.errors import CompileError
 
+from . import ir
 from .ir import VOID, Block, Constant, Function, Global, Instruction, Local, Location, Module, Type, Value, integer
 
 __all__ = ["parse_module"]
@@ -69,14 +70,18 @@ class _Parser:
 
     def module(self, own_headers: tuple[str, ...]) -> Module:
         self.own_headers = own_headers
-        variables = set()
+        variables = {}
         for line in self.lines:
             if match := re.match(r"(!\d+) = (?:distinct )?(.*)", line):
                 self.metadata_text[match[1]] = match[2]
             elif match := re.match(r"%(\S+) = type (.*)", line):
                 self.named_types[match[1]] = self.type(_Tokens(match[2]))
-            elif match := re.match(r"@(\S+) = ", line):
-                variables.add(match[1])
+            elif match := re.match(r"@(\S+) = .*?\b(?:constant|global) (.*)", line):
+                tokens = _Tokens(match[2])
+                type = self.type(tokens)
+                content = self.initial(tokens, type)
+                if content is not None:
+                    variables[match[1]] = ir.Variable(type, content)
         functions = {}
         lines = iter(self.lines)
         for line in lines:
@@ -155,6 +160,27 @@ class _Parser:
             elif tokens.peek().isdigit() and tokens.tokens[tokens.at - 1] == "align":
                 tokens.next()
         into.operands.append(self.value(tokens))
+
+    def initial(self, tokens: _Tokens, type: Type) -> bytes | None:
+        """The bytes of an initial value of integers; None for anything else."""
+        token = tokens.next()
+        if token in _ZEROS:
+            return bytes(type.size)
+        if re.fullmatch(r"-?\d+", token) and type.kind == "int":
+            return (int(token) % (1 << type.bits)).to_bytes(type.size, "little")
+        if token.startswith('c"'):
+            text = re.sub(r"\\([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)), token[2:-1])
+            return text.encode("latin-1")
+        if token != "[":
+            return None
+        parts = []
+        while not tokens.accept("]"):
+            part = self.initial(tokens, self.type(tokens))
+            if part is None:
+                return None
+            parts.append(part)
+            tokens.accept(",")
+        return b"".join(parts)
 
     # -- functions -----------------------------------------------------------------------------------
 

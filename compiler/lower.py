@@ -1,7 +1,7 @@
 """Instruction selection: IR of one kernel to machine operations on virtual registers."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from fgpu.config import WORK_GROUP_MAX
 from fgpu.isa import Opcode
@@ -9,7 +9,7 @@ from fgpu.isa import Opcode
 from .builder import Builder
 from .cfg import Flow
 from .conditions import ConditionSelector
-from .ir import Block, Constant, Function, Global, Instruction, Local, Type, Value
+from .ir import Block, Constant, Function, Global, Instruction, Local, Type, Value, Variable
 from .memory import GLOBAL_SPACES, MemorySelector
 from .mir import ZERO, MachineBlock, MachineFunction, Phi
 from .refusals import check_function, refuse, unsupported_call
@@ -28,8 +28,9 @@ _MINMAX = {"llvm.smin.": (True, False), "llvm.smax.": (True, True), "llvm.umin."
 
 
 class _Lowering:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, variables: Mapping[str, Variable]) -> None:
         self.function = function
+        self.variables = variables
         self.flow = Flow({name: block.successors for name, block in function.blocks.items()})
         self.machine = MachineFunction(function.name)
         self.builder = Builder(self.machine)
@@ -251,8 +252,8 @@ class _Lowering:
         callee = call.detail
         if callee.startswith(_IGNORED):
             return None
-        if callee.startswith("llvm.memset.p0."):
-            self.memory.private_fill(call)
+        if callee.startswith(("llvm.memset.p0.", "llvm.memcpy.p0.")):
+            self.memory.private_fill(call, self.filling(call))
             return None
         for prefix, (is_signed, is_max) in _MINMAX.items():
             if callee.startswith(prefix):
@@ -264,6 +265,15 @@ class _Lowering:
         if handler is None:
             raise unsupported_call(self.function, call, builtin)
         return handler(call)
+
+    def filling(self, call: Instruction) -> bytes | None:
+        """The bytes that a memset or a memcpy writes, if they are known."""
+        source, length = call.operands[1:3]
+        if isinstance(source, Global):
+            return self.variables[source.name].content if source.name in self.variables else None
+        if isinstance(source, Constant) and source.value is not None and isinstance(length, Constant):
+            return bytes([source.value & 0xFF]) * (length.value or 0)
+        return None
 
     def minmax(self, call: Instruction, is_signed: bool, is_max: bool) -> int:
         b, bits = self.builder, call.type.bits
@@ -362,6 +372,9 @@ class _Lowering:
         return self.query(call, 0, offset)
 
 
-def lower(function: Function) -> MachineFunction:
-    """Select instructions for ``function``; raises CompileError for what the machine cannot do."""
-    return _Lowering(function).run()
+def lower(function: Function, variables: Mapping[str, Variable]) -> MachineFunction:
+    """Select instructions for ``function``; raises CompileError for what the machine cannot do.
+
+    ``variables`` are the constants of the module, from which private arrays are initialized.
+    """
+    return _Lowering(function, variables).run()

@@ -176,11 +176,16 @@ class MemorySelector:
     def _private_element(self, gep: Instruction) -> int:
         b, path = self.builder, self._walk(gep)
         place = self.private_place(path.base, gep)
-        if any(stride % place.unit for _, stride in path.terms) or path.offset % place.unit:
+        if path.offset % place.unit:
             raise self.function.error("a private array must be accessed by whole elements", gep)
-        register = place.register
+        register, odd = place.register, ZERO
         for term, stride in path.terms:
-            register = b.add(register, b.mul(term, b.const(stride // place.unit)))
+            if stride % place.unit:
+                odd = b.add(odd, b.mul(term, b.const(stride)))
+            else:
+                register = b.add(register, b.mul(term, b.const(stride // place.unit)))
+        if odd:     # bytes that LLVM computed; the access is aligned, so they make whole elements
+            register = b.add(register, b.sra(odd, b.const(place.unit.bit_length() - 1)))
         place = Private(register, place.offset + path.offset // place.unit, place.unit)
         self.private[gep.name] = place
         return b.add(register, b.const(place.offset))
@@ -188,9 +193,31 @@ class MemorySelector:
     def private_place(self, pointer: Value, at: Instruction) -> Private:
         """Where a private pointer points; refused where that cannot be told."""
         place = self.private.get(pointer.name) if isinstance(pointer, Local) else None
-        if place is None:
-            raise self.function.error("a private pointer must point into one private array, known here", at)
-        return place
+        if place is not None:
+            return place
+        units = self._units(pointer, set())
+        if len(units) != 1 or 0 in units:
+            raise self.function.error("a private pointer must point into a private array of this kernel", at)
+        return Private(self.value(pointer, at.types[0]), 0, units.pop())
+
+    def _units(self, pointer: Value, seen: set[str]) -> set[int]:
+        """Element sizes of all arrays that ``pointer`` may point into; 0 stands for anything else."""
+        if not isinstance(pointer, Local) or pointer.name not in self.definitions:
+            return {0}
+        if pointer.name in seen:
+            return set()
+        seen.add(pointer.name)
+        definition = self.definitions[pointer.name]
+        match definition.op:
+            case "alloca":
+                return set(_scalars(definition.source))
+            case "getelementptr" | "freeze":
+                return self._units(definition.operands[0], seen)
+            case "select":
+                return self._units(definition.operands[1], seen) | self._units(definition.operands[2], seen)
+            case "phi":
+                return {unit for operand in definition.operands for unit in self._units(operand, seen)}
+        return {0}
 
     def _private_access(self, at: Instruction, pointer: Value, size: int) -> Private:
         place = self.private_place(pointer, at)
@@ -199,16 +226,15 @@ class MemorySelector:
                                       "use one type", at)
         return place
 
-    def private_fill(self, call: Instruction) -> None:
-        """memset of a private array with a constant: a store a word."""
-        pointer, byte, length = call.operands[:3]
-        place = self.private_place(pointer, call)
-        if not (isinstance(byte, Constant) and isinstance(length, Constant)) or byte.value is None \
-                or length.value is None or length.value % place.unit:
-            raise self.function.error("memset needs a constant value and length", call)
-        value = self.builder.const(int.from_bytes(bytes([byte.value & 0xFF]) * place.unit, "little"))
-        for word in range(length.value // place.unit):
-            self.builder.effect(Opcode.LSWI, place.register, rd=value, imm=place.offset + word)
+    def private_fill(self, call: Instruction, data: bytes | None) -> None:
+        """memset, or memcpy of constant ``data``, to a private array: a store for each element."""
+        place = self.private_place(call.operands[0], call)
+        length = call.operands[2]
+        if data is None or not isinstance(length, Constant) or length.value is None or length.value % place.unit:
+            raise self.function.error("a private array can only be filled with constants, as a whole", call)
+        for at in range(0, length.value, place.unit):
+            value = self.builder.const(int.from_bytes(data[at:at + place.unit], "little", signed=True))
+            self.builder.effect(Opcode.LSWI, place.register, rd=value, imm=place.offset + at // place.unit)
 
 
 def _scalars(type: Type) -> list[int]:

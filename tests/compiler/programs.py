@@ -1,0 +1,272 @@
+"""Random C expressions and statements: as source text, and as their own meaning in Python.
+
+A node knows its C type and evaluates with C's rules (promotion, usual conversions, wrapping, OpenCL's
+masked shift amounts), so a compiled program has an independent right answer.
+"""
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+TYPES = {"char": (8, True), "uchar": (8, False), "short": (16, True), "ushort": (16, False), "int": (32, True),
+         "uint": (32, False)}
+VALUES = [0, 1, -1, 2, 3, 5, 7, 8, 31, 32, 100, 127, 128, 255, 256, 1000, 8191, 8192, 16383, 16384, 32767, 32768,
+          65535, 65536, 1 << 24, 0x7FFF_FFFF, -0x8000_0000, -2, -100, -8192, -8193, -32768, 0x1234_5678]
+
+
+def wrap(value, type):
+    """``value`` converted to ``type``."""
+    bits, is_signed = TYPES[type]
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if is_signed and value >> (bits - 1) else value
+
+
+def promoted(type):
+    return type if TYPES[type][0] == 32 else "int"
+
+
+def common(a, b):
+    return "uint" if "uint" in (promoted(a), promoted(b)) else "int"
+
+
+def truncated_division(a, b):
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+ARITHMETIC = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
+}
+COMPARISON = {
+    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
+}
+FUNCTIONS = {"min": min, "max": max}
+
+
+@dataclass(frozen=True)
+class Variable:
+    name: str
+    type: str
+
+    def text(self):
+        return self.name
+
+    def value(self, env):
+        return env[self.name]
+
+
+@dataclass(frozen=True)
+class Number:
+    number: int
+    type: str
+
+    def text(self):
+        return f"(({self.type})({self.number}{'' if self.number < 2**31 else 'u'}))"
+
+    def value(self, env):
+        return wrap(self.number, self.type)
+
+
+@dataclass(frozen=True)
+class Binary:
+    op: str
+    a: object
+    b: object
+
+    @property
+    def type(self):
+        if self.op in ("<<", ">>"):
+            return promoted(self.a.type)
+        return "int" if self.op in COMPARISON or self.op in ("&&", "||") else common(self.a.type, self.b.type)
+
+    def text(self):
+        b = self.b.text()
+        if self.op in ("/", "%"):
+            b = f"(({b}) & 1023 | 1)" if self.b.type != "ushort" else f"(ushort)({b} | 1)"
+        return f"({self.a.text()} {self.op} {b})"
+
+    def value(self, env):
+        a, b, op = self.a.value(env), self.b.value(env), self.op
+        if op in ("&&", "||"):
+            return int(bool(a) and bool(b) if op == "&&" else bool(a) or bool(b))
+        if op in ("<<", ">>"):
+            b &= 31
+            return wrap(a << b if op == "<<" else a >> b, self.type)
+        type = common(self.a.type, self.b.type)
+        if op in ("/", "%"):
+            b = b & 1023 | 1 if self.b.type != "ushort" else b | 1
+            a, b = wrap(a, type), wrap(b, type)
+            quotient = truncated_division(a, b)
+            return wrap(quotient if op == "/" else a - quotient * b, type)
+        a, b = wrap(a, type), wrap(b, type)
+        return int(COMPARISON[op](a, b)) if op in COMPARISON else wrap(ARITHMETIC[op](a, b), type)
+
+
+@dataclass(frozen=True)
+class Unary:
+    op: str
+    a: object
+
+    @property
+    def type(self):
+        return "int" if self.op == "!" else promoted(self.a.type)
+
+    def text(self):
+        return f"({self.op}{self.a.text()})"
+
+    def value(self, env):
+        a = self.a.value(env)
+        return int(not a) if self.op == "!" else wrap(-a if self.op == "-" else ~a, self.type)
+
+
+@dataclass(frozen=True)
+class Choice:
+    condition: object
+    a: object
+    b: object
+
+    @property
+    def type(self):
+        return common(self.a.type, self.b.type)
+
+    def text(self):
+        return f"({self.condition.text()} ? {self.a.text()} : {self.b.text()})"
+
+    def value(self, env):
+        return wrap((self.a if self.condition.value(env) else self.b).value(env), self.type)
+
+
+@dataclass(frozen=True)
+class Cast:
+    type: str
+    a: object
+
+    def text(self):
+        return f"(({self.type}){self.a.text()})"
+
+    def value(self, env):
+        return wrap(self.a.value(env), self.type)
+
+
+@dataclass(frozen=True)
+class Call:
+    function: str
+    type: str
+    a: object
+    b: object
+
+    def text(self):
+        return f"{self.function}(({self.type}){self.a.text()}, ({self.type}){self.b.text()})"
+
+    def value(self, env):
+        return FUNCTIONS[self.function](wrap(self.a.value(env), self.type), wrap(self.b.value(env), self.type))
+
+
+def numbers():
+    return st.builds(lambda n, t: Number(wrap(n, t), t),
+                     st.one_of(st.sampled_from(VALUES), st.integers(-2**31, 2**31 - 1)), st.sampled_from(list(TYPES)))
+
+
+def expressions(variables, leaves=12):
+    """Expressions over ``variables`` (name -> type)."""
+    types = st.sampled_from(list(TYPES))
+    leaf = st.one_of(st.sampled_from([Variable(name, type) for name, type in variables.items()]), numbers())
+
+    def extend(inner):
+        return st.one_of(
+            st.builds(Binary, st.sampled_from([*ARITHMETIC, *ARITHMETIC, "<<", ">>", "&&", "||", "/", "%"]), inner,
+                      inner),
+            st.builds(Binary, st.sampled_from(list(COMPARISON)), inner, inner),
+            st.builds(Unary, st.sampled_from("-~!"), inner),
+            st.builds(Choice, inner, inner, inner),
+            st.builds(Cast, types, inner),
+            st.builds(Call, st.sampled_from(list(FUNCTIONS)), types, inner, inner),
+        )
+    return st.recursive(leaf, extend, max_leaves=leaves)
+
+
+@dataclass(frozen=True)
+class Assign:
+    name: str
+    type: str
+    expression: object
+
+    def text(self, indent):
+        return f"{indent}{self.name} = {self.expression.text()};\n"
+
+    def run(self, env):
+        env[self.name] = wrap(self.expression.value(env), self.type)
+
+
+@dataclass(frozen=True)
+class If:
+    condition: object
+    then: tuple
+    other: tuple
+
+    def text(self, indent):
+        inner = indent + "    "
+        return (f"{indent}if ({self.condition.text()}) {{\n" + "".join(s.text(inner) for s in self.then)
+                + f"{indent}}} else {{\n" + "".join(s.text(inner) for s in self.other) + f"{indent}}}\n")
+
+    def run(self, env):
+        for statement in self.then if self.condition.value(env) else self.other:
+            statement.run(env)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Runs (bound & 7) times, or until ``end`` is true after a pass."""
+
+    bound: object
+    body: tuple
+    end: object
+    counter: str
+
+    def text(self, indent):
+        inner, i = indent + "    ", self.counter
+        return (f"{indent}for (int {i} = 0, n{i} = ({self.bound.text()}) & 7; {i} < n{i}; {i}++) {{\n"
+                + "".join(s.text(inner) for s in self.body) + f"{inner}x += {i};\n"
+                + f"{inner}if ({self.end.text()}) break;\n{indent}}}\n")
+
+    def run(self, env):
+        for i in range(self.bound.value(env) & 7):
+            for statement in self.body:
+                statement.run(env)
+            env["x"] = wrap(env["x"] + i, "int")
+            if self.end.value(env):
+                break
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Writes and reads a private array at an index that depends on data."""
+
+    index: object
+    other: object
+
+    def text(self, indent):
+        return (f"{indent}t[({self.index.text()}) & 3] += x;\n{indent}x ^= t[({self.other.text()}) & 3];\n")
+
+    def run(self, env):
+        index = self.index.value(env) & 3
+        env["t"][index] = wrap(env["t"][index] + env["x"], "int")
+        env["x"] = wrap(env["x"] ^ env["t"][self.other.value(env) & 3], "int")
+
+
+def statements(variables, private=False):
+    """Programs that change ``variables``; ``x`` must be an int among them, ``t`` a private array if there is one."""
+    expression = expressions(variables, leaves=4)
+    assign = st.builds(lambda item, e: Assign(*item, e), st.sampled_from(list(variables.items())), expression)
+    simple = st.one_of(assign, st.builds(Swap, expression, expression)) if private else assign
+    counters = iter(f"i{n}" for n in range(10**9))
+
+    def extend(inner):
+        body = st.lists(inner, min_size=1, max_size=3).map(tuple)
+        return st.one_of(
+            st.builds(If, expression, body, st.lists(inner, max_size=2).map(tuple)),
+            st.builds(lambda b, s, e: Loop(b, s, e, next(counters)), expression, body, expression),
+        )
+    return st.lists(st.recursive(simple, extend, max_leaves=6), min_size=1, max_size=5)
