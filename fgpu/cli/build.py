@@ -56,6 +56,8 @@ def compile_(file: Path, output: Path, defines: tuple[str, ...], includes: tuple
     """
     from compiler import compile_opencl, disassemble
 
+    if file.suffix.lower() not in (".cl", ".ocl", ".c"):
+        raise click.ClickException(f"{file} is not OpenCL C: its name must end in .cl")
     options = [f"-D{define}" for define in defines] + [f"-I{include}" for include in includes]
     image = compile_opencl(read_text(file), filename=str(file), options=options, config=config)
     image.save(output)

@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter, defaultdict
+from itertools import count
 
 import numpy as np
 
@@ -20,6 +21,7 @@ __all__ = ["FunctionalEngine"]
 
 _WAVEFRONTS_TOGETHER = 256
 _WAVEFRONTS_IN_MESSAGE = 4
+_FAIRNESS = 16
 
 
 class FunctionalEngine:
@@ -84,12 +86,15 @@ class _Run:
         wavefronts = Wavefronts(groups.masks, self._config.link_stack_depth)
         pending: dict[int, list[np.ndarray]] = defaultdict(list)
         pending[self._entry].append(np.arange(groups.wavefronts))
-        while pending:
+        for turn in count(1):
+            if not pending:
+                break
             # The lowest PC first: wavefronts that skipped code wait for those that run it, and go on together.
-            pc = min(pending)
+            # Now and then those that wait longest, as the others may wait for them in a loop.
+            pc = min(pending) if turn % _FAIRNESS else next(iter(pending))
             parts = pending.pop(pc)
             running = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
-            stop = min(pending, default=len(self._program))
+            stop = min((other for other in pending if other > pc), default=len(self._program))
             for following, part in self._run_straight(pc, stop, running, items, wavefronts, groups, pending):
                 if len(part):
                     pending[following].append(part)

@@ -146,7 +146,7 @@ class WorkItems:
             self._registers[operands.rs][items] << np.uint32(row.scale))
         offsets = addresses - np.uint32(self._memory.base)
         if int(offsets.max()) >= self._memory.size:
-            self._refuse(step, items, addresses, int(offsets.argmax()))
+            self._refuse(step, items, addresses, int((offsets >= self._memory.size).argmax()))
         return offsets
 
     def _refuse(self, step: Step, items: slice | np.ndarray, addresses: np.ndarray, at: int) -> None:

@@ -1,0 +1,184 @@
+"""Every launch that cannot be run is refused with one clear message, on every engine alike."""
+
+import numpy as np
+import pytest
+
+from compiler import Image, Kernel, Parameter, assemble
+from fgpu import Config
+from fgpu.errors import ConfigError, ImageError, LaunchError, MemoryAccessError, SimulationError, SimulationTimeout
+from fgpu.isa import Opcode, encode
+from sim import Device
+
+from . import kernels
+
+PARAMETERS = (Parameter("data", "pointer", "int", 4), Parameter("n", "scalar", "int", 4),
+              Parameter("c", "scalar", "uchar", 1))
+TYPED = Image(kernels.LOOP.words, {"loop": Kernel("loop", 0, PARAMETERS)})
+TWO = Image.from_words(kernels.LOOP.words, {"first": 0, "second": 0})
+RET = encode(Opcode.RET)
+
+
+@pytest.mark.parametrize(("image", "kernel", "error", "message"), [
+    (kernels.LOOP, "lop", ImageError, "no kernel 'lop'; the kernels it has: loop"),
+    (TWO, None, ImageError, "name the kernel to launch; the image has first, second"),
+    (Image.from_words([RET]), None, ImageError, "the image names no kernel"),
+    ([RET], None, LaunchError, "must be an Image, not list"),
+    (Image((RET,), {"big": Kernel("big", 0, scratchpad_words=17)}), None, LaunchError,
+     "needs 17 scratchpad words a work-item; this configuration has 16"),
+    (assemble(".kernel f\n fadd r1, r1, r1\n ret"), None, LaunchError,
+     r"instruction 0 \(fadd\) needs floating point"),
+    (assemble(".kernel f\n nor r1, r1, r1\n aadd r1, r2[r0]\n ret"), None, LaunchError,
+     r"instruction 1 \(aadd\) needs atomics"),
+])
+def test_bad_image_or_kernel(image, kernel, error, message):
+    with pytest.raises(error, match=message):
+        Device(engine="functional").launch(image, kernel, global_size=64)
+
+
+def test_image_larger_than_the_code_ram():
+    image = Image.from_words([RET] * 1025, {"k": 0})
+    with pytest.raises(ImageError, match=r"1025 words; the code RAM holds 1024 \(cram_size=4 KiB\)"):
+        Device(Config(cram_size=4), engine="functional").launch(image, global_size=1)
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    ([], "the image is empty"),
+    ([RET] * 4097, "4097 words; the code RAM holds at most 4096"),
+    ([RET, 0xFF00_0000], "word 1: unknown opcode byte 0xFF"),
+    ([1 << 32], "not a 32-bit unsigned integer"),
+])
+def test_bad_words_make_no_image(words, message):
+    with pytest.raises(ImageError, match=message):
+        Image.from_words(words)
+
+
+@pytest.mark.parametrize(("sizes", "message"), [
+    ({"global_size": 0}, "global size 0 is 0"),
+    ({"global_size": (64, 0)}, "global size 1 is 0"),
+    ({"global_size": -64}, "global size 0 is -64"),
+    ({"global_size": 1 << 32}, "from 1 to 4294967295"),
+    ({"global_size": ()}, "must have 1 to 3 dimensions"),
+    ({"global_size": (1, 1, 1, 1)}, "must have 1 to 3 dimensions"),
+    ({"global_size": 6.4}, "made of integers"),
+    ({"global_size": "64"}, "made of integers"),
+    ({"global_size": True}, "made of integers"),
+    ({"global_size": 64, "local_size": 0}, "local size 0 is 0"),
+    ({"global_size": 1024, "local_size": 1024}, "from 1 to 512"),
+    ({"global_size": (64, 64), "local_size": (32, 32)}, "1024 work-items; a work-group holds at most 512"),
+    ({"global_size": 100, "local_size": 64}, "100 in dimension 0 is not a multiple of the local size 64; .* to 128"),
+    ({"global_size": (64, 10), "local_size": (8, 4)}, "10 in dimension 1 is not a multiple"),
+    ({"global_size": (64, 64), "local_size": 64}, "give equally many"),
+    ({"global_size": 64, "global_offset": (1, 2)}, "give equally many"),
+    ({"global_size": 64, "global_offset": -1}, "global offset 0 is -1"),
+    ({"global_size": 64, "slot": 16}, "slots 0 to 15"),
+    ({"global_size": 64, "max_cycles": 0}, "max_cycles must be at least 1"),
+    ({"global_size": 64, "args": [0] * 17}, "17 arguments are too many"),
+])
+def test_bad_sizes(sizes, message):
+    with pytest.raises(LaunchError, match=message):
+        Device(engine="functional").launch(kernels.LOOP, **sizes)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ([], r"takes 3 arguments \(int \*data, int n, uchar c\), not 0"),
+    ([0, 0, 0, 0], "takes 3 arguments"),
+    ([np.zeros(4), 0, 0], r"argument 0 \(int \*data\) is a NumPy array; put it .* device.buffer"),
+    (["x", 0, 0], "argument 0 .* must be a buffer or an integer, not 'x'"),
+    ([None, 0, 0], "must be a buffer or an integer"),
+    ([-4, 0, 0], "argument 0 .* is -4, outside 0 to 4294967295"),
+    ([0, 1 << 31, 0], r"argument 1 \(int n\) is 2147483648, outside -2147483648 to 2147483647"),
+    ([0, 1.5, 0], "argument 1 .* floating-point number 1.5; pass an integer"),
+    ([0, 0, 256], r"argument 2 \(uchar c\) is 256, outside 0 to 255"),
+    ([0, 0, -1], "argument 2 .* outside 0 to 255"),
+    ([0, "buffer", 0], "argument 1 .* is a number, not a buffer"),
+    (["foreign", 0, 0], "buffer of another device"),
+])
+def test_bad_arguments(arguments, message):
+    device, other = Device(engine="functional"), Device(engine="functional")
+    made = {"buffer": device.buffer(4), "foreign": other.buffer(4)}
+    arguments = [made.get(value, value) if isinstance(value, str) else value for value in arguments]
+    with pytest.raises(LaunchError, match=message):
+        device.launch(TYPED, global_size=64, args=arguments)
+
+
+def test_arguments_of_unknown_parameters_are_words():
+    with pytest.raises(LaunchError, match="argument 0 is 4294967296, outside -2147483648 to 4294967295"):
+        Device(engine="functional").launch(kernels.LOOP, global_size=64, args=[1 << 32])
+
+
+def test_stores_that_are_not_built():
+    device = Device(Config(sub_integer_stores=False), engine="functional")
+    with pytest.raises(LaunchError, match=r"\(sb\) needs stores of 8 and 16 bits \(sub_integer_stores=True\)"):
+        device.launch(kernels.NARROW, global_size=64, args=[device.buffer(64), device.buffer(64)])
+
+
+def test_scratchpad_that_is_not_built():
+    device = Device(Config(scratchpad_size=0), engine="functional")
+    with pytest.raises(LaunchError, match="needs a scratchpad"):
+        device.launch(kernels.SCRATCHPAD, global_size=64, args=[device.buffer(64)])
+
+
+def test_unbuilt_instructions_out_of_reach_do_no_harm():
+    image = assemble(".kernel k\n beq r0, r0, end\n fadd r1, r1, r1\nend:\n bne r1, r1, 1\n ret\n fadd r1, r1, r1")
+    Device(engine="functional").launch(image, global_size=1)
+
+
+@pytest.mark.parametrize(("name", "value"), [("compute_units", 3), ("cram_size", 32), ("scratchpad_size", -1)])
+def test_bad_configuration(name, value):
+    with pytest.raises(ConfigError, match=name):
+        Config(**{name: value})
+
+
+@pytest.mark.parametrize(("access", "message"), [
+    ("lw r2, r1[r0]", r"PC 1: lw r2, r1\[r0\]: load from 0x0FFFFFFC by work-item 0 is outside memory"),
+    ("sw r2, r1[r0]", r"store to 0x0FFFFFFC by work-item 0"),
+])
+def test_kernel_outside_memory(access, message):
+    image = assemble(f".kernel k\n lp r1, 0\n {access}\n ret")
+    with pytest.raises(MemoryAccessError, match=message):
+        Device(engine="functional").launch(image, global_size=64, args=[0x0FFF_FFFC])
+
+
+def test_kernel_outside_memory_names_the_work_item():
+    image = assemble(f".kernel k\n{kernels.GLOBAL_ID}\n lid r4, 1\n slli r4, r4, 20\n lp r3, 0\n add r4, r4, r1\n"
+                     " sw r1, r3[r4]\n ret")
+    device = Device(engine="functional")
+    with pytest.raises(MemoryAccessError, match=r"PC 7: sw r1, r3\[r4\]: store to 0x20200000 by work-item \(0, 1\)"):
+        device.launch(image, global_size=(2, 2), args=[0x1FE0_0000])
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("nor r1, r1, r1", "wavefront 0 of work-group 0: PC 1 is outside the program of 1 words"),
+    ("beq r0, r0, -3", "PC -3 is outside the program"),
+])
+def test_program_counter_outside_the_program(text, message):
+    with pytest.raises(SimulationError, match=message):
+        Device(engine="functional").launch(assemble(f".kernel k\n {text}"), global_size=64)
+
+
+@pytest.mark.parametrize("depth", [8, 16, 32])
+def test_endless_recursion_overflows_the_stacks(depth):
+    image = assemble(".kernel k\n wgid r1, 0\nself:\n beq r1, r0, end\n jsub self\nend:\n ret")
+    device = Device(Config(link_stack_depth=depth), engine="functional")
+    message = f"wavefront 0 of work-group 1: PC 2: jsub 1: the stacks overflow; they have {depth}"
+    with pytest.raises(SimulationError, match=message):
+        device.launch(image, global_size=128, local_size=64)
+
+
+def test_endless_loop_times_out():
+    image = assemble(f".kernel k\n{kernels.GLOBAL_ID}\n slti r2, r1, 5\nself:\n bne r2, r0, self\n ret")
+    message = (r"within 1000 wavefront instructions: wavefront 0 of work-group 0 is at PC 4: bne r2, r0, 4, "
+               r"5 work-items enabled$")
+    with pytest.raises(SimulationTimeout, match=message):
+        Device(engine="functional").launch(image, global_size=256, max_cycles=1000)
+    with pytest.raises(SimulationTimeout, match=r"; 6 more are running$"):
+        Device(engine="functional").launch(assemble(".kernel k\n beq r0, r0, 0"), global_size=640, max_cycles=100)
+
+
+def test_device_works_after_a_failure():
+    device = Device(engine="functional")
+    out = device.buffer(64)
+    with pytest.raises(SimulationTimeout):
+        device.launch(kernels.LOOP, global_size=64, args=[out], max_cycles=10, clean=False)
+    device.launch(kernels.LOOP, global_size=64, args=[out])
+    assert np.array_equal(out.read(), np.arange(64) & 15)

@@ -1,0 +1,203 @@
+"""The device as a host program uses it: buffers, defaults, results."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from compiler import Image, Kernel, Parameter, assemble, compile_opencl
+from fgpu import Config
+from fgpu.errors import LaunchError, MemoryAccessError
+from sim import ENGINES, Device, GlobalMemory, KernelDescriptor, MemoryTiming
+from sim.arguments import default_local_size
+from sim.device import memory_timing
+
+from . import kernels
+
+
+@pytest.fixture
+def device():
+    return Device(engine="functional")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", ">i4", "bool"])
+def test_buffer_holds_an_array(device, dtype):
+    array = np.random.default_rng(0).integers(0, 2, (5, 7)).astype(dtype)
+    buffer = device.buffer(array)
+    assert buffer.address % 4096 == 0
+    assert buffer.shape == (5, 7)
+    assert np.array_equal(buffer.read(), array)
+    assert device.memory.view(buffer.address, array.nbytes).tobytes() == array.astype(
+        array.dtype.newbyteorder("<")).tobytes()
+
+
+def test_buffer_of_a_shape_is_zero_even_where_another_was(device):
+    first = device.buffer(np.ones(100, np.int32))
+    first.free()
+    second = device.buffer((10, 10), "uint16")
+    assert second.address == first.address
+    assert second.dtype == np.uint16
+    assert not second.read().any()
+
+
+def test_list_makes_int32(device):
+    assert device.buffer([1, -2, 3]).dtype == np.int32
+
+
+def test_buffers_do_not_overlap(device):
+    fixed = device.buffer(1024, address=device.memory.base + 4096)
+    ranges = sorted((b.address, b.address + b.nbytes) for b in [fixed, *(device.buffer(1000) for _ in range(4))])
+    assert all(end <= first for (_, end), (first, _) in pairwise(ranges))
+    assert ranges[0][0] == device.memory.base
+
+
+def test_non_contiguous_arrays_and_rewrites(device):
+    array = np.arange(24, dtype=np.int32).reshape(4, 6)
+    buffer = device.buffer(array[:, ::2])
+    assert np.array_equal(buffer.read(), array[:, ::2])
+    buffer.write(np.arange(12))
+    assert np.array_equal(buffer.read(), np.arange(12).reshape(4, 3))
+
+
+def test_words(device):
+    address = device.memory.base + 64
+    device.write_word(address, 0xDEADBEEF)
+    assert device.read_word(address) == 0xDEADBEEF
+    device.write_word(address, -1)
+    assert device.read(address, 1)[0] == -1
+    device.write(address, np.array([1, 2], np.uint16))
+    assert device.read_word(address) == 0x0002_0001
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda d: d.buffer(np.zeros(4)), "no elements of type float64.*astype"),
+    (lambda d: d.buffer(np.zeros(4, np.int64)), "no elements of type int64"),
+    (lambda d: d.buffer(["a"]), "no elements of type <U1"),
+    (lambda d: d.buffer([[1], [2, 3]]), "no array of numbers"),
+    (lambda d: d.buffer(0), "at least one element"),
+    (lambda d: d.buffer(-4), "cannot have the shape -4"),
+    (lambda d: d.buffer(4, "complex64"), "no elements of type complex64"),
+    (lambda d: d.buffer(1 << 28), "no room for a buffer of 1073741824 bytes"),
+    (lambda d: d.buffer(4, address=2), "not a multiple of 4"),
+    (lambda d: d.buffer(4, address=0), "0x00000000 is outside memory"),
+    (lambda d: d.buffer(4, address=0x2000_0000), "outside memory, 0x10000000 to 0x1FFFFFFF"),
+    (lambda d: [d.buffer(4, address=0x1000_0000), d.buffer(4, address=0x1000_000C)], "overlaps"),
+    (lambda d: d.buffer(4).write(np.zeros(5, np.int32)), "5 elements do not fit this buffer of 4"),
+    (lambda d: d.read_word(0x1000_0002), "0x10000002 is not a multiple of 4"),
+    (lambda d: d.read_word(0x0FFF_FFFC), "outside memory"),
+    (lambda d: d.write_word(0x1000_0000, 1 << 32), "not a 32-bit word"),
+    (lambda d: d.write(0x1FFF_FFFC, [1, 2]), "outside memory"),
+    (lambda d: d.read(0x1000_0000, 1, np.int64), "no elements of type int64"),
+])
+def test_bad_memory_use_is_refused(device, call, message):
+    with pytest.raises(MemoryAccessError, match=message):
+        call(device)
+
+
+def test_memory_may_be_elsewhere():
+    device = Device(engine="functional", memory=GlobalMemory(base=0x4000_0000, size=1 << 16))
+    out = device.buffer(64)
+    assert out.address == 0x4000_0000
+    device.launch(kernels.LOOP, global_size=64, args=[out])
+    assert np.array_equal(out.read(), np.arange(64) & 15)
+
+
+def test_run_tells_what_it_took(device):
+    run = device.launch(kernels.LOOP, "loop", global_size=4, local_size=4, args=[device.buffer(4)])
+    assert run.kernel == "loop"
+    assert run.engine == "functional"
+    assert run.cycles is None
+    assert run.cycles_per_second is None
+    # 6 before the loop, 4 instructions a turn, and at the end the branch, the store and ret.
+    assert run.work_item_instructions == 4 * (6 + 3) + 4 * (0 + 1 + 2 + 3)
+    assert run.stats["work_groups"] == run.stats["wavefronts"] == 1
+    assert run.stats["divergent_branches"] == 3
+
+
+@pytest.mark.parametrize(("global_size", "local"), [
+    ((1024,), (64,)), ((10,), (10,)), ((96,), (48,)), ((67,), (1,)), ((16, 16), (8, 8)), ((6, 20), (6, 5)),
+    ((8, 8, 8), (4, 4, 4)),
+])
+def test_default_local_size(global_size, local):
+    assert default_local_size(global_size) == local
+
+
+def test_required_work_group_size_is_the_default(device):
+    image = Image(kernels.LOOP.words, {"loop": Kernel("loop", 0, work_group_size=(16, 1, 1))})
+    run = device.launch(image, global_size=64, args=[device.buffer(64)])
+    assert run.stats["work_groups"] == 4
+    with pytest.raises(LaunchError, match=r"demands the local size \(16, 1, 1\).*not \(32,\)"):
+        device.launch(image, global_size=64, local_size=32, args=[device.buffer(64)])
+
+
+def test_arguments_of_every_kind_become_words(device):
+    types = ["int", "uint", "char", "uchar", "short", "ushort", "float", "int"]
+    sizes = [4, 4, 1, 1, 2, 2, 4, 4]
+    image = assemble(".kernel all\n lp r3, 8\n" + "".join(
+        f" lp r4, {i}\n li r5, {i}\n sw r4, r3[r5]\n" for i in range(8)) + " ret")
+    parameters = [Parameter(f"p{i}", "scalar", type, size)
+                  for i, (type, size) in enumerate(zip(types, sizes, strict=True))]
+    image = Image(image.words, {"all": Kernel("all", 0, (*parameters, Parameter("out", "pointer", "uint", 4)))})
+    out = device.buffer(8, np.uint32)
+    device.launch(image, global_size=1,
+                  args=[-1, 0xFFFF_FFFF, -128, 255, np.int16(-2), 65535, 1.5, np.uint8(7), out.address])
+    assert out.read().tolist() == [0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFF80, 255, 0xFFFFFFFE, 65535, 0x3FC00000, 7]
+
+
+def test_raw_descriptor_runs(device):
+    out = device.buffer(100)
+    words = KernelDescriptor(entry=0, global_size=(100,), local_size=(50,), parameters=(out.address,)).words()
+    run = device.launch_descriptor(kernels.LOOP, words, slot=3)
+    assert run.kernel == "loop"
+    assert np.array_equal(out.read(), np.arange(100) & 15)
+
+
+def test_host_access_needs_a_clean_cache(device):
+    out = device.buffer(64)
+    device.launch(kernels.LOOP, global_size=64, args=[out], clean=False)
+    for access in (out.read, lambda: out.write([0] * 64), lambda: device.read_word(out.address),
+                   lambda: device.write_word(out.address, 0), lambda: device.buffer(4)):
+        with pytest.raises(LaunchError, match="pass clean=True to the last launch"):
+            access()
+    device.launch(kernels.LOOP, global_size=64, args=[out], initialize=False)
+    assert out.read().any()
+
+
+def test_initialize_is_needed_for_another_shape(device):
+    out = device.buffer(64)
+    with pytest.raises(LaunchError, match="initialize=False needs an earlier launch"):
+        device.launch(kernels.LOOP, global_size=64, args=[out], initialize=False)
+    device.launch(kernels.LOOP, global_size=64, local_size=64, args=[out])
+    device.launch(kernels.LOOP, global_size=128, local_size=64, args=[device.buffer(128)], initialize=False)
+    with pytest.raises(LaunchError, match="initialize=False"):
+        device.launch(kernels.LOOP, global_size=64, local_size=32, args=[out], initialize=False)
+
+
+@pytest.mark.parametrize(("latency", "bounds"), [(None, (0, 0)), (7, (7, 7)), ((3, 9), (3, 9))])
+def test_latency_becomes_memory_timing(latency, bounds):
+    timing = memory_timing(latency)
+    assert timing.read_latency == timing.write_latency == bounds
+    timing = MemoryTiming(seed=5)
+    assert memory_timing(timing) is timing
+
+
+@pytest.mark.parametrize("latency", [-1, (5, 3), (1, 2, 3), "fast", 1.5])
+def test_bad_latency_is_refused(latency):
+    with pytest.raises(LaunchError, match="memory_latency"):
+        Device(engine="functional", memory_latency=latency)
+
+
+def test_unknown_engine_is_refused():
+    with pytest.raises(LaunchError, match=f"no engine 'modelsim'; choose from {', '.join(ENGINES)}"):
+        Device(engine="modelsim")
+
+
+def test_compiled_kernel_end_to_end():
+    image = compile_opencl("""
+        __kernel void saxpy(__global const int *x, __global int *y, int a)
+        { size_t i = get_global_id(0); y[i] = a * x[i] + y[i]; }""")
+    x, y = np.arange(256, dtype=np.int32), np.arange(256, dtype=np.int32)[::-1]
+    with Device(Config(compute_units=2), engine="functional") as device:
+        out = device.buffer(y)
+        device.launch(image, "saxpy", global_size=(256,), local_size=(64,), args=[device.buffer(x), out, -3])
+        assert np.array_equal(out.read(), -3 * x + y)
