@@ -159,3 +159,16 @@ def test_output_lines_are_written_back_early() -> None:
         assert bench.memory.write_bursts == 20
 
     Bench(SMALL).simulate(script)
+
+
+def test_lines_that_are_read_again_stay() -> None:
+    """Output that the kernel reads again is no output: it is not written back early."""
+    async def script(bench: Bench) -> None:
+        unit, config = bench.units[0], bench.config
+        for line in range(20):
+            unit.requests.extend([full_row(bench, line, 0), Request(line, 2)])
+        await bench.run()
+        await bench.drain()
+        assert bench.memory.write_bursts == 0
+
+    Bench(SMALL).simulate(script)

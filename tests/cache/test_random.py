@@ -1,5 +1,6 @@
 """Random traffic against a model of memory: every row read, and memory after cleaning, byte for byte."""
 
+import os
 import random
 
 import pytest
@@ -73,5 +74,7 @@ async def rounds(bench: Bench, count: int, requests: int) -> None:
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_random_traffic(name: str) -> None:
-    bench = Bench(CONFIGS[name], seed=random.SystemRandom().getrandbits(32))
+    """The seed is new each time, and printed; FGPU_TEST_SEED repeats a run."""
+    seed = int(os.environ.get("FGPU_TEST_SEED", random.SystemRandom().getrandbits(32)))
+    bench = Bench(CONFIGS[name], seed=seed)
     bench.simulate(lambda bench: rounds(bench, 4, 120))
