@@ -57,17 +57,18 @@ def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...]
     for name, size, _ in jobs:
         BENCHMARKS[name].problem(size, group_size=group_size, seed=seed)    # refuses what there is not
     records = []
+    console = Console(stderr=True)
     with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                  console=Console(stderr=True), transient=True) as progress:
+                  console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=len(jobs))
         for name, size, units in jobs:
             progress.update(task, description=f"{name} {size}, {units} CU(s)")
             records.append(run_benchmark(name, size, config=configs[units], engine=engine, group_size=group_size,
                                          seed=seed, memory_latency=latency, max_cycles=max_cycles))
             progress.advance(task)
+    _print(records)
     if json_file is not None:
         write_file(json_file, json.dumps([record.as_dict() for record in records], indent=1) + "\n")
-    _print(records)
     failed = sum(not record.passed for record in records)
     if failed:
         raise click.ClickException(f"{failed} of {len(records)} runs failed")

@@ -1,0 +1,120 @@
+"""Bad input ends with one message on the error stream and exit code 1 (2 where the command line itself is wrong)."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compiler import Image
+from fgpu.isa import Opcode, encode
+
+RUN = "--engine functional --arg zeros:int32:64 --arg zeros:int32:64"
+FILES = {
+    "bad.cl": "__kernel void k( {",
+    "bad.s": ".kernel k\n    frobnicate r1\n",
+    "bad.mif": "hello\n",
+    "empty.mif": "-- nothing\n",
+    "unknown.mif": "FF000000\n",
+    "long.mif": "92000000\n" * 4097,
+    "bad.json": "{",
+    "other.json": "{}",
+    "binary.cl": "\udcff",
+    "text.npy": "hello",
+    "bad.xml": "<kernel>",
+    "program.txt": "",
+    "loop.s": ".kernel loop\nself: beq r0, r0, self\n",
+    "outside.s": ".kernel outside\n lp r1, 2\n lw r2, r1[r0]\n ret\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def files(folder):
+    for name, text in FILES.items():
+        Path(name).write_bytes(text.encode(errors="surrogateescape"))
+    np.save("object.npy", np.array([{}], dtype=object), allow_pickle=True)
+    Image.from_words([encode(Opcode.RET)] * 2000, {"copy": 0}).save("big.json")
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    # files
+    ("run none.cl --global 64", "cannot read none.cl: No such file"),
+    ("run none.mif --global 64", "none.mif"),
+    ("compile none.cl -o x.json", "cannot read none.cl"),
+    ("asm none.s -o x.json", "cannot read none.s"),
+    ("disasm none.mif", "none.mif"),
+    ("run program.txt --global 64", "a program is a .cl, .s, .mif or .json file, not '.txt'"),
+    ("compile copy.s -o x.json", "copy.s is not OpenCL C"),
+    ("compile vec_add.cl -o x.bin", "x.bin"),
+    ("compile vec_add.cl -o none/x.json", "none/x.json"),
+    ("disasm copy.s -o none/x.s", "cannot write none/x.s"),
+    (f"run copy.s --global 64 {RUN} --output 1=none/x.npy", "cannot write none/x.npy"),
+    ("run binary.cl --global 64", "binary.cl is not a text file"),
+    # programs
+    ("run bad.cl --global 64", "bad.cl:1"),
+    ("asm bad.s -o x.json", "bad.s:2: unknown instruction 'frobnicate'"),
+    ("run bad.mif --global 64", "bad.mif:1"),
+    ("run empty.mif --global 64", "the image is empty"),
+    ("run unknown.mif --global 64", "unknown opcode byte 0xFF"),
+    ("run long.mif --global 64", "4097 words"),
+    ("run bad.json --global 64", "not JSON"),
+    ("run other.json --global 64", "not an fgpu image"),
+    (f"run big.json --global 64 {RUN} --cram-size 4", "2000 words; the code RAM holds 1024"),
+    # configuration
+    (f"run copy.s --global 64 {RUN} --cus 3", "compute_units must be one of 1, 2, 4, 8, not 3"),
+    (f"run copy.s --global 64 {RUN} --axi-ports 2", "axi_ports=2 is not supported yet"),
+    (f"run copy.s --global 64 {RUN} --atomics add", "atomics=['add'] is not supported yet"),
+    (f"run copy.s --global 64 {RUN} --preset huge", "preset must be one of tiny, basic, full, reference"),
+    ("bench --cus 3 --engine functional", "compute_units"),
+    (f"run copy.s --global 64 {RUN} --latency slow", "--latency 'slow'"),
+    (f"run copy.s --global 64 {RUN} --latency 9:3", "least <= greatest"),
+    (f"run copy.s --global 64 {RUN} --trace x.vcd", "no signals to trace"),
+    # launches
+    (f"run copy.s --kernel kopy --global 64 {RUN}", "no kernel 'kopy'; the kernels it has: copy"),
+    ("run vec_add.cl --global 64 --engine functional --arg 1", "takes 3 arguments"),
+    ("run vec_add.cl --global 64 --engine functional --arg 1 --arg 2 --arg 1.5", "argument 2"),
+    (f"run copy.s --global 0 {RUN}", "global size 0 is 0"),
+    (f"run copy.s --global 1024 --local 1024 {RUN}", "from 1 to 512"),
+    (f"run copy.s --global 100 --local 64 {RUN}", "not a multiple of the local size 64"),
+    (f"run copy.s --global 1,2,3,4 {RUN}", "1 to 3 dimensions"),
+    (f"run outside.s --global 64 {RUN} --arg 0", "load from 0x00000000 by work-item 0 is outside memory"),
+    (f"run loop.s --global 64 {RUN} --max-cycles 100", "did not finish within 100"),
+    ("run copy.s --descriptor bad.xml --engine functional", "bad.xml: not a well-formed"),
+    ("run copy.s --descriptor none.xml --engine functional", "cannot read descriptor none.xml"),
+    # values
+    ("run copy.s --global 64 --engine functional --arg none.npy", "cannot read none.npy"),
+    ("run copy.s --global 64 --engine functional --arg text.npy", "text.npy is not a NumPy array"),
+    ("run copy.s --global 64 --engine functional --arg object.npy", "object.npy is not a NumPy array"),
+    ("run copy.s --global 64 --engine functional --arg hello", "neither a number nor a .npy file"),
+    ("run copy.s --global 64 --engine functional --arg random:int64:4", "must be FILL:TYPE:SHAPE"),
+    ("run copy.s --global 64 --engine functional --arg random:int32:-4", "shape '-4'"),
+    (f"run copy.s --global 64 {RUN} --output 7=x.npy", "no such array; arrays: argument 0, argument 1"),
+    (f"run copy.s --global 64 {RUN} --memory 0x10000000=5", "--memory needs an array"),
+    (f"run copy.s --global 64 {RUN} --memory 0=zeros:int32:4", "0x00000000 is outside memory"),
+    # benchmarks
+    ("bench nothing --engine functional", "no benchmark 'nothing'; choose from copy"),
+    ("bench matmul --sizes 300 --engine functional", "matmul: the size 300 is not n x n"),
+    ("bench bitonic --sizes 300 --engine functional", "bitonic: the size 300 is not a power of two"),
+    ("bench copy --sizes 0 --engine functional", "the size must be at least 1"),
+    ("bench copy --sizes 100 --engine functional", "not a multiple of the work-group size 64"),
+    ("bench copy --sizes 64 --group-size 3 --engine functional", "work-groups of 64"),
+    ("bench copy --sizes 64 --json none/x.json --engine functional", "cannot write none/x.json"),
+])
+def test_refused_with_a_message(fgpu, arguments, message):
+    before = set(Path().rglob("*"))
+    result = fgpu(arguments)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+    assert set(Path().rglob("*")) == before, "nothing half written"
+
+
+@pytest.mark.parametrize("arguments", [
+    "nonsense", "run", "run copy.s", "run copy.s --global x", "run copy.s --global 4 --engine modelsim",
+    "run copy.s --global 4 --output x=y", "run copy.s --global 4 --max-cycles 0", "compile vec_add.cl",
+    "run copy.s --descriptor a.xml --arg 1", "bench --sizes many", "run copy.s --global 4 --cus two",
+])
+def test_wrong_usage(fgpu, arguments):
+    result = fgpu(arguments)
+    assert result.exit_code == 2
+    assert "Usage: main" in result.stderr

@@ -1,0 +1,166 @@
+"""What the commands do when all is well."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compiler import Image, assemble
+from fgpu.cli.common import _descriptions
+from fgpu.cli.report import BUCKETS, time_table
+from fgpu.cli.values import argument
+from fgpu.config import Config
+from fgpu.probe import Bucket
+
+FUNCTIONAL = "--engine functional"
+
+
+@pytest.mark.parametrize("command", ["", "demo", "compile", "run", "bench", "asm", "disasm", "verilog"])
+def test_help(fgpu, command):
+    result = fgpu(f"{command} --help")
+    assert result.exit_code == 0
+    assert "Usage: main" in result.output
+
+
+def test_every_hardware_parameter_has_an_option_with_its_description(fgpu):
+    text = " ".join(fgpu("run --help").output.split())
+    for name in set(_descriptions()) - {"statistics"}:
+        assert f"--{name.replace('_', '-')}" in text
+    assert "KiB of the central cache" in text
+    assert "--statistics" not in text
+
+
+def test_compile_writes_an_image(fgpu):
+    result = fgpu("compile vec_add.cl -o out.json --listing")
+    assert result.exit_code == 0, result.output
+    assert "lw " in result.output
+    image = Image.load("out.json")
+    assert [p.name for p in image.kernel("vec_add").parameters] == ["a", "b", "out"]
+    assert fgpu("compile vec_add.cl -o out.mif").exit_code == 0
+    assert Image.load("out.mif").words == image.words
+
+
+def test_compile_passes_macros_on(fgpu):
+    Path("k.cl").write_text("__kernel void k(__global int *o) { o[get_global_id(0)] = VALUE; }")
+    assert fgpu("compile k.cl -o k.json -D VALUE=42").exit_code == 0
+    assert fgpu("compile k.cl -o k2.json").exit_code == 1
+    assert not Path("k2.json").exists()
+
+
+def test_assemble_and_disassemble(fgpu):
+    assert fgpu("asm copy.s -o copy.mif").exit_code == 0
+    result = fgpu("disasm copy.mif")
+    assert result.exit_code == 0
+    assert assemble(result.output).words == Image.load("copy.mif").words
+    assert fgpu("disasm copy.mif -o again.s").exit_code == 0
+    assert Path("again.s").read_text() == result.output
+
+
+def test_run_opencl_with_files_and_fills(fgpu):
+    a = np.arange(64, dtype=np.int32)
+    np.save("a.npy", a)
+    result = fgpu(f"run vec_add.cl --global 64 --arg a.npy --arg ones:int32:64 --arg zeros:int32:64 "
+                  f"--output 2=sum.npy {FUNCTIONAL}")
+    assert result.exit_code == 0, result.output
+    assert np.array_equal(np.load("sum.npy"), a + 1)
+    assert "argument 2 is now 1 2 3" in result.output
+
+
+@pytest.mark.parametrize("name", ["copy.mif", "copy.json", "copy.s"])
+def test_run_every_kind_of_program(fgpu, name):
+    fgpu("asm copy.s -o copy.mif")
+    fgpu("asm copy.s -o copy.json")
+    result = fgpu(f"run {name} --global 8,2 --local 4,1 --arg random:int32:16 --arg zeros:int32:16 --output 1=b.npy "
+                  f"--output 0=a.npy {FUNCTIONAL} --seed 3")
+    assert result.exit_code == 0, result.output
+    assert np.array_equal(np.load("a.npy")[:8], np.load("b.npy")[:8])
+
+
+def test_run_as_json(fgpu):
+    result = fgpu(f"run copy.s --global 64 --arg range:int32:64 --arg zeros:int32:64 --json {FUNCTIONAL}")
+    record = json.loads(result.stdout)
+    assert record["kernel"] == "copy"
+    assert record["work_item_instructions"] == 8 * 64
+    assert record["cycles"] is None
+
+
+def test_run_descriptor(fgpu):
+    Path("copy.xml").write_text(
+        "<kernel><nDim>1</nDim><start_addr>0</start_addr><global_size0>64</global_size0>"
+        "<work_group_size0>32</work_group_size0><nParameters>2</nParameters>"
+        "<param0>0x10000000</param0><param1>0x10040000</param1></kernel>")
+    result = fgpu("run copy.s --descriptor copy.xml --memory 0x10000000=range:int32:64 "
+                  f"--memory 0x10040000=zeros:int32:64 --output 0x10040000=out.npy {FUNCTIONAL}")
+    assert result.exit_code == 0, result.output
+    assert np.array_equal(np.load("out.npy"), np.arange(64))
+
+
+def test_same_seed_same_data(fgpu):
+    runs = []
+    for seed in (1, 1, 2):
+        fgpu(f"run copy.s --global 64 --arg random:int32:64 --arg zeros:int32:64 --output 1=o.npy --seed {seed} "
+             f"{FUNCTIONAL}")
+        runs.append(np.load("o.npy"))
+    assert np.array_equal(runs[0], runs[1])
+    assert not np.array_equal(runs[0], runs[2])
+
+
+def test_bench_writes_a_record_a_run(fgpu):
+    result = fgpu(f"bench copy matmul --cus 1,4 --sizes 256,1024 --json out.json {FUNCTIONAL}")
+    assert result.exit_code == 0, result.output
+    records = json.loads(Path("out.json").read_text())
+    assert [(r["kernel"], r["cus"], r["size"]) for r in records] == [
+        (kernel, cus, size) for kernel in ("copy", "matmul") for cus in (1, 4) for size in (256, 1024)]
+    assert all(r["passed"] and r["instructions"] > 0 and r["engine"] == "functional" for r in records)
+    assert records[-1]["reference_cycles"] == 31249
+    assert "31,249" in result.output
+
+
+def test_bench_fails_when_a_result_is_wrong(fgpu, monkeypatch):
+    from benchmarks import registry
+
+    monkeypatch.setattr(registry.Benchmark, "source", property(lambda self: Path("vec_add.cl").resolve()))
+    monkeypatch.setattr("benchmarks.registry.np.multiply", np.add)
+    Path("vec_add.cl").write_text(Path("vec_add.cl").read_text().replace("a[i] +", "a[i] -"))
+    result = fgpu(f"bench vec_add --sizes 64 --json out.json {FUNCTIONAL}")
+    assert result.exit_code == 1
+    assert "64 of 64 elements are wrong" in result.output
+    assert "1 of 1 runs failed" in result.stderr
+    assert json.loads(Path("out.json").read_text())[0]["passed"] is False
+
+
+def test_bench_reports_a_run_that_does_not_end(fgpu):
+    result = fgpu(f"bench fir --sizes 64 --max-cycles 10 {FUNCTIONAL}")
+    assert result.exit_code == 1
+    assert "did not finish within 10" in result.output
+
+
+def test_demo(fgpu):
+    result = fgpu(f"demo {FUNCTIONAL}")
+    assert result.exit_code == 0, result.output
+    for text in ("__kernel void vec_add", "lw ", "All 1024 results are what NumPy computes"):
+        assert text in result.output
+
+
+def test_verilog_goes_to_the_generator(fgpu, monkeypatch):
+    written = []
+    monkeypatch.setattr("fgpu.verilog.write_verilog", lambda config, path: written.append((config, path)))
+    assert fgpu("verilog -o fgpu.v --cus 2 --preset tiny").exit_code == 0
+    assert written == [(Config.preset("tiny", compute_units=2), Path("fgpu.v"))]
+
+
+def test_time_goes_into_named_buckets():
+    assert set(BUCKETS) == {bucket.name.lower() for bucket in Bucket}
+    assert time_table({"cycles": 5}) is None
+    table = time_table({"cycles": 10, "cu0.issue": 8, "cu1.issue": 4, "cu0.fetch": 2, "cu0.branch": 0})
+    assert table is not None
+    assert table.row_count == 2
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("12", 12), ("0x1F", 31), ("-3", -3), ("1.5", 1.5), ("range:uint8:2x2", [[0, 1], [2, 3]]),
+    ("zeros:float32:3", [0, 0, 0]),
+])
+def test_arguments(text, value):
+    assert np.array_equal(argument(text, np.random.default_rng(0)), value)
