@@ -82,7 +82,7 @@ class FGPU(wiring.Component):
                 unit.fetched.eq(code_ram.fetched[number]),
             ]
             if config.statistics:
-                m.d.comb += self.probe[number].eq(unit.probe)  # type: ignore[attr-defined]
+                m.d.comb += self.probe[number].eq(unit.probe)
         if config.statistics:
-            m.d.comb += self.cache_probe.eq(cache.probe)  # type: ignore[attr-defined]
+            m.d.comb += self.cache_probe.eq(cache.probe)
         return m

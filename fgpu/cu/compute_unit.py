@@ -24,7 +24,8 @@ class ComputeUnit(wiring.Component):
     """Runs work-groups of up to 512 work-items.
 
     ``runtime_write`` is the dispatcher's initialization, which comes only while no wavefront runs.
-    ``room``: a work-group of the running kernel would be taken at once. ``idle``: no wavefront runs and every memory access has left for the cache.
+    ``room``: a work-group of the running kernel would be taken at once. ``idle``: no wavefront runs and
+    every memory access has left for the cache.
     """
 
     def __init__(self, config: Config) -> None:
@@ -86,5 +87,5 @@ class ComputeUnit(wiring.Component):
         ]
         m.d.sync += self.idle.eq(scheduler.free.all() & ~launcher.busy & memory.idle)
         if self._config.statistics:
-            m.d.comb += self.probe.eq(scheduler.probe)  # type: ignore[attr-defined]
+            m.d.comb += self.probe.eq(scheduler.probe)
         return m

@@ -241,7 +241,7 @@ class WavefrontScheduler(wiring.Component):
             m.d.comb += controller.fetch_granted.eq(free & turn.valid & (turn.choice == slot))
 
     def _probe(self, m: Module, controllers: list[WavefrontController], issued: Any, mask: Any) -> None:
-        probe: Any = self.probe  # type: ignore[attr-defined]
+        probe: Any = self.probe
         states = [controller.state for controller in controllers]
         for slot, controller in enumerate(controllers):
             m.d.comb += [probe.states[slot].eq(states[slot]), probe.pcs[slot].eq(controller.pc)]
