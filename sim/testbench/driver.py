@@ -4,9 +4,14 @@ import ctypes
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 from fgpu.address_map import (
-    CRAM_BASE, DESCRIPTOR_WORDS, LRAM_BASE, ControlRegister, register_address,
+    CRAM_BASE,
+    DESCRIPTOR_WORDS,
+    LRAM_BASE,
+    ControlRegister,
+    register_address,
 )
 from fgpu.config import KERNEL_SLOTS, WAVEFRONTS, Config
 from fgpu.errors import ConfigError, LaunchError, MemoryAccessError, SimulationError, SimulationTimeout
@@ -28,6 +33,11 @@ _DOING = {
     WavefrontState.WRITE_PRESSURE: "waits for the memory controller to take a write",
 }
 _WAVEFRONTS_TOLD = 16
+
+
+def _register(register: Any) -> int:
+    # Amaranth is untyped, so that mypy takes the members of its enumerations for numbers.
+    return register_address(register)
 
 
 def check_timing(timing: MemoryTiming) -> None:
@@ -116,13 +126,13 @@ class BenchEngine(ABC):
         flag = 1 << launch.slot
         wanted = {CRAM_BASE + 4 * i: int(word) for i, word in enumerate(launch.program)}
         wanted |= {slot + 4 * i: int(word) for i, word in enumerate(launch.descriptor)}
-        wanted[register_address(ControlRegister.CLEAN_CACHE)] = flag if launch.clean else 0
-        wanted[register_address(ControlRegister.INITIALIZE)] = flag if launch.initialize else 0
+        wanted[_register(ControlRegister.CLEAN_CACHE)] = flag if launch.clean else 0
+        wanted[_register(ControlRegister.INITIALIZE)] = flag if launch.initialize else 0
         # What the hardware already holds need not be written again.
         changed = {address: word for address, word in wanted.items() if self._written.get(address) != word}
         self._written |= changed
         operations = [abi.HostOp(abi.OP_WRITE, address, word) for address, word in changed.items()]
-        operations.append(abi.HostOp(abi.OP_START, register_address(ControlRegister.START), flag))
+        operations.append(abi.HostOp(abi.OP_START, _register(ControlRegister.START), flag))
         operations.append(abi.HostOp(abi.OP_WAIT, 0, launch.slot))
         return (abi.HostOp * len(operations))(*operations)
 
@@ -132,7 +142,7 @@ class BenchEngine(ABC):
         units = list(result.unit)[:self.config.compute_units]
         stats: dict[str, int] = {"cycles": result.cycles}
         for i, unit in enumerate(units):
-            stats |= {f"cu{i}.{bucket.name.lower()}": unit.buckets[bucket.value] for bucket in Bucket}
+            stats |= {f"cu{i}.{name.lower()}": unit.buckets[bucket.value] for name, bucket in Bucket.__members__.items()}
             stats |= {f"cu{i}.instructions": unit.instructions,
                       f"cu{i}.work_item_instructions": unit.work_item_instructions}
         stats |= {f"cache.{name}": result.events[i] for i, name in enumerate(self._events)}

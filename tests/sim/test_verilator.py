@@ -88,7 +88,7 @@ def test_access_outside_memory(engine_class, memory):
 @pytest.mark.parametrize("engine_class", ENGINES)
 def test_timeout_tells_what_wavefronts_do(engine_class, memory):
     engine = engine_class(Config(), memory, core=StubCore)
-    with pytest.raises(SimulationTimeout, match="after 50 cycles.*\n.*CU 0 wavefront 3 at instruction 17: waits for memory"):
+    with pytest.raises(SimulationTimeout, match=r"after 50 cycles:\nCU 0 wavefront 3 at instruction 17: waits"):
         engine.launch(launch(memory, max_cycles=50))
     cycles = engine.launch(launch(memory)).cycles
     with pytest.raises(SimulationTimeout):

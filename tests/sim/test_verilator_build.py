@@ -131,13 +131,13 @@ def test_no_compiler_at_all(monkeypatch, tmp_path):
 def test_failing_compiler_tells_why(tmp_path):
     source = tmp_path / "bad.cpp"
     source.write_text("int f() { return nonsense; }\n")
-    with pytest.raises(ToolError, match="(?s)failed with exit status 1.*nonsense"):
+    with pytest.raises(ToolError, match=r"(?s)failed with exit status 1.*nonsense"):
         find_compiler().compile([(source, ())], tmp_path / "bad.so")
 
 
 def test_failing_verilator_tells_why(cache, monkeypatch):
     monkeypatch.setattr(verilator_build, "_VERILATE", ["--no-such-option"])
-    with pytest.raises(ToolError, match="(?s)verilator_bin failed.*no-such-option"):
+    with pytest.raises(ToolError, match=r"(?s)verilator_bin failed.*no-such-option"):
         build_model(Config(), core=StubCore)
     assert entries(cache) == []
 
@@ -157,3 +157,10 @@ def test_zig_builds_a_model():
 
 def test_compiler_is_a_plain_value():
     assert Compiler(("c++",), "1") == Compiler(("c++",), "1")
+
+
+def test_only_the_hardware_is_in_the_key():
+    package = Path(verilator_build.fgpu.__file__).parent
+    names = {str(path.relative_to(package)) for path in verilator_build._imported(package, [package / "core.py"])}
+    assert {"core.py", "config.py", "cu/pe.py", "cache/tag_stage.py", "isa.py", "axi/signatures.py"} <= names
+    assert not any(name.startswith("cli") for name in names)
