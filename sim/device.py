@@ -126,7 +126,6 @@ class Device:
         self._engine = _engine(engine, self.config, self.memory, memory_latency, trace)
         self._allocator = Allocator(self.memory)
         self._cache_is_clean = True
-        self._initialized_shape: tuple[int, ...] | None = None
 
     def __enter__(self) -> "Device":
         return self
@@ -226,8 +225,8 @@ class Device:
         slot
             Which of the 16 LRAM slots to use.
         initialize, clean
-            The bits of the control registers: ``initialize=False`` saves the start-up work of a launch whose
-            work-groups have the shape of the one before; ``clean=False`` leaves the results in the cache.
+            The bits of the control registers: ``initialize=False`` saves start-up time where the work-groups
+            have the shape of the launch before; ``clean=False`` leaves the results in the cache.
         max_cycles
             Watchdog limit in cycles (on the functional engine in wavefront instructions).
 
@@ -275,13 +274,9 @@ class Device:
             raise LaunchError(f"the slot is {launch.slot!r}; LRAM has the slots 0 to {KERNEL_SLOTS - 1}")
         if launch.max_cycles < 1:
             raise LaunchError(f"max_cycles must be at least 1, not {launch.max_cycles}")
-        if not launch.initialize and descriptor.local_size != self._initialized_shape:
-            raise LaunchError(f"initialize=False needs an earlier launch with work-groups of the same shape "
-                              f"{descriptor.local_size}; pass initialize=True to the first launch")
-        # Should the engine fail, it starts anew at the next launch: uninitialized, with an empty cache.
-        self._initialized_shape, self._cache_is_clean = None, True
+        self._cache_is_clean = True     # should the engine fail, it starts anew, with an empty cache
         result = self._engine.launch(launch)
-        self._initialized_shape, self._cache_is_clean = descriptor.local_size, launch.clean
+        self._cache_is_clean = launch.clean
         return Run(kernel=name, engine=self.engine, cycles=result.cycles, instructions=result.instructions,
                    work_item_instructions=result.work_item_instructions, stats=dict(result.stats),
                    seconds=result.seconds)

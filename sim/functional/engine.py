@@ -6,7 +6,6 @@ from itertools import count
 
 import numpy as np
 
-from fgpu.address_map import DescriptorWord
 from fgpu.config import Config
 from fgpu.errors import SimulationError, SimulationTimeout
 from sim.descriptor import KernelDescriptor
@@ -77,12 +76,12 @@ class _Run:
         self._memory = memory
         self._limit = launch.max_cycles
         self._entry = descriptor.entry
-        self._parameters = tuple(int(word) for word in launch.descriptor[DescriptorWord.PARAMETERS:])
+        self._descriptor = [int(word) for word in launch.descriptor]
         self._program = Program(launch.program, config)
 
     def work_groups(self, groups: WorkGroups) -> None:
         """Run some work-groups to their end."""
-        items = WorkItems(groups, self._program, self._memory, self._parameters, self._config.scratchpad_words)
+        items = WorkItems(groups, self._program, self._memory, self._descriptor, self._config.scratchpad_words)
         wavefronts = Wavefronts(groups.masks, self._config.link_stack_depth)
         pending: dict[int, list[np.ndarray]] = defaultdict(list)
         pending[self._entry].append(np.arange(groups.wavefronts))

@@ -1,15 +1,17 @@
 """The state of work-items that run together, and what the instructions do to it."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from fgpu.address_map import DescriptorWord, ShapeWord
 from fgpu.config import WAVEFRONT_SIZE
 from fgpu.errors import MemoryAccessError
 from fgpu.isa import REGISTER_COUNT, Opcode, Unit
-from sim.descriptor import KernelDescriptor
+from sim.descriptor import DIMENSIONS_MAX, KernelDescriptor
 from sim.memory import GlobalMemory
 
 from .operations import CONDITIONS, OPERATIONS, Operand, Words
@@ -82,13 +84,13 @@ class WorkItems:
     Registers and scratchpads start as zero; the hardware's hold what was there before.
     """
 
-    def __init__(self, groups: WorkGroups, program: Program, memory: GlobalMemory, parameters: tuple[int, ...],
+    def __init__(self, groups: WorkGroups, program: Program, memory: GlobalMemory, descriptor: Sequence[int],
                  scratchpad_words: int) -> None:
         self._groups = groups
         self._program = program
         self._memory = memory
         self._half_words = memory.bytes.view("<u2")
-        self._parameters = parameters
+        self._words = descriptor
         self._count = groups.wavefronts * WAVEFRONT_SIZE
         self._registers = np.zeros((REGISTER_COUNT, self._count), dtype=np.uint32)
         self._scratchpad_words = scratchpad_words
@@ -192,23 +194,21 @@ class WorkItems:
         return self._runtime[key]
 
     def _runtime_value_computed(self, mnemonic: str, index: int) -> Operand:
-        descriptor = self._groups.descriptor
-
-        def dimension(values: tuple[int, ...], missing: int) -> np.uint32:
-            return np.uint32(values[index] if index < len(values) else missing)
-
+        if mnemonic == "lp":
+            return np.uint32(self._words[DescriptorWord.PARAMETERS + index])
+        if index >= DIMENSIONS_MAX:
+            return np.uint32(0)
+        local_size = np.uint32(ShapeWord.from_bits(self._words[DescriptorWord.SHAPE]).work_group_size[index])
         match mnemonic:
-            case "lp":
-                return np.uint32(self._parameters[index])
             case "size":
-                return dimension(descriptor.global_size, 1)
+                return np.uint32(self._words[DescriptorWord.GLOBAL_SIZE + index])
             case "wgsize":
-                return dimension(descriptor.local_size, 1)
+                return local_size
             case "lid":
                 return self._groups.local_id(index)
             case "wgid":
                 return self._groups.group_id(index)
             case _:
                 assert mnemonic == "wgoff"
-                return (self._groups.group_id(index) * dimension(descriptor.local_size, 1)
-                        + dimension(descriptor.global_offset, 0))
+                offset = np.uint32(self._words[DescriptorWord.GLOBAL_OFFSET + index])
+                return self._groups.group_id(index) * local_size + offset

@@ -163,16 +163,6 @@ def test_host_access_needs_a_clean_cache(device):
     assert out.read().any()
 
 
-def test_initialize_is_needed_for_another_shape(device):
-    out = device.buffer(64)
-    with pytest.raises(LaunchError, match="initialize=False needs an earlier launch"):
-        device.launch(kernels.LOOP, global_size=64, args=[out], initialize=False)
-    device.launch(kernels.LOOP, global_size=64, local_size=64, args=[out])
-    device.launch(kernels.LOOP, global_size=128, local_size=64, args=[device.buffer(128)], initialize=False)
-    with pytest.raises(LaunchError, match="initialize=False"):
-        device.launch(kernels.LOOP, global_size=64, local_size=32, args=[out], initialize=False)
-
-
 @pytest.mark.parametrize(("latency", "bounds"), [(None, (0, 0)), (7, (7, 7)), ((3, 9), (3, 9))])
 def test_latency_becomes_memory_timing(latency, bounds):
     timing = memory_timing(latency)
