@@ -14,7 +14,7 @@ __all__ = ["expand"]
 _RUNTIME = Path(__file__).parent / "runtime.cl"
 _WORD = integer(32)
 _DIVISIONS = ("udiv", "sdiv", "urem", "srem")
-_BIT_INTRINSICS = ("ctpop", "ctlz", "cttz", "bswap", "bitreverse")
+_BIT_INTRINSICS = ("ctpop", "ctlz", "cttz")
 _serial = itertools.count()
 
 
@@ -196,7 +196,7 @@ class _Expansion:
             step("sub", Constant(0), quotient)
 
     def bit_intrinsic(self, call: Instruction) -> list[Instruction]:
-        """Bit counting and reversal of narrow integers in terms of the routines for words."""
+        """Bit counting in narrow integers in terms of the routines for words."""
         name, bits = call.detail.split(".")[1], call.type.bits
         made: list[Instruction] = []
         word = self.as_word(call.operands[0], call, False, made)
@@ -204,9 +204,8 @@ class _Expansion:
             made.append(_new("or", _WORD, [word, Constant(1 << bits)], call))
             word = Local(made[-1].name)
         result = self.call(f"fgpu_{name}32", [word], call)
-        if bits < 32 and name in ("bswap", "bitreverse", "ctlz"):
+        if bits < 32 and name == "ctlz":
             made.append(result)
-            op = "sub" if name == "ctlz" else "lshr"
-            result = _new(op, _WORD, [Local(result.name), Constant(32 - bits)], call)
+            result = _new("sub", _WORD, [Local(result.name), Constant(32 - bits)], call)
         self.finish(made, call, result)
         return made

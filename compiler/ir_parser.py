@@ -131,6 +131,10 @@ class _Parser:
             return self.named_types.get(token[1:], Type("other", text=token))
         if token in _FLOATS:
             return Type("float", bits=_FLOATS[token], text=token)
+        if token == "target":                   # images, samplers and other opaque things
+            tokens.next()
+            token = tokens.peek().strip('"')
+            tokens.close(")")
         return Type("other", text=token)
 
     def value(self, tokens: _Tokens) -> Value:
@@ -341,6 +345,7 @@ class _Parser:
         into.detail = callee[1:] if callee[:1] == "@" else {"%": "%", "asm": "asm"}.get(callee[:1] or callee, callee)
         if callee[:1] == "@":
             tokens.next()
+            into.align = min(map(int, re.findall(r"align (\d+)", " ".join(tokens.tokens))), default=1)
             self.separated(tokens, into, ")")
 
     def read_br(self, tokens: _Tokens, into: Instruction) -> None:

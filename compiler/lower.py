@@ -1,18 +1,17 @@
 """Instruction selection: IR of one kernel to machine operations on virtual registers."""
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from fgpu.config import WORK_GROUP_MAX
 from fgpu.isa import Opcode
 
 from .builder import Builder
+from .calls import CallSelector
 from .cfg import Flow
 from .conditions import ConditionSelector
-from .ir import Block, Constant, Function, Global, Instruction, Local, Type, Value, Variable
+from .ir import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value
 from .memory import GLOBAL_SPACES, MemorySelector
 from .mir import ZERO, MachineBlock, MachineFunction, Phi
-from .refusals import check_function, refuse, unsupported_call
+from .refusals import check_function, refuse, unsupported_instruction
 
 __all__ = ["lower"]
 
@@ -20,17 +19,12 @@ _BINARY = {
     "add": Opcode.ADD, "sub": Opcode.SUB, "mul": Opcode.MUL, "and": Opcode.AND, "or": Opcode.OR, "xor": Opcode.XOR,
     "shl": Opcode.SLL, "lshr": Opcode.SRL, "ashr": Opcode.SRA,
 }
-_DIMENSIONS = 3
-_ID_BITS = (WORK_GROUP_MAX - 1).bit_length()
-_IGNORED = ("llvm.lifetime.", "llvm.assume", "llvm.dbg.", "llvm.experimental.noalias.", "llvm.donothing")
-_MINMAX = {"llvm.smin.": (True, False), "llvm.smax.": (True, True), "llvm.umin.": (False, False),
-           "llvm.umax.": (False, True)}
 
 
 class _Lowering:
-    def __init__(self, function: Function, variables: Mapping[str, Variable]) -> None:
+    def __init__(self, function: Function, module: Module) -> None:
         self.function = function
-        self.variables = variables
+        self.module = module
         self.flow = Flow({name: block.successors for name, block in function.blocks.items()})
         self.machine = MachineFunction(function.name)
         self.builder = Builder(self.machine)
@@ -47,6 +41,7 @@ class _Lowering:
                         self.users.setdefault(operand.name, []).append(instruction)
         self.definitions.pop("", None)
         self.memory = MemorySelector(function, self.builder, self.value, self.definitions, self.users, self.depth_of)
+        self.calls = CallSelector(function, module, self.builder, self.value, self.memory, self.depth_of)
         self.conditions = ConditionSelector(self.builder, self.value, self.definitions)
 
     def run(self) -> MachineFunction:
@@ -102,7 +97,7 @@ class _Lowering:
         if handler is None and instruction.op in _BINARY:
             handler = self.binary
         if handler is None:
-            raise refuse(self.function, instruction, f"instruction {instruction.op!r} is not supported")
+            raise unsupported_instruction(self.function, instruction)
         result = handler(instruction)
         if instruction.name and result is not None:
             self.values[instruction.name] = result
@@ -246,135 +241,10 @@ class _Lowering:
 
     op_unreachable = op_ret
 
-    # -- calls -------------------------------------------------------------------------------------------
-
-    def op_call(self, call: Instruction) -> int | None:
-        callee = call.detail
-        if callee.startswith(_IGNORED):
-            return None
-        if callee.startswith(("llvm.memset.p0.", "llvm.memcpy.p0.")):
-            self.memory.private_fill(call, self.filling(call))
-            return None
-        for prefix, (is_signed, is_max) in _MINMAX.items():
-            if callee.startswith(prefix):
-                return self.minmax(call, is_signed, is_max)
-        intrinsic = re.fullmatch(r"llvm\.(\w+(?:\.sat)?)\.i\d+", callee)
-        name = re.fullmatch(r"_Z(\d+)(\w+)", callee)
-        builtin = intrinsic[1].replace(".", "_") if intrinsic else name[2][:int(name[1])] if name else callee
-        handler: Callable[[Instruction], int] | None = getattr(self, f"call_{builtin}", None)
-        if handler is None:
-            raise unsupported_call(self.function, call, builtin)
-        return handler(call)
-
-    def filling(self, call: Instruction) -> bytes | None:
-        """The bytes that a memset or a memcpy writes, if they are known."""
-        source, length = call.operands[1:3]
-        if isinstance(source, Global):
-            return self.variables[source.name].content if source.name in self.variables else None
-        if isinstance(source, Constant) and source.value is not None and isinstance(length, Constant):
-            return bytes([source.value & 0xFF]) * (length.value or 0)
-        return None
-
-    def minmax(self, call: Instruction, is_signed: bool, is_max: bool) -> int:
-        b, bits = self.builder, call.type.bits
-        extend = b.sign_extended if is_signed else b.zero_extended
-        x, y = (extend(register, bits) for register in self.both(call))
-        less = b.less(x, y, is_signed)
-        return b.select(less, is_max, x, y)
-
-    def call_abs(self, call: Instruction) -> int:
-        b = self.builder
-        x = b.sign_extended(self.value(call.operands[0], call.type), call.type.bits)
-        return b.select(b.less(x, ZERO, is_signed=True), False, b.sub(ZERO, x), x)
-
-    def funnel(self, call: Instruction, to_left: bool) -> int:
-        """fshl and fshr: the upper or lower word of two words shifted together."""
-        b, bits = self.builder, call.type.bits
-        high, low, amount = (self.value(operand, call.type) for operand in call.operands)
-        if bits & (bits - 1):
-            raise refuse(self.function, call, f"a rotation of {bits} bits is not supported")
-        known = b.value_of(amount)
-        if known is not None and known % bits == 0:
-            return high if to_left else low
-        if known is not None:
-            left = known % bits if to_left else bits - known % bits
-            low = b.srl(b.zero_extended(low, bits), b.const(bits - left))
-            if self.depth_of(""):
-                return b.macc(low, high, b.const(1 << left), in_loop=True)
-            return b.or_(b.shl(high, b.const(left)), low)
-        amount = b.and_(amount, b.const(bits - 1))
-        rest = b.and_(b.sub(ZERO, amount), b.const(bits - 1))
-        # The two shifts are by n and bits - n; for n = 0 the second is split so that it shifts by bits.
-        one = b.const(1)
-        if to_left:
-            low = b.zero_extended(low, bits)
-            if call.operands[0] == call.operands[1]:
-                return b.or_(b.shl(high, amount), b.srl(low, rest))
-            return b.or_(b.shl(high, amount), b.srl(b.srl(low, one), b.xor(amount, b.const(bits - 1))))
-        low = b.zero_extended(low, bits)
-        if call.operands[0] == call.operands[1]:
-            return b.or_(b.shl(high, rest), b.srl(low, amount))
-        return b.or_(b.shl(b.shl(high, one), b.xor(amount, b.const(bits - 1))), b.srl(low, amount))
-
-    def call_fshl(self, call: Instruction) -> int:
-        return self.funnel(call, to_left=True)
-
-    def call_fshr(self, call: Instruction) -> int:
-        return self.funnel(call, to_left=False)
-
-    def call_usub_sat(self, call: Instruction) -> int:
-        b = self.builder
-        x, y = (b.zero_extended(register, call.type.bits) for register in self.both(call))
-        return b.select(b.less(x, y, is_signed=False), False, ZERO, b.sub(x, y))
-
-    def call_uadd_sat(self, call: Instruction) -> int:
-        b = self.builder
-        x, y = (b.zero_extended(register, call.type.bits) for register in self.both(call))
-        total = b.add(x, y)
-        if call.type.bits == 32:
-            return b.select(b.less(total, x, is_signed=False), False, b.const(-1), total)
-        limit = b.const((1 << call.type.bits) - 1)
-        return b.select(b.less(total, limit, is_signed=False), False, total, limit)
-
-    # -- the index space ---------------------------------------------------------------------------------
-
-    def query(self, call: Instruction, outside: int, build: Callable[[int], int]) -> int:
-        """``build`` for the constant dimension of the call; ``outside`` for a dimension beyond the third."""
-        dimension = call.operands[0]
-        if not isinstance(dimension, Constant) or dimension.value is None:
-            raise refuse(self.function, call, "the dimension of a work-item function must be a constant")
-        return build(dimension.value) if dimension.value in range(_DIMENSIONS) else self.builder.const(outside)
-
-    def runtime(self, opcode: Opcode, dimension: int, bits: int = 32) -> int:
-        return self.builder.note(self.builder.emit(opcode, imm=dimension), bits)
-
-    def call_get_global_id(self, call: Instruction) -> int:
-        return self.query(call, 0, lambda d: self.builder.add(self.runtime(Opcode.LID, d, _ID_BITS),
-                                                              self.runtime(Opcode.WGOFF, d)))
-
-    def call_get_local_id(self, call: Instruction) -> int:
-        return self.query(call, 0, lambda d: self.runtime(Opcode.LID, d, _ID_BITS))
-
-    def call_get_group_id(self, call: Instruction) -> int:
-        return self.query(call, 0, lambda d: self.runtime(Opcode.WGID, d))
-
-    def call_get_global_size(self, call: Instruction) -> int:
-        return self.query(call, 1, lambda d: self.runtime(Opcode.SIZE, d))
-
-    def call_get_local_size(self, call: Instruction) -> int:
-        return self.query(call, 1, lambda d: self.runtime(Opcode.WGSIZE, d, _ID_BITS + 1))
-
-    def call_get_global_offset(self, call: Instruction) -> int:
-        """wgoff is the group's number times its size, plus the global offset."""
-        def offset(d: int) -> int:
-            start = self.builder.mul(self.runtime(Opcode.WGID, d), self.runtime(Opcode.WGSIZE, d, _ID_BITS + 1))
-            return self.builder.sub(self.runtime(Opcode.WGOFF, d), start)
-        return self.query(call, 0, offset)
+    def op_call(self, instruction: Instruction) -> int | None:
+        return self.calls.call(instruction)
 
 
-def lower(function: Function, variables: Mapping[str, Variable]) -> MachineFunction:
-    """Select instructions for ``function``; raises CompileError for what the machine cannot do.
-
-    ``variables`` are the constants of the module, from which private arrays are initialized.
-    """
-    return _Lowering(function, variables).run()
+def lower(function: Function, module: Module) -> MachineFunction:
+    """Select instructions for ``function`` of ``module``; raises CompileError for what the machine cannot do."""
+    return _Lowering(function, module).run()

@@ -156,6 +156,17 @@ class MemorySelector:
             address = b.add(address, b.mul(register, b.const(stride)))
         return b.add(address, b.const(path.offset))
 
+    def copy(self, call: Instruction) -> None:
+        """memcpy of a constant length between global addresses, a word at a time: assignment of a struct."""
+        b, length = self.builder, call.operands[2]
+        if call.types[1].space not in GLOBAL_SPACES or not isinstance(length, Constant) or length.value is None \
+                or length.value % _WORD or call.align < _WORD:
+            raise self.function.error("memory can only be copied in whole aligned words", call)
+        to, source = (self.value(operand, type) for operand, type in zip(call.operands[:2], call.types, strict=False))
+        words = [b.emit(Opcode.LW, rs=b.const(at), rt=source) for at in range(length.value // _WORD)]
+        for at, word in enumerate(words):
+            b.effect(Opcode.SW, rs=b.const(at), rt=to, rd=word)
+
     # -- private memory --------------------------------------------------------------------------------
 
     def alloca(self, instruction: Instruction) -> int:

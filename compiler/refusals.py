@@ -1,20 +1,29 @@
 """What the compiler does not support (yet): every refusal names the construct and its source line."""
 
+import re
+from collections.abc import Container
+
 from fgpu.errors import CompileError
 
 from .ir import Function, Instruction, Type
 from .memory import GLOBAL_SPACES, PRIVATE_SPACE
 
-__all__ = ["check_function", "describe", "refuse", "unsupported_call"]
+__all__ = ["check_function", "refuse", "unsupported_call", "unsupported_instruction"]
 
 _LOCAL_SPACE = 3
 _KNOWN_CALLS = {
-    "barrier": "barrier()",
-    "printf": "printf()",
-    "get_work_dim": "get_work_dim(): the hardware does not tell the number of dimensions; pass it as an argument",
-    "asm": "inline assembly",
-    "%": "a call through a function pointer",
+    "barrier": "barrier() is not supported",
+    "printf": "printf() is not supported",
+    "get_work_dim": "get_work_dim() is not supported: the hardware does not know it; pass it as an argument",
+    "asm": "inline assembly is not supported",
+    "%": "a call through a function pointer is not supported",
 }
+_KNOWN_INSTRUCTIONS = (
+    (re.compile(r"f(add|sub|mul|div|rem|neg|cmp|ptrunc|pext)|[us]itofp|fpto[us]i"), "floating point"),
+    (re.compile(r"atomic.*|cmpxchg|fence"), "atomic operations"),
+    (re.compile(r"(extract|insert)element|shufflevector"), "vector types"),
+    (re.compile(r"(extract|insert)value"), "a struct or array by value"),
+)
 
 
 def refuse(function: Function, at: Instruction | None, message: str) -> CompileError:
@@ -22,7 +31,7 @@ def refuse(function: Function, at: Instruction | None, message: str) -> CompileE
     return function.error(message, at)
 
 
-def describe(type: Type) -> str:
+def _describe(type: Type) -> str:
     """A type in the words of its user."""
     match type.kind:
         case "float":
@@ -33,6 +42,8 @@ def describe(type: Type) -> str:
             return "vector types"
         case "struct" | "array":
             return "a struct or array by value"
+    if type.text.startswith("spirv.Image"):
+        return "an image"
     return f"type {type.text or type.kind}"
 
 
@@ -57,15 +68,30 @@ def _check_type(function: Function, at: Instruction | None, type: Type, where: s
     if type.kind == "ptr" and type.space not in (*GLOBAL_SPACES, PRIVATE_SPACE):
         raise refuse(function, at, f"pointers to address space {type.space} are not supported")
     if not type.is_word and not (at is not None and at.op == "call" and type.bits == 64 and "llvm." in at.detail):
-        raise refuse(function, at, f"{describe(type)} not supported: {where}")
+        raise refuse(function, at, f"{_describe(type)} not supported: {where}")
 
 
-def unsupported_call(function: Function, call: Instruction, name: str) -> CompileError:
-    """The error for a call that was neither inlined nor is an instruction of the machine."""
+def unsupported_instruction(function: Function, at: Instruction) -> CompileError:
+    """The error for an instruction that instruction selection does not know."""
+    for pattern, what in _KNOWN_INSTRUCTIONS:
+        if pattern.fullmatch(at.op):
+            return refuse(function, at, f"{what} not supported: {at.op}")
+    return refuse(function, at, f"instruction {at.op!r} is not supported")
+
+
+def unsupported_call(function: Function, call: Instruction, name: str, defined: Container[str]) -> CompileError:
+    """The error for a call that was neither inlined nor is an instruction of the machine.
+
+    ``defined`` are the functions that have a body.
+    """
+    if call.detail in defined:
+        return refuse(function, call, f"recursive function {name!r} is not supported")
     if name in _KNOWN_CALLS:
-        return refuse(function, call, f"{_KNOWN_CALLS[name]} is not supported")
+        return refuse(function, call, _KNOWN_CALLS[name])
     if name.startswith(("atomic_", "atom_")):
         return refuse(function, call, f"atomic operations are not supported ({name})")
     if name.endswith("mem_fence"):
         return refuse(function, call, f"memory fences are not supported ({name})")
-    return refuse(function, call, f"function {name!r} has no definition here (or is recursive)")
+    if call.detail.startswith("llvm."):
+        return refuse(function, call, f"{call.detail} is not supported")
+    return refuse(function, call, f"function {name!r} has no definition in this program")

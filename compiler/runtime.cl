@@ -65,12 +65,3 @@ static inline uint bits_below_top(uint x)
 
 uint fgpu_ctlz32(uint x) { return 32 - fgpu_ctpop32(bits_below_top(x)); }
 uint fgpu_cttz32(uint x) { return fgpu_ctpop32(~x & (x - 1)); }
-uint fgpu_bswap32(uint x) { return x >> 24 | (x >> 8 & 0xff00) | (x << 8 & 0xff0000) | x << 24; }
-
-uint fgpu_bitreverse32(uint x)
-{
-    x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
-    x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2;
-    x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
-    return fgpu_bswap32(x);
-}

@@ -1,0 +1,185 @@
+"""Calls: compiler intrinsics and the work-item functions."""
+
+import re
+from collections.abc import Callable
+
+from fgpu.config import WORK_GROUP_MAX
+from fgpu.isa import Opcode
+
+from .builder import Builder
+from .ir import Constant, Function, Global, Instruction, Module, Type, Value
+from .memory import MemorySelector
+from .mir import ZERO
+from .refusals import refuse, unsupported_call
+
+__all__ = ["CallSelector"]
+
+_DIMENSIONS = 3
+_ID_BITS = (WORK_GROUP_MAX - 1).bit_length()
+_IGNORED = ("llvm.lifetime.", "llvm.assume", "llvm.dbg.", "llvm.experimental.noalias.", "llvm.donothing")
+_MINMAX = {"llvm.smin.": (True, False), "llvm.smax.": (True, True), "llvm.umin.": (False, False),
+           "llvm.umax.": (False, True)}
+
+
+class CallSelector:
+    """Selects code for the calls of one function. ``value`` gives the register of an operand."""
+
+    def __init__(self, function: Function, module: Module, builder: Builder, value: Callable[[Value, Type], int],
+                 memory: MemorySelector, depth_of: Callable[[str], int]) -> None:
+        self.function = function
+        self.module = module
+        self.builder = builder
+        self.value = value
+        self.memory = memory
+        self.depth_of = depth_of
+
+    def both(self, call: Instruction) -> tuple[int, int]:
+        """Registers of the first two arguments."""
+        return (self.value(call.operands[0], call.types[0]), self.value(call.operands[1], call.types[1]))
+
+    def call(self, call: Instruction) -> int | None:
+        """The result of a call, if it has one."""
+        callee = call.detail
+        if callee.startswith(_IGNORED):
+            return None
+        if callee.startswith(("llvm.memset.p0.", "llvm.memcpy.p0.")):
+            self.memory.private_fill(call, self.filling(call))
+            return None
+        if callee.startswith("llvm.memcpy.p1."):
+            self.memory.copy(call)
+            return None
+        for prefix, (is_signed, is_max) in _MINMAX.items():
+            if callee.startswith(prefix):
+                return self.minmax(call, is_signed, is_max)
+        intrinsic = re.fullmatch(r"llvm\.(\w+(?:\.sat)?)\.i\d+", callee)
+        name = re.fullmatch(r"_Z(\d+)(\w+)", callee)
+        builtin = intrinsic[1].replace(".", "_") if intrinsic else name[2][:int(name[1])] if name else callee
+        handler: Callable[[Instruction], int] | None = getattr(self, f"call_{builtin}", None)
+        if handler is None:
+            raise unsupported_call(self.function, call, builtin, self.module.functions)
+        return handler(call)
+
+    def filling(self, call: Instruction) -> bytes | None:
+        """The bytes that a memset or a memcpy writes, if they are known."""
+        source, length = call.operands[1:3]
+        if isinstance(source, Global):
+            variable = self.module.variables.get(source.name)
+            return variable.content if variable is not None else None
+        if isinstance(source, Constant) and source.value is not None and isinstance(length, Constant):
+            return bytes([source.value & 0xFF]) * (length.value or 0)
+        return None
+
+    def minmax(self, call: Instruction, is_signed: bool, is_max: bool) -> int:
+        b, bits = self.builder, call.type.bits
+        extend = b.sign_extended if is_signed else b.zero_extended
+        x, y = (extend(register, bits) for register in self.both(call))
+        less = b.less(x, y, is_signed)
+        return b.select(less, is_max, x, y)
+
+    def call_abs(self, call: Instruction) -> int:
+        b = self.builder
+        x = b.sign_extended(self.value(call.operands[0], call.type), call.type.bits)
+        return b.select(b.less(x, ZERO, is_signed=True), False, b.sub(ZERO, x), x)
+
+    def funnel(self, call: Instruction, to_left: bool) -> int:
+        """fshl and fshr: the upper or lower word of two words shifted together."""
+        b, bits = self.builder, call.type.bits
+        high, low, amount = (self.value(operand, call.type) for operand in call.operands)
+        if bits & (bits - 1):
+            raise refuse(self.function, call, f"a rotation of {bits} bits is not supported")
+        known = b.value_of(amount)
+        if known is not None and known % bits == 0:
+            return high if to_left else low
+        if known is not None:
+            left = known % bits if to_left else bits - known % bits
+            low = b.srl(b.zero_extended(low, bits), b.const(bits - left))
+            if self.depth_of(""):
+                return b.macc(low, high, b.const(1 << left), in_loop=True)
+            return b.or_(b.shl(high, b.const(left)), low)
+        amount = b.and_(amount, b.const(bits - 1))
+        rest = b.and_(b.sub(ZERO, amount), b.const(bits - 1))
+        # The two shifts are by n and bits - n; for n = 0 the second is split so that it shifts by bits.
+        one = b.const(1)
+        if to_left:
+            low = b.zero_extended(low, bits)
+            if call.operands[0] == call.operands[1]:
+                return b.or_(b.shl(high, amount), b.srl(low, rest))
+            return b.or_(b.shl(high, amount), b.srl(b.srl(low, one), b.xor(amount, b.const(bits - 1))))
+        low = b.zero_extended(low, bits)
+        if call.operands[0] == call.operands[1]:
+            return b.or_(b.shl(high, rest), b.srl(low, amount))
+        return b.or_(b.shl(b.shl(high, one), b.xor(amount, b.const(bits - 1))), b.srl(low, amount))
+
+    def call_fshl(self, call: Instruction) -> int:
+        return self.funnel(call, to_left=True)
+
+    def call_fshr(self, call: Instruction) -> int:
+        return self.funnel(call, to_left=False)
+
+    def call_usub_sat(self, call: Instruction) -> int:
+        b = self.builder
+        x, y = (b.zero_extended(register, call.type.bits) for register in self.both(call))
+        return b.select(b.less(x, y, is_signed=False), False, ZERO, b.sub(x, y))
+
+    def call_uadd_sat(self, call: Instruction) -> int:
+        b = self.builder
+        x, y = (b.zero_extended(register, call.type.bits) for register in self.both(call))
+        total = b.add(x, y)
+        if call.type.bits == 32:
+            return b.select(b.less(total, x, is_signed=False), False, b.const(-1), total)
+        limit = b.const((1 << call.type.bits) - 1)
+        return b.select(b.less(total, limit, is_signed=False), False, total, limit)
+
+    def call_bswap(self, call: Instruction) -> int:
+        b, bits = self.builder, call.type.bits
+        x = self.value(call.operands[0], call.type)
+        outer = b.or_(b.shl(x, b.const(bits - 8)), b.srl(b.zero_extended(x, bits), b.const(bits - 8)))
+        if bits == 16:
+            return outer
+        mask, eight = b.const(0xFF00), b.const(8)
+        return b.or_(outer, b.or_(b.and_(b.srl(x, eight), mask), b.shl(b.and_(x, mask), eight)))
+
+    def call_bitreverse(self, call: Instruction) -> int:
+        """Swap halves, of halves, of halves: written here, as clang makes this very call of the same in C."""
+        b, x = self.builder, self.value(call.operands[0], call.type)
+        for distance, mask in ((1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0F0F_0F0F), (8, 0x00FF_00FF)):
+            shift, bits = b.const(distance), b.const(mask)
+            x = b.or_(b.and_(b.srl(x, shift), bits), b.shl(b.and_(x, bits), shift))
+        half = b.const(16)
+        x = b.or_(b.srl(x, half), b.shl(x, half))
+        return b.srl(x, b.const(32 - call.type.bits))
+
+    # -- the index space ---------------------------------------------------------------------------------
+
+    def query(self, call: Instruction, outside: int, build: Callable[[int], int]) -> int:
+        """``build`` for the constant dimension of the call; ``outside`` for a dimension beyond the third."""
+        dimension = call.operands[0]
+        if not isinstance(dimension, Constant) or dimension.value is None:
+            raise refuse(self.function, call, "the dimension of a work-item function must be a constant")
+        return build(dimension.value) if dimension.value in range(_DIMENSIONS) else self.builder.const(outside)
+
+    def runtime(self, opcode: Opcode, dimension: int, bits: int = 32) -> int:
+        return self.builder.note(self.builder.emit(opcode, imm=dimension), bits)
+
+    def call_get_global_id(self, call: Instruction) -> int:
+        return self.query(call, 0, lambda d: self.builder.add(self.runtime(Opcode.LID, d, _ID_BITS),
+                                                              self.runtime(Opcode.WGOFF, d)))
+
+    def call_get_local_id(self, call: Instruction) -> int:
+        return self.query(call, 0, lambda d: self.runtime(Opcode.LID, d, _ID_BITS))
+
+    def call_get_group_id(self, call: Instruction) -> int:
+        return self.query(call, 0, lambda d: self.runtime(Opcode.WGID, d))
+
+    def call_get_global_size(self, call: Instruction) -> int:
+        return self.query(call, 1, lambda d: self.runtime(Opcode.SIZE, d))
+
+    def call_get_local_size(self, call: Instruction) -> int:
+        return self.query(call, 1, lambda d: self.runtime(Opcode.WGSIZE, d, _ID_BITS + 1))
+
+    def call_get_global_offset(self, call: Instruction) -> int:
+        """wgoff is the group's number times its size, plus the global offset."""
+        def offset(d: int) -> int:
+            start = self.builder.mul(self.runtime(Opcode.WGID, d), self.runtime(Opcode.WGSIZE, d, _ID_BITS + 1))
+            return self.builder.sub(self.runtime(Opcode.WGOFF, d), start)
+        return self.query(call, 0, offset)
