@@ -33,6 +33,7 @@ _DOING = {
     WavefrontState.WRITE_PRESSURE: "waits for the memory controller to take a write",
 }
 _WAVEFRONTS_TOLD = 16
+_BUCKETS = {name.lower(): bucket.value for name, bucket in Bucket.__members__.items()}
 
 
 def _register(register: Any) -> int:
@@ -142,7 +143,7 @@ class BenchEngine(ABC):
         units = list(result.unit)[:self.config.compute_units]
         stats: dict[str, int] = {"cycles": result.cycles}
         for i, unit in enumerate(units):
-            stats |= {f"cu{i}.{name.lower()}": unit.buckets[bucket.value] for name, bucket in Bucket.__members__.items()}
+            stats |= {f"cu{i}.{name}": unit.buckets[value] for name, value in _BUCKETS.items()}
             stats |= {f"cu{i}.instructions": unit.instructions,
                       f"cu{i}.work_item_instructions": unit.work_item_instructions}
         stats |= {f"cache.{name}": result.events[i] for i, name in enumerate(self._events)}
