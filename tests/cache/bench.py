@@ -46,7 +46,8 @@ class Bench:
     """A cache under test. ``script`` functions call ``await bench.run(...)`` and friends.
 
     The cache serves requests in the order in which it accepts them, so ``model`` (the memory as the compute
-    units see it) is updated at acceptance, and tells every row to come.
+    units see it) is updated at acceptance, and tells every row to come. ``places`` and ``tags`` are for random
+    traffic.
     """
 
     def __init__(self, config: Config, *, timing: Timing | None = None, seed: int = 0) -> None:
@@ -58,6 +59,8 @@ class Bench:
         self.units = [Unit() for _ in range(config.compute_units)]
         self.model: dict[int, bytearray] = {}
         self.row_bytes = 4 * config.row_words
+        self.places = self.rng.sample(range(config.cache_lines), 12)
+        self.tags = self.rng.sample(range(2**32 // config.cache_size // 1024), 4)
         self.cycle = 0
         self.done = False
         self.idle = False

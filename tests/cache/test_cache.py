@@ -19,7 +19,7 @@ def test_reset_forgets_dirty_lines() -> None:
     """Memories keep their contents over a reset; neither tags nor dirty bits may survive it."""
     async def script(bench: Bench) -> None:
         for _ in range(3):
-            bench.units[0].requests.extend(random_requests(bench.config, bench.rng, 60))
+            bench.units[0].requests.extend(random_requests(bench, 60))
             for _ in range(bench.rng.randrange(40, 200)):
                 await bench.step()
             await bench.reset()
@@ -66,10 +66,26 @@ def test_memory_errors_are_reported_until_reset(response: int) -> None:
     Bench(SMALL).simulate(script)
 
 
+def test_cleaning_makes_the_cache_forget() -> None:
+    """After cleaning, reads see what the host wrote, of clean lines and of dirty ones."""
+    async def script(bench: Bench) -> None:
+        unit = bench.units[0]
+        for _ in range(2):
+            unit.requests.extend([Request(1, 1), full_row(bench, 2, 0), Request(3, 1), full_row(bench, 3, 0)])
+            await bench.run()
+            await bench.clean()
+            for line in (1, 2, 3):
+                bench.model[line][:] = bench.memory.line(line)[:] = bench.rng.randbytes(bench.config.cache_line)
+            unit.requests.extend(Request(line, 3) for line in (1, 2, 3))
+            await bench.run()
+
+    Bench(SMALL).simulate(script)
+
+
 def test_clean_during_requests_waits_for_them() -> None:
     async def script(bench: Bench) -> None:
         for _ in range(3):
-            bench.units[0].requests.extend(random_requests(bench.config, bench.rng, 40))
+            bench.units[0].requests.extend(random_requests(bench, 40))
             for _ in range(10):
                 await bench.step()
             await bench.clean()
@@ -136,7 +152,7 @@ def test_statistics_change_no_timing() -> None:
     cycles = []
 
     async def script(bench: Bench) -> None:
-        bench.units[0].requests.extend(random_requests(bench.config, bench.rng, 80))
+        bench.units[0].requests.extend(random_requests(bench, 80))
         await bench.run()
         cycles.append(bench.units[0].response_at)
 
@@ -164,7 +180,7 @@ def test_output_lines_are_written_back_early() -> None:
 def test_lines_that_are_read_again_stay() -> None:
     """Output that the kernel reads again is no output: it is not written back early."""
     async def script(bench: Bench) -> None:
-        unit, config = bench.units[0], bench.config
+        unit = bench.units[0]
         for line in range(20):
             unit.requests.extend([full_row(bench, line, 0), Request(line, 2)])
         await bench.run()
