@@ -8,6 +8,7 @@ from pathlib import Path
 from .frontend import compile_to_ir
 from .inline import inline_call
 from .ir import Block, Constant, Function, Instruction, Local, Module, Type, Value, integer
+from .wide import high_products
 
 __all__ = ["expand"]
 
@@ -26,6 +27,7 @@ def _runtime() -> Module:
 
 def expand(function: Function) -> None:
     """Rewrite ``function`` in place so that only operations remain that the machine has."""
+    high_products(function)
     for block in list(function.blocks.values()):
         _expand_switch(function, block)
     for block in list(function.blocks.values()):

@@ -37,6 +37,9 @@ int fgpu_srem32(int a, int b)
     return (r ^ sign) - sign;
 }
 
+uint fgpu_high_product(uint a, uint b) { return mul_hi(a, b); }
+int fgpu_signed_high_product(int a, int b) { return mul_hi(a, b); }
+
 /* Division by a constant, by multiplication with its scaled reciprocal of 32 or 33 bits (the upper one implied). */
 uint fgpu_divide_by_32(uint n, uint reciprocal, uint shift) { return mul_hi(n, reciprocal) >> shift; }
 

@@ -1,0 +1,128 @@
+"""Program images: what they hold, how they are saved, and everything that makes a bad one."""
+
+import json
+import pickle
+import re
+
+import pytest
+
+from compiler import Image, Kernel, Parameter
+from fgpu.errors import ImageError
+
+RET = 0x9200_0000
+LP = 0xA800_0001
+WORDS = (LP, RET, LP, LP, RET)
+
+
+@pytest.fixture
+def image():
+    pointer = Parameter("data", "pointer", "short", 2)
+    return Image(WORDS, {
+        "first": Kernel("first", 0, (pointer, Parameter("n", "scalar", "uint", 4)), 3, 2, (8, 8, 1)),
+        "second": Kernel("second", 2, (), 0, 3),
+    })
+
+
+def test_json_keeps_everything(image, tmp_path):
+    image.save(tmp_path / "x.json")
+    assert Image.load(tmp_path / "x.json") == image
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_mif_keeps_the_words(image, tmp_path):
+    image.save(tmp_path / "x.mif")
+    assert (tmp_path / "x.mif").read_text().split() == [f"{word:08X}" for word in WORDS]
+    again = Image.from_mif(tmp_path / "x.mif", kernels={"first": 0, "second": 2})
+    assert again.words == WORDS
+    assert again.kernel("first") == Kernel("first", 0, None, 0, 2)
+    assert again.kernel("second").instructions == 3
+    assert not Image.load(tmp_path / "x.mif").kernels
+
+
+def test_mif_comments_blanks_and_prefixes(tmp_path):
+    path = tmp_path / "x.mif"
+    path.write_text("-- code\n\n0xA8000001 ; load\n92000000 # end\n")
+    assert Image.from_mif(path).words == (LP, RET)
+
+
+def test_is_a_value(image):
+    assert pickle.loads(pickle.dumps(image)) == image
+    assert hash(image) == hash(Image(WORDS, dict(image.kernels)))
+    with pytest.raises(TypeError):
+        image.kernels["third"] = Kernel("third", 0)
+
+
+@pytest.mark.parametrize(("words", "kernels", "message"), [
+    ([], {}, "the image is empty: it needs at least one instruction"),
+    ([RET] * 4097, {}, "the image has 4097 words; the code RAM holds at most 4096"),
+    ([RET, 1 << 32], {}, "word 1 is 4294967296, which is not a 32-bit unsigned integer"),
+    ([RET, -1], {}, "word 1 is -1, which is not a 32-bit unsigned integer"),
+    ([RET, "x"], {}, "word 1 is 'x', which is not a 32-bit unsigned integer"),
+    ([RET, 0xFF00_0000], {}, "word 1: unknown opcode byte 0xFF in instruction word 0xFF000000"),
+    ([RET], {"k": 1}, "kernel 'k' starts at word 1, outside the image of 1 words"),
+    ([RET], {"k": -1}, "kernel 'k' starts at word -1, outside the image of 1 words"),
+    ([RET], {"k": Kernel("j", 0)}, "kernel 'k' is listed under another name than its own, 'j'"),
+])
+def test_refuses(words, kernels, message):
+    with pytest.raises(ImageError, match=f"^{re.escape(message)}$"):
+        Image.from_words(words, kernels)
+
+
+def test_unknown_kernel_lists_those_there_are(image):
+    with pytest.raises(ImageError, match=r"no kernel 'third'; the kernels it has: first, second$"):
+        image.kernel("third")
+    with pytest.raises(ImageError, match=r"the kernels it has: none$"):
+        Image((RET,)).kernel("k")
+
+
+GOOD = {"format": "fgpu-image", "version": 1, "kernels": [], "words": ["92000000"]}
+
+
+@pytest.mark.parametrize(("name", "content", "message"), [
+    ("x.mif", "9200000G\n", "x.mif:1: expected one hexadecimal 32-bit word, not '9200000G'"),
+    ("x.mif", "92000000\n192000000\n", "x.mif:2: expected one hexadecimal 32-bit word, not '192000000'"),
+    ("x.mif", "-- nothing\n", "x.mif: the image is empty"),
+    ("x.mif", b"\xff\xfe\x00", "x.mif: not a text file"),
+    ("x.json", "{", "x.json: not JSON"),
+    ("x.json", "[]", 'x.json: not an fgpu image: it lacks "format"'),
+    ("x.json", json.dumps({"format": "fgpu-image", "version": 2}), "x.json: image version 2 is not supported"),
+    ("x.json", json.dumps(GOOD | {"words": [1]}), "x.json: malformed fgpu image"),
+    ("x.json", json.dumps({"format": "fgpu-image", "version": 1}), "x.json: malformed fgpu image: KeyError"),
+    ("x.json", json.dumps(GOOD | {"words": ["00000000"]}), "x.json: word 0: unknown opcode byte 0x00"),
+    ("x.json", json.dumps(GOOD | {"kernels": [{"name": "k"}]}), "x.json: malformed fgpu image: TypeError"),
+    ("x.json", json.dumps(GOOD | {"kernels": [{"name": "k", "entry": "0"}]}), "x.json: malformed fgpu image"),
+    ("x.json", json.dumps(GOOD | {"kernels": [{"name": "k", "entry": 0}] * 2}), "two kernels have the same name"),
+    ("x.json", json.dumps(GOOD | {"kernels": [{"name": "k", "entry": 7}]}), "x.json: kernel 'k' starts at word 7"),
+    ("x.json", json.dumps(GOOD | {"kernels": [{"name": "k", "entry": 0, "parameters": [
+        {"name": "a", "kind": "hole", "type": "int", "size": 4}]}]}), "x.json: malformed fgpu image"),
+    ("x.bin", "", "x.bin: an image is a .mif or a .json file, not '.bin'"),
+])
+def test_bad_files(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ImageError, match=re.escape(message)):
+        Image.load(path)
+
+
+def test_files_that_are_not_there(image, tmp_path):
+    with pytest.raises(ImageError, match=r"cannot read image .*x.mif: No such file"):
+        Image.load(tmp_path / "x.mif")
+    (tmp_path / "d.mif").mkdir()
+    with pytest.raises(ImageError, match=r"cannot read image .*: Is a directory"):
+        Image.load(tmp_path / "d.mif")
+    with pytest.raises(ImageError, match=r"cannot write image .*: No such file"):
+        image.save(tmp_path / "nowhere" / "x.json")
+
+
+def test_a_failed_save_leaves_the_old_file(image, tmp_path, monkeypatch):
+    path = tmp_path / "x.mif"
+    image.save(path)
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("compiler.image.os.replace", fail)
+    with pytest.raises(ImageError, match="No space left"):
+        Image((RET,)).save(path)
+    assert Image.load(path).words == WORDS
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.mif"]
