@@ -47,6 +47,7 @@ def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...]
       fgpu bench matmul fir --cus 1,4 --sizes 256,1024 --json bench.json
     """
     from benchmarks import BENCHMARKS, run_benchmark
+    from sim import Device
 
     unknown = [name for name in kernels if name not in BENCHMARKS]
     if unknown:
@@ -56,6 +57,9 @@ def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...]
                         for size in sizes or BENCHMARKS[name].sizes]
     for name, size, _ in jobs:
         BENCHMARKS[name].problem(size, group_size=group_size, seed=seed)    # refuses what there is not
+    if engine == "verilator":
+        for variant in configs.values():    # builds of models show their own progress
+            Device(variant, engine=engine).close()
     records = []
     console = Console(stderr=True)
     with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
