@@ -17,6 +17,22 @@ _LOOP_WEIGHT = 10
 _ROUNDS = 20
 
 
+def _equal_values(ops: Iterable[Op]) -> dict[Op, set[int]]:
+    """For each move of a block, the registers that have the same value then: they may share one with it."""
+    holders: dict[int, set[int]] = {}
+    result = {}
+    for op in ops:
+        if op.dst is None:
+            continue
+        holders.pop(op.dst, {op.dst}).discard(op.dst)
+        if op.opcode is Pseudo.MOVE:
+            same = holders.setdefault(op.rs, {op.rs})
+            result[op] = set(same)
+            same.add(op.dst)
+            holders[op.dst] = same
+    return result
+
+
 class _Graph:
     """Interference of the virtual registers of a function, and what each would cost to spill."""
 
@@ -29,25 +45,24 @@ class _Graph:
         for name, block in function.blocks.items():
             weight = _LOOP_WEIGHT ** flow.depth[name]
             live = set(out[name])
-            for op in reversed([*block.reading()]):
+            ops = [*block.reading()]
+            equal = _equal_values(ops)
+            for op in reversed(ops):
                 for register in op.uses:
                     self.cost[register] = self.cost.get(register, 0) + weight
                 if op.dst is not None:
                     self.cost[op.dst] = self.cost.get(op.dst, 0) + (0 if op.is_cheap else weight)
                     live.discard(op.dst)
-                    self._define(op, live)
+                    self._define(op.dst, live - equal.get(op, set()))
                 if op.opcode is Pseudo.MOVE:
                     self.moves.append((weight, op))
                 live.update(op.uses)
 
-    def _define(self, op: Op, live: Iterable[int]) -> None:
-        assert op.dst is not None
-        mine = self.edges.setdefault(op.dst, set())
+    def _define(self, register: int, live: Iterable[int]) -> None:
+        mine = self.edges.setdefault(register, set())
         for other in live:
-            # A copy has the value of its source: they may share a register as far as this place goes.
-            if other != op.dst and not (op.opcode is Pseudo.MOVE and other == op.rs):
-                mine.add(other)
-                self.edges.setdefault(other, set()).add(op.dst)
+            mine.add(other)
+            self.edges.setdefault(other, set()).add(register)
 
     def merge(self, into: int, gone: int) -> None:
         """Make one node of two that do not interfere."""

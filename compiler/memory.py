@@ -139,12 +139,24 @@ class MemorySelector:
                 continue
             if position:
                 type = type.fields[0]
-            if isinstance(index, Constant) and index.value is not None:
-                offset += index.value * type.size
-            else:
+            index, constant = self._split(index, index_type)
+            offset += constant * type.size
+            if not isinstance(index, Constant):
                 register = self.builder.sign_extended(self.value(index, index_type), index_type.bits)
                 terms.append((register, type.size))
         return _Path(gep.operands[0], offset, tuple(terms))
+
+    def _split(self, index: Value, type: Type) -> tuple[Value, int]:
+        """``index`` as a value and a constant to add: in a loop the constant goes to the base, outside the loop."""
+        if isinstance(index, Constant) and index.value is not None:
+            return Constant(0), index.value
+        definition = self.definitions.get(index.name) if isinstance(index, Local) else None
+        if definition is not None and type.bits == 32 and self.depth_of("") \
+                and (definition.op == "add" or definition.detail == "disjoint") \
+                and isinstance(definition.operands[1], Constant) and definition.operands[1].value is not None \
+                and all(user.op == "getelementptr" for user in self.users[definition.name]):
+            return definition.operands[0], definition.operands[1].value
+        return index, 0
 
     def getelementptr(self, gep: Instruction) -> int:
         """The address itself, for those who need it in a register."""
