@@ -128,6 +128,7 @@ class Dispatcher(wiring.Component):
                         | (known_shape.as_value() != self.lram_data))
                     m.d.sync += [known.eq(1), known_shape.eq(self.lram_data)]
                 with m.If(is_parameter & (parameter == last_parameter)):
+                    m.d.sync += arriving.eq(0)      # the word after it is on its way, but not wanted
                     m.next = "Write sizes"
             with m.State("Write sizes"):
                 size_pair = Signal(RuntimePair)

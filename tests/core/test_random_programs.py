@@ -1,0 +1,79 @@
+"""Random programs on the hardware and on the functional engine.
+
+``FGPU_SEED`` repeats a run; ``FGPU_PROGRAMS`` sets the number of programs of each test. The configurations
+marked ``long`` take a minute each to build.
+"""
+
+import os
+import random
+
+import pytest
+
+from fgpu.config import Config
+from sim.engine import MemoryTiming
+
+from .harness import BASE, SIZE, Difference, Pair, first_seed, random_timing
+from .program_generator import generate
+
+SMALL = Config(compute_units=2, cache_banks=1, cache_line=64, cache_size=4, cu_stations=16, axi_data_width=32,
+               scratchpad_size=8, tag_managers=1, global_stations=32, link_stack_depth=8, cram_size=8)
+
+CONFIGS = {
+    "basic": Config(),
+    "small": SMALL,
+    "4 CUs": Config.preset("reference", compute_units=4),
+}
+LONG = {
+    "tiny": Config.preset("tiny", link_stack_depth=32),
+    "words only": Config(compute_units=4, sub_integer_stores=False, cache_banks=2, scratchpad_size=16,
+                         cu_stations=24),
+    "2 banks": Config(cache_banks=2, cache_line=64, axi_data_width=32, cache_size=32, tag_managers=16),
+    "1 bank": Config(cache_banks=1, cache_line=128, cu_stations=64, compute_units=2),
+    "4 banks": Config(cache_banks=4, cache_line=64, cu_stations=40, compute_units=2, tag_managers=4),
+    "8 CUs": Config.preset("full"),
+}
+
+
+def run_programs(config: Config, timing: MemoryTiming | None, count: int) -> None:
+    """Launch after launch on one engine; some repeat a kernel, some leave their results in the cache."""
+    seed = first_seed()
+    pair = Pair(config, timing)
+    print(f"{config}\n{timing}\nFGPU_SEED={seed}")
+    pair.fill(range(BASE, BASE + SIZE), random.Random(seed))
+    cleaned, kernel = True, None
+    try:
+        for index in range(count):
+            rng = random.Random(f"{seed} {index}")
+            if kernel is None or rng.random() < 0.8:
+                kernel = generate(rng, config, BASE, SIZE, wavefronts=rng.choice([4, 12, 8 * config.compute_units]))
+            if cleaned:
+                pair.fill(kernel.memory, rng)
+            cleaned = index == count - 1 or rng.random() < 0.8
+            pair.run(kernel, slot=rng.randrange(16), initialize=rng.random() < 0.5, clean=cleaned)
+    except Difference as difference:
+        raise AssertionError(f"FGPU_SEED={seed}, program {index}: {difference}") from difference
+    finally:
+        pair.close()
+
+
+def programs(default: int) -> int:
+    return int(os.environ.get("FGPU_PROGRAMS") or default)
+
+
+@pytest.mark.parametrize("name", [*CONFIGS, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)])
+def test_random_programs(name: str) -> None:
+    run_programs((CONFIGS | LONG)[name], None, programs(80))
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("run", range(2))
+def test_random_programs_with_random_memory_timing(name: str, run: int) -> None:
+    timing = random_timing(random.Random(f"{first_seed()} {run}"))
+    run_programs(CONFIGS[name], timing, programs(15))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("run", range(20))
+def test_many_random_programs(run: int) -> None:
+    timing = random_timing(random.Random(f"{first_seed()} {run}"))
+    run_programs(CONFIGS["basic"], timing, programs(200))
