@@ -18,16 +18,24 @@ _ROUNDS = 20
 
 
 def _equal_values(ops: Iterable[Op]) -> dict[Op, set[int]]:
-    """For each move of a block, the registers that have the same value then: they may share one with it."""
-    holders: dict[int, set[int]] = {}
+    """For each move or constant of a block, the registers that have the same value then.
+
+    They may share a register with it as far as that place goes, and if the destination is among them the
+    operation does nothing.
+    """
+    holders: dict[int | str, set[int]] = {}
     result = {}
     for op in ops:
         if op.dst is None:
             continue
-        holders.pop(op.dst, {op.dst}).discard(op.dst)
+        same: set[int] = set()
         if op.opcode is Pseudo.MOVE:
             same = holders.setdefault(op.rs, {op.rs})
-            result[op] = set(same)
+        elif op.is_cheap:
+            same = holders.setdefault(f"{op.opcode.name} {op.imm}", set())
+        result[op] = set(same)
+        if op.dst not in same:
+            holders.pop(op.dst, set()).discard(op.dst)
             same.add(op.dst)
             holders[op.dst] = same
     return result
@@ -93,7 +101,8 @@ def _coalesce(function: MachineFunction, graph: _Graph) -> None:
             op.substitute(final)
             if op.dst is not None:
                 op.dst = final(op.dst)
-        block.ops = [op for op in block.ops if op.opcode is not Pseudo.MOVE or op.dst != op.rs]
+        equal = _equal_values(block.ops)
+        block.ops = [op for op in block.ops if op.dst is None or op.dst not in equal[op]]
 
 
 def _colour(graph: _Graph, temporaries: set[int]) -> tuple[dict[int, int], list[int]]:

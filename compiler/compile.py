@@ -13,6 +13,7 @@ from .expand import expand
 from .frontend import compile_to_ir
 from .image import Image, Kernel, Parameter
 from .ir import Function, Module
+from .loops import compare_counters_for_equality
 from .lower import lower
 from .optimize import optimize
 from .tables import localize_tables
@@ -54,6 +55,7 @@ def _compile_kernel(function: Function, module: Module, config: Config, at: int)
         raise function.error(f"kernel {function.name!r} has {len(function.parameters)} parameters; the hardware "
                              f"has room for {_PARAMETERS_MAX}")
     localize_tables(function, module.variables)
+    compare_counters_for_equality(function)
     expand(function)
     machine = lower(function, module)
     optimize(machine)

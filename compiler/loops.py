@@ -1,0 +1,106 @@
+"""Loop exits: a counter that goes up by one to its bound need only be compared for equality, which a branch does."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .cfg import Flow, Loop
+from .ir import Constant, Function, Instruction, Local, Value
+
+__all__ = ["compare_counters_for_equality"]
+
+_NEGATED = {"slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt", "ult": "uge", "uge": "ult", "ugt": "ule",
+            "ule": "ugt", "eq": "ne", "ne": "eq"}
+_MIRRORED = {"slt": "sgt", "sgt": "slt", "sge": "sle", "sle": "sge", "ult": "ugt", "ugt": "ult", "uge": "ule",
+             "ule": "uge", "eq": "eq", "ne": "ne"}
+
+
+@dataclass(frozen=True)
+class _Fact:
+    """A comparison that is known to be true."""
+
+    predicate: str
+    left: Value
+    right: Value
+
+    def forms(self) -> Iterator["_Fact"]:
+        yield self
+        yield _Fact(_MIRRORED[self.predicate], self.right, self.left)
+
+
+def compare_counters_for_equality(function: Function) -> None:
+    """Turn ``i + 1 < n`` at the end of loops into ``i + 1 != n`` where ``i`` starts below ``n``."""
+    flow = Flow({name: block.successors for name, block in function.blocks.items()})
+    definitions = {i.name: i for i in function.instructions() if i.name}
+    home = {i.name: block.name for block in function.blocks.values() for i in block.instructions if i.name}
+    uses = [operand.name for i in function.instructions() for operand in i.operands if isinstance(operand, Local)]
+    for loop in flow.loops:
+        if loop.preheader is None or len(loop.latches) != 1:
+            continue
+        branch = function.blocks[loop.latches[0]].terminator
+        test = definitions.get(branch.operands[0].name) \
+            if branch.op == "condbr" and isinstance(branch.operands[0], Local) else None
+        if test is None or test.op != "icmp" or uses.count(test.name) != 1 or branch.blocks[0] == branch.blocks[1]:
+            continue
+        stays = branch.blocks[0] == loop.header
+        predicate = test.detail if stays else _NEGATED[test.detail]
+        for going_on in _Fact(predicate, *test.operands).forms():
+            bound = going_on.right
+            start = _start(going_on.left, loop, definitions, function)
+            invariant = not isinstance(bound, Local) or home.get(bound.name, "") not in loop.blocks
+            if going_on.predicate in ("slt", "ult") and start is not None and invariant \
+                    and _is_below(start, bound, going_on.predicate, _facts(function, flow, loop, definitions)):
+                test.detail = "ne" if stays else "eq"
+
+
+def _start(value: Value, loop: Loop, definitions: dict[str, Instruction], function: Function) -> Value | None:
+    """Where the counter starts whose increment by one ``value`` is."""
+    add = definitions.get(value.name) if isinstance(value, Local) else None
+    if add is None or add.op != "add" or add.operands[1] != Constant(1) or not isinstance(add.operands[0], Local):
+        return None
+    for phi in function.blocks[loop.header].phis:
+        if phi.name == add.operands[0].name:
+            incoming = dict(zip(phi.blocks, phi.operands, strict=True))
+            if incoming.get(loop.latches[0]) == value and loop.preheader is not None:
+                return incoming.get(loop.preheader)
+    return None
+
+
+def _facts(function: Function, flow: Flow, loop: Loop, definitions: dict[str, Instruction]) -> list[_Fact]:
+    """Comparisons that hold when the loop is entered: the branches that lead there."""
+    facts = []
+    name, follower = loop.preheader, loop.header
+    while name is not None:
+        branch = function.blocks[name].terminator
+        test = definitions.get(branch.operands[0].name) \
+            if branch.op == "condbr" and isinstance(branch.operands[0], Local) else None
+        # The edge says something only if it is the only way into the block that follows.
+        only_way = follower == loop.header or flow.predecessors[follower] == [name]
+        if test is not None and test.op == "icmp" and only_way and branch.blocks[0] != branch.blocks[1] \
+                and follower in branch.blocks:
+            taken = branch.blocks[0] == follower
+            facts.append(_Fact(test.detail if taken else _NEGATED[test.detail], *test.operands))
+        name, follower = (None, name) if name == flow.entry else (flow.idom[name], name)
+    return facts
+
+
+def _is_below(start: Value, bound: Value, predicate: str, facts: list[_Fact]) -> bool:
+    """Whether ``start predicate bound`` follows from ``facts`` (``predicate`` is slt or ult)."""
+    greater = predicate.replace("lt", "g")
+    first = start.value if isinstance(start, Constant) else None
+    if first is not None and isinstance(bound, Constant) and bound.value is not None:
+        return first < bound.value and (predicate == "slt" or first >= 0)
+    for fact in (form for known in facts for form in known.forms()):
+        if fact == _Fact(predicate, start, bound):
+            return True
+        if first is None or fact.left != bound or not isinstance(fact.right, Constant) or fact.right.value is None:
+            continue
+        limit = fact.right.value
+        if predicate == "ult" and (limit < 0 or first < 0):
+            continue
+        if fact.predicate == greater + "t" and limit >= first:
+            return True
+        if fact.predicate == greater + "e" and limit > first:
+            return True
+        if predicate == "ult" and first == 0 and limit == 0 and fact.predicate == "ne":
+            return True
+    return False
