@@ -14,14 +14,13 @@ from amaranth.lib import data, wiring
 from amaranth.sim import Simulator
 
 from fgpu.config import Config
-from fgpu.errors import ToolError
 from fgpu.verilog import ports
 
 from .engine import MemoryTiming
 from .memory import GlobalMemory
 from .testbench import abi
 from .testbench.build import build_bench
-from .testbench.driver import BenchEngine
+from .testbench.driver import BenchEngine, create
 from .verilator_build import Factory
 
 __all__ = ["PysimEngine"]
@@ -158,6 +157,8 @@ class PysimEngine(BenchEngine):
 
     def _open(self) -> int:
         if self._bench is None:
+            if self._vcd is not None:
+                create(self._vcd)
             component = self._core(self.config)
             if hasattr(component, "cache_probe"):
                 self._events = [name for name, _ in data.Layout.cast(component.cache_probe.shape())]
@@ -166,12 +167,8 @@ class PysimEngine(BenchEngine):
             self._simulator.add_clock(_PERIOD)
             self._simulator.add_testbench(self._testbench, background=True)
             if self._vcd is not None:
-                try:
-                    waves = self._simulator.write_vcd(str(self._vcd))
-                    waves.__enter__()
-                except OSError as error:
-                    raise ToolError(f"cannot write {self._vcd}: {error.strerror or error}") from error
-                self._waves = waves
+                self._waves = self._simulator.write_vcd(str(self._vcd))
+                self._waves.__enter__()
             config = abi.bench_config(self.config, self.memory, self.timing, len(self._events))
             self._bench = self._loaded.bench_create(byref(config))
         return self._bench

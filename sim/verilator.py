@@ -14,7 +14,7 @@ from .engine import MemoryTiming
 from .memory import GlobalMemory
 from .testbench import abi
 from .testbench.build import Progress
-from .testbench.driver import BenchEngine
+from .testbench.driver import BenchEngine, create
 from .verilator_build import Factory, build_model
 
 __all__ = ["VerilatorEngine"]
@@ -82,7 +82,7 @@ class VerilatorEngine(BenchEngine):
     def _open(self) -> int:
         if self._model is None:
             config = abi.bench_config(self.config, self.memory, self.timing, len(self._events))
-            trace = None if self._trace is None else str(self._trace).encode()
+            trace = None if self._trace is None else create(self._trace).encode()
             self._model = self._loaded.model_create(byref(config), trace)
         return self._loaded.model_bench(self._model)
 

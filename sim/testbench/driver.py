@@ -4,6 +4,7 @@ import ctypes
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from fgpu.address_map import (
@@ -14,14 +15,14 @@ from fgpu.address_map import (
     register_address,
 )
 from fgpu.config import KERNEL_SLOTS, WAVEFRONTS, Config
-from fgpu.errors import ConfigError, LaunchError, MemoryAccessError, SimulationError, SimulationTimeout
+from fgpu.errors import ConfigError, LaunchError, MemoryAccessError, SimulationError, SimulationTimeout, ToolError
 from fgpu.probe import Bucket, WavefrontState
 
 from ..engine import EngineResult, Launch, MemoryTiming
 from ..memory import GlobalMemory
 from . import abi
 
-__all__ = ["BenchEngine", "check_timing"]
+__all__ = ["BenchEngine", "check_timing", "create"]
 
 _DOING = {
     WavefrontState.START: "starts",
@@ -49,6 +50,15 @@ def check_timing(timing: MemoryTiming) -> None:
             raise ConfigError(f"memory timing: {name} must be a range of cycles, not ({least}, {greatest})")
     if not 0.0 <= timing.pause_probability <= 1.0:
         raise ConfigError(f"memory timing: pause_probability must be between 0 and 1, not {timing.pause_probability}")
+
+
+def create(path: Path | str) -> str:
+    """Create a file for waveforms: simulators say little, or nothing, where they cannot."""
+    try:
+        Path(path).write_bytes(b"")
+    except OSError as error:
+        raise ToolError(f"cannot write {path}: {error.strerror or error}") from error
+    return str(path)
 
 
 class BenchEngine(ABC):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fgpu.config import Config
-from fgpu.errors import LaunchError, MemoryAccessError, SimulationError, SimulationTimeout
+from fgpu.errors import LaunchError, MemoryAccessError, SimulationError, SimulationTimeout, ToolError
 from fgpu.verilog import write_verilog
 from sim.engine import Launch, MemoryTiming
 from sim.memory import GlobalMemory
@@ -143,6 +143,22 @@ def test_waveforms(memory, tmp_path):
     engine.launch(launch(memory))
     engine.close()
     assert "fsm_state" in (tmp_path / "wave.vcd").read_text()
+
+
+def test_waveforms_that_cannot_be_written(memory, tmp_path):
+    with pytest.raises(ToolError, match=r"cannot write .*missing"):
+        PysimEngine(Config(), memory, core=StubCore, vcd=tmp_path / "missing" / "wave.vcd").launch(launch(memory))
+
+
+@pytest.mark.long
+def test_verilator_waveforms(memory, tmp_path):
+    engine = VerilatorEngine(Config(), memory, core=StubCore, trace=tmp_path / "wave.vcd")
+    assert engine.launch(launch(memory)).cycles == 2 * 39 + 3
+    engine.close()
+    assert "fsm_state" in (tmp_path / "wave.vcd").read_text()
+    engine = VerilatorEngine(Config(), memory, core=StubCore, trace=tmp_path / "missing" / "wave.vcd")
+    with pytest.raises(ToolError, match=r"cannot write .*missing"):
+        engine.launch(launch(memory))
 
 
 def test_verilog_file(tmp_path):
