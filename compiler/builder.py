@@ -83,7 +83,7 @@ class Builder:
     def binary(self, opcode: Opcode, a: int, b: int) -> int:
         """``a opcode b``, by the cheapest instruction."""
         left, right = self.value_of(a), self.value_of(b)
-        if opcode is Opcode.ADD and a == ZERO:
+        if opcode in (Opcode.ADD, Opcode.OR) and a == ZERO:
             return b
         if left is not None and right is not None:
             return self.const(_FOLD[opcode](left, right))

@@ -22,8 +22,8 @@ _CLANG = (
     # Signed integers wrap: what the hardware does, and what kernels ported from elsewhere count on.
     "-fwrapv",
     "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
-    # No memcpy or memset made of loops and stores: there is no library to call.
-    "-fno-builtin",
+    # No memcpy, memset or tables for checksums made of loops and stores: there is no library to call.
+    "-fno-builtin", "-mllvm", "-disable-loop-idiom-all",
     # Everything is inlined: a call would cost more than the wavefront's time for most bodies.
     "-mllvm", "-inline-threshold=100000",
     # Closed forms of loops are computed in integers wider than a register.

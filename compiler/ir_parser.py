@@ -175,16 +175,18 @@ class _Parser:
         if token.startswith('c"'):
             text = re.sub(r"\\([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)), token[2:-1])
             return text.encode("latin-1")
-        if token != "[":
+        if token not in ("[", "{"):
             return None
-        parts = []
-        while not tokens.accept("]"):
+        content, number = bytearray(), 0
+        while not tokens.accept("]", "}"):
             part = self.initial(tokens, self.type(tokens))
             if part is None:
                 return None
-            parts.append(part)
+            content += bytes(type.offset(number) - len(content)) if token == "{" else b""
+            content += part
+            number += 1
             tokens.accept(",")
-        return b"".join(parts)
+        return bytes(content).ljust(type.size, b"\0")
 
     # -- functions -----------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Loads, stores and address arithmetic: instruction selection for memory."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fgpu.isa import Opcode
 
@@ -49,15 +49,21 @@ class MemorySelector:
         self.users = users
         self.depth_of = depth_of
         self.private: dict[str, Private] = {}
+        self.wide: dict[str, list[int]] = {}    # words of loads that are only stored again
 
     # -- global memory ---------------------------------------------------------------------------------
 
     def load(self, instruction: Instruction) -> int:
         pointer, type = instruction.operands[0], instruction.type
+        if type.size > _WORD:
+            self.wide[instruction.name] = [
+                self._private_load(place, _WORD) if isinstance(place, Private)
+                else self.builder.emit(Opcode.LW, rs=place[1], rt=place[0])
+                for place in self._words(instruction, pointer, instruction.types[0], type.size)]
+            return ZERO
         size = self._element_size(instruction, type, instruction.types[0])
         if instruction.types[0].space == PRIVATE_SPACE:
-            place = self._private_access(instruction, pointer, size)
-            return self.builder.emit(Opcode.LLWI, place.register, imm=place.offset)
+            return self._private_load(self._private_access(instruction, pointer, size), size)
         base, index = self.address(pointer, size)
         word = self.builder.emit(_LOADS[size], rs=index, rt=base)
         if size == _WORD:
@@ -82,14 +88,46 @@ class MemorySelector:
 
     def store(self, instruction: Instruction) -> None:
         stored, pointer = instruction.operands
+        if instruction.types[1].space == PRIVATE_SPACE and isinstance(stored, Constant) and stored.value is not None:
+            size = instruction.types[0].size
+            content = (stored.value % (1 << 8 * size)).to_bytes(size, "little")
+            self._private_constants(self._private_access(instruction, pointer, size), content)
+            return
+        if instruction.types[0].size > _WORD:
+            self._store_wide(instruction)
+            return
         size = self._element_size(instruction, instruction.types[0], instruction.types[1])
         data = self.value(stored, instruction.types[0])
         if instruction.types[1].space == PRIVATE_SPACE:
-            place = self._private_access(instruction, pointer, size)
-            self.builder.effect(Opcode.LSWI, place.register, rd=data, imm=place.offset)
+            self._private_store(self._private_access(instruction, pointer, size), data, size)
             return
         base, index = self.address(pointer, size)
         self.builder.effect(_STORES[size], rs=index, rt=base, rd=data)
+
+    def _store_wide(self, store: Instruction) -> None:
+        """Store a constant or what a load brought of more than a word, a word at a time."""
+        stored, pointer = store.operands
+        places = self._words(store, pointer, store.types[1], store.types[0].size)
+        if isinstance(stored, Constant) and stored.value is not None:
+            values = [self.builder.const(stored.value >> 32 * number) for number in range(len(places))]
+        else:
+            assert isinstance(stored, Local)
+            values = self.wide[stored.name]
+        for value, place in zip(values, places, strict=True):
+            if isinstance(place, Private):
+                self._private_store(place, value, _WORD)
+            else:
+                self.builder.effect(Opcode.SW, rs=place[1], rt=place[0], rd=value)
+
+    def _words(self, at: Instruction, pointer: Value, type: Type, size: int) -> list[Private | tuple[int, int]]:
+        """Where the words of an access of ``size`` bytes are: in private memory, or as base and index."""
+        if type.space == PRIVATE_SPACE:
+            place = self._private_access(at, pointer, _WORD)
+            return [replace(place, offset=place.offset + byte // place.unit) for byte in range(0, size, _WORD)]
+        if at.align < _WORD:
+            raise self.function.error(f"access to {size} bytes that may not be aligned is not supported", at)
+        base, index = self.address(pointer, _WORD)
+        return [(base, self.builder.add(index, self.builder.const(word))) for word in range(size // _WORD)]
 
     def _element_size(self, at: Instruction, type: Type, pointer: Type) -> int:
         size = type.size
@@ -244,10 +282,30 @@ class MemorySelector:
 
     def _private_access(self, at: Instruction, pointer: Value, size: int) -> Private:
         place = self.private_place(pointer, at)
-        if place.unit != size:
+        if size % place.unit:
             raise self.function.error(f"a private array of {place.unit}-byte elements is accessed as {size} bytes; "
                                       "use one type", at)
         return place
+
+    def _private_load(self, place: Private, size: int) -> int:
+        """One element, or several that LLVM reads at once as one integer."""
+        b, result = self.builder, ZERO
+        for part in range(size // place.unit):
+            element = b.emit(Opcode.LLWI, place.register, imm=place.offset + part)
+            if size > place.unit:
+                element = b.zero_extended(element, 8 * place.unit)
+            result = b.or_(b.shl(element, b.const(8 * place.unit * part)), result)
+        return result
+
+    def _private_store(self, place: Private, data: int, size: int) -> None:
+        for part in range(size // place.unit):
+            element = self.builder.srl(data, self.builder.const(8 * place.unit * part))
+            self.builder.effect(Opcode.LSWI, place.register, rd=element, imm=place.offset + part)
+
+    def _private_constants(self, place: Private, data: bytes) -> None:
+        for at in range(0, len(data), place.unit):
+            value = self.builder.const(int.from_bytes(data[at:at + place.unit], "little", signed=True))
+            self.builder.effect(Opcode.LSWI, place.register, rd=value, imm=place.offset + at // place.unit)
 
     def private_fill(self, call: Instruction, data: bytes | None) -> None:
         """memset, or memcpy of constant ``data``, to a private array: a store for each element."""
@@ -255,9 +313,7 @@ class MemorySelector:
         length = call.operands[2]
         if data is None or not isinstance(length, Constant) or length.value is None or length.value % place.unit:
             raise self.function.error("a private array can only be filled with constants, as a whole", call)
-        for at in range(0, length.value, place.unit):
-            value = self.builder.const(int.from_bytes(data[at:at + place.unit], "little", signed=True))
-            self.builder.effect(Opcode.LSWI, place.register, rd=value, imm=place.offset + at // place.unit)
+        self._private_constants(place, data[:length.value])
 
 
 def _scalars(type: Type) -> list[int]:

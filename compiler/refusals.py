@@ -5,12 +5,13 @@ from collections.abc import Container
 
 from fgpu.errors import CompileError
 
-from .ir import Function, Instruction, Type
+from .ir import Constant, Function, Instruction, Local, Type, Value
 from .memory import GLOBAL_SPACES, PRIVATE_SPACE
 
 __all__ = ["check_function", "refuse", "unsupported_call", "unsupported_instruction"]
 
 _LOCAL_SPACE = 3
+_COPIED_BITS = 64
 _KNOWN_CALLS = {
     "barrier": "barrier() is not supported",
     "printf": "printf() is not supported",
@@ -56,10 +57,28 @@ def check_function(function: Function) -> None:
         if type.kind == "ptr" and type.space == PRIVATE_SPACE:
             raise refuse(function, None, f"a struct by value is not supported ({what})")
         _check_type(function, None, type, what)
+    copied = _only_copied(function)
     for instruction in function.instructions():
-        for type in (*instruction.types, instruction.type):
+        types = [*instruction.types, instruction.type]
+        if instruction.op == "store" and types[0].bits == _COPIED_BITS and instruction.operands[0] in copied:
+            del types[0]
+        elif instruction.op == "load" and Local(instruction.name) in copied:
+            continue
+        for type in types:
             if type.kind != "void" and not (instruction.op == "call" and type.kind == "other"):
                 _check_type(function, instruction, type, f"in {instruction.op}")
+
+
+def _only_copied(function: Function) -> set[Value]:
+    """Integers of two words that go from memory to memory, or constants there: assignments of small structs."""
+    loads: set[Value] = {Local(i.name) for i in function.instructions()
+                         if i.op == "load" and i.type.kind == "int" and i.type.bits == _COPIED_BITS}
+    for instruction in function.instructions():
+        if instruction.op != "store":
+            loads.difference_update(instruction.operands)
+        elif isinstance(instruction.operands[0], Constant) and instruction.operands[0].value is not None:
+            loads.add(instruction.operands[0])
+    return loads
 
 
 def _check_type(function: Function, at: Instruction | None, type: Type, where: str) -> None:
@@ -67,6 +86,8 @@ def _check_type(function: Function, at: Instruction | None, type: Type, where: s
         raise refuse(function, at, "__local memory is not supported")
     if type.kind == "ptr" and type.space not in (*GLOBAL_SPACES, PRIVATE_SPACE):
         raise refuse(function, at, f"pointers to address space {type.space} are not supported")
+    if at is not None and at.detail.startswith("llvm.") and type.kind == "struct":
+        raise refuse(function, at, f"{at.detail} is not supported")
     if not type.is_word and not (at is not None and at.op == "call" and type.bits == 64 and "llvm." in at.detail):
         raise refuse(function, at, f"{_describe(type)} not supported: {where}")
 
@@ -85,7 +106,7 @@ def unsupported_call(function: Function, call: Instruction, name: str, defined: 
     ``defined`` are the functions that have a body.
     """
     if call.detail in defined:
-        return refuse(function, call, f"recursive function {name!r} is not supported")
+        return refuse(function, call, f"function {name!r} is recursive or marked noinline: not supported")
     if name in _KNOWN_CALLS:
         return refuse(function, call, _KNOWN_CALLS[name])
     if name.startswith(("atomic_", "atom_")):

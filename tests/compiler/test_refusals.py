@@ -50,7 +50,8 @@ def test_statements(statement, message):
     ("__kernel void k(" + ", ".join(f"int p{n}" for n in range(17)) + ") {}",
      "k.cl:1: kernel 'k' has 17 parameters; the hardware has room for 16"),
     ("int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
-     "__kernel void k(__global int *a) {\n a[0] = f(a[1]); }", "k.cl:3: recursive function 'f' is not supported"),
+     "__kernel void k(__global int *a) {\n a[0] = f(a[1]); }",
+     "k.cl:3: function 'f' is recursive or marked noinline: not supported"),
     ("int g(int);\n__kernel void k(__global int *a) {\n a[0] = g(1); }",
      "k.cl:3: function 'g' has no definition in this program"),
     ("int f(int n) { return n; }\n__kernel void k(__global int *a) {\n int (*p)(int) = f; a[0] = p(1); }",
