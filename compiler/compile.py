@@ -21,7 +21,7 @@ from .tables import localize_tables
 __all__ = ["compile_opencl"]
 
 _PARAMETERS_MAX = 16
-_SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2}
+_SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "long": 8, "ulong": 8}
 
 
 def compile_opencl(source: str, *, filename: str = "<opencl>", options: Sequence[str] = (),

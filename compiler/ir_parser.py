@@ -9,56 +9,16 @@ from fgpu.errors import CompileError
 
 from . import ir
 from .ir import VOID, Block, Constant, Function, Global, Instruction, Local, Location, Module, Type, Value, integer
+from .tokens import Tokens
 
 __all__ = ["parse_module"]
 
-_TOKEN = re.compile(r"""
-    c?"[^"]*" | [%@!\#$](?:"[^"]*"|[\w.$-]+) | ![{(]? | -?\d[\w.+-]* | [A-Za-z_.][\w.]*: | [A-Za-z_.][\w.-]* | \.\.\.
-    | [(){}\[\]<>,=*:|]
-""", re.VERBOSE)
 _COMMENT = re.compile(r'^((?:[^";]|"[^"]*")*);.*')
 _BINARY = {"add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor"}
 _CASTS = {"zext", "sext", "trunc", "bitcast", "ptrtoint", "inttoptr", "addrspacecast"}
 _FLOATS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 _ZEROS = {"null", "undef", "poison", "zeroinitializer", "false", "none"}
 _LOCATION = re.compile(r"!DILocation\(line: (\d+).*?scope: (!\d+)(?:, inlinedAt: (!\d+))?")
-
-
-class _Tokens:
-    """A cursor over the tokens of one statement."""
-
-    def __init__(self, text: str) -> None:
-        self.tokens = _TOKEN.findall(text)
-        self.at = 0
-
-    def peek(self) -> str:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
-
-    def next(self) -> str:
-        token = self.peek()
-        self.at += 1
-        return token
-
-    def accept(self, *wanted: str) -> bool:
-        if self.peek() in wanted:
-            self.at += 1
-            return True
-        return False
-
-    def skip_to(self, wanted: set[str]) -> None:
-        """Go past words (flags, attributes with or without parentheses) up to one of ``wanted``, or a type."""
-        while self.peek() and self.peek() not in wanted:
-            if self.accept("("):
-                self.close(")")
-            else:
-                self.at += 1
-
-    def close(self, bracket: str) -> None:
-        """Go past ``bracket``, whose opening token has been read."""
-        depth = 1
-        while depth and self.peek():
-            token = self.next()
-            depth += (token[-1] in "([{<" and token[0] not in '"c') - (token in ")]}>")
 
 
 class _Parser:
@@ -75,9 +35,9 @@ class _Parser:
             if match := re.match(r"(!\d+) = (?:distinct )?(.*)", line):
                 self.metadata_text[match[1]] = match[2]
             elif match := re.match(r"%(\S+) = type (.*)", line):
-                self.named_types[match[1]] = self.type(_Tokens(match[2]))
+                self.named_types[match[1]] = self.type(Tokens(match[2]))
             elif match := re.match(r"@(\S+) = .*?\b(?:constant|global) (.*)", line):
-                tokens = _Tokens(match[2])
+                tokens = Tokens(match[2])
                 type = self.type(tokens)
                 content = self.initial(tokens, type)
                 if content is not None:
@@ -98,7 +58,7 @@ class _Parser:
 
     # -- types and values --------------------------------------------------------------------------
 
-    def type(self, tokens: _Tokens) -> Type:
+    def type(self, tokens: Tokens) -> Type:
         token = tokens.next()
         if re.fullmatch(r"i\d+", token):
             return integer(int(token[1:]))
@@ -137,7 +97,7 @@ class _Parser:
             tokens.close(")")
         return Type("other", text=token)
 
-    def value(self, tokens: _Tokens) -> Value:
+    def value(self, tokens: Tokens) -> Value:
         token = tokens.next()
         if token[:1] == "%":
             return Local(token[1:])
@@ -155,7 +115,7 @@ class _Parser:
             tokens.skip_to({"("})
         return Constant(None, token)
 
-    def typed(self, tokens: _Tokens, into: Instruction) -> None:
+    def typed(self, tokens: Tokens, into: Instruction) -> None:
         into.types.append(self.type(tokens))
         while re.fullmatch(r"[a-z]\w*", tokens.peek()) and tokens.peek() not in _ZEROS | {"true"}:
             tokens.next()                       # attributes of an argument
@@ -165,7 +125,7 @@ class _Parser:
                 tokens.next()
         into.operands.append(self.value(tokens))
 
-    def initial(self, tokens: _Tokens, type: Type) -> bytes | None:
+    def initial(self, tokens: Tokens, type: Type) -> bytes | None:
         """The bytes of an initial value of integers; None for anything else."""
         token = tokens.next()
         if token in _ZEROS:
@@ -191,7 +151,7 @@ class _Parser:
     # -- functions -----------------------------------------------------------------------------------
 
     def function(self, header: str, body: list[str]) -> Function:
-        tokens = _Tokens(header)
+        tokens = Tokens(header)
         is_kernel = "spir_kernel" in tokens.tokens
         name_at = next(i for i, token in enumerate(tokens.tokens) if token[0] == "@")
         name = tokens.tokens[name_at][1:]
@@ -231,7 +191,7 @@ class _Parser:
     def instruction(self, text: str) -> Instruction:
         location = self.location(match[1]) if (match := re.search(r"!dbg (!\d+)", text)) else None
         text = re.sub(r",? !\w[\w.]* !\d+", "", text)
-        tokens = _Tokens(text)
+        tokens = Tokens(text)
         name = ""
         if tokens.peek()[:1] == "%" and tokens.tokens[1:2] == ["="]:
             name = tokens.next()[1:]
@@ -252,15 +212,15 @@ class _Parser:
             self.unknown(tokens, instruction)
         return instruction
 
-    def skip_flags(self, tokens: _Tokens) -> None:
+    def skip_flags(self, tokens: Tokens) -> None:
         while tokens.accept("nuw", "nsw", "exact", "disjoint", "nneg", "samesign", "inbounds", "nusw", "volatile",
                             "fast", "nnan", "ninf", "nsz", "arcp", "contract", "reassoc", "afn"):
             pass
 
-    def unknown(self, tokens: _Tokens, into: Instruction) -> None:
+    def unknown(self, tokens: Tokens, into: Instruction) -> None:
         into.detail = " ".join(tokens.tokens[tokens.at:])
 
-    def binary(self, tokens: _Tokens, into: Instruction) -> None:
+    def binary(self, tokens: Tokens, into: Instruction) -> None:
         if tokens.peek() == "disjoint":
             into.detail = "disjoint"
         self.skip_flags(tokens)
@@ -270,24 +230,24 @@ class _Parser:
         into.types.append(into.type)
         into.operands.append(self.value(tokens))
 
-    def read_icmp(self, tokens: _Tokens, into: Instruction) -> None:
+    def read_icmp(self, tokens: Tokens, into: Instruction) -> None:
         self.skip_flags(tokens)
         into.detail = tokens.next()
         self.binary(tokens, into)
         into.type = integer(1) if into.type.kind != "vector" else into.type
 
-    def read_select(self, tokens: _Tokens, into: Instruction) -> None:
+    def read_select(self, tokens: Tokens, into: Instruction) -> None:
         self.skip_flags(tokens)
         self.separated(tokens, into)
         into.type = into.types[1]
 
-    def separated(self, tokens: _Tokens, into: Instruction, end: str = "") -> None:
+    def separated(self, tokens: Tokens, into: Instruction, end: str = "") -> None:
         while tokens.peek() and tokens.peek() != end and tokens.peek() not in ("align", "addrspace"):
             self.typed(tokens, into)
             if not tokens.accept(","):
                 break
 
-    def read_phi(self, tokens: _Tokens, into: Instruction) -> None:
+    def read_phi(self, tokens: Tokens, into: Instruction) -> None:
         self.skip_flags(tokens)
         into.type = self.type(tokens)
         while tokens.accept("["):
@@ -298,11 +258,11 @@ class _Parser:
             tokens.next()
             tokens.accept(",")
 
-    def alignment(self, tokens: _Tokens, into: Instruction) -> None:
+    def alignment(self, tokens: Tokens, into: Instruction) -> None:
         if "align" in tokens.tokens:
             into.align = int(tokens.tokens[tokens.tokens.index("align") + 1])
 
-    def read_load(self, tokens: _Tokens, into: Instruction) -> None:
+    def read_load(self, tokens: Tokens, into: Instruction) -> None:
         if tokens.peek() == "atomic":
             into.op = "atomic load"
             return
@@ -312,7 +272,7 @@ class _Parser:
         self.separated(tokens, into)
         self.alignment(tokens, into)
 
-    def read_store(self, tokens: _Tokens, into: Instruction) -> None:
+    def read_store(self, tokens: Tokens, into: Instruction) -> None:
         if tokens.peek() == "atomic":
             into.op = "atomic store"
             return
@@ -320,20 +280,20 @@ class _Parser:
         self.separated(tokens, into)
         self.alignment(tokens, into)
 
-    def read_getelementptr(self, tokens: _Tokens, into: Instruction) -> None:
+    def read_getelementptr(self, tokens: Tokens, into: Instruction) -> None:
         self.skip_flags(tokens)
         into.source = self.type(tokens)
         tokens.next()
         self.separated(tokens, into)
         into.type = into.types[0]
 
-    def read_alloca(self, tokens: _Tokens, into: Instruction) -> None:
+    def read_alloca(self, tokens: Tokens, into: Instruction) -> None:
         into.source = self.type(tokens)
         if tokens.accept(","):
             self.separated(tokens, into)
         into.type = Type("ptr")
 
-    def read_call(self, tokens: _Tokens, into: Instruction) -> None:
+    def read_call(self, tokens: Tokens, into: Instruction) -> None:
         while re.fullmatch(r"spir_\w+|fastcc|ccc|noundef|zeroext|signext|range|nnan|ninf|nsz|arcp|contract|afn"
                            r"|reassoc|nonnull|align|\d+|\(|\)|,", tokens.peek()) and tokens.peek():
             if tokens.accept("("):
@@ -350,7 +310,7 @@ class _Parser:
             into.align = min(map(int, re.findall(r"align (\d+)", " ".join(tokens.tokens))), default=1)
             self.separated(tokens, into, ")")
 
-    def read_br(self, tokens: _Tokens, into: Instruction) -> None:
+    def read_br(self, tokens: Tokens, into: Instruction) -> None:
         if not tokens.accept("label"):
             into.op = "condbr"
             self.typed(tokens, into)
@@ -361,7 +321,7 @@ class _Parser:
             tokens.next()
             into.blocks.append(tokens.next()[1:])
 
-    def read_switch(self, tokens: _Tokens, into: Instruction) -> None:
+    def read_switch(self, tokens: Tokens, into: Instruction) -> None:
         self.typed(tokens, into)
         tokens.at += 2
         into.blocks.append(tokens.next()[1:])
@@ -371,7 +331,7 @@ class _Parser:
             tokens.at += 2
             into.blocks.append(tokens.next()[1:])
 
-    def read_ret(self, tokens: _Tokens, into: Instruction) -> None:
+    def read_ret(self, tokens: Tokens, into: Instruction) -> None:
         if tokens.peek() != "void":
             self.typed(tokens, into)
 
