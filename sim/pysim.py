@@ -169,7 +169,7 @@ class PysimEngine(BenchEngine):
             if self._vcd is not None:
                 self._waves = self._simulator.write_vcd(str(self._vcd))
                 self._waves.__enter__()
-            config = abi.bench_config(self.config, self.memory, self.timing, len(self._events))
+            config = abi.bench_config(self.config, self.memory, self.timing)
             self._bench = self._loaded.bench_create(byref(config))
         return self._bench
 

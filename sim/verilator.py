@@ -81,7 +81,7 @@ class VerilatorEngine(BenchEngine):
 
     def _open(self) -> int:
         if self._model is None:
-            config = abi.bench_config(self.config, self.memory, self.timing, len(self._events))
+            config = abi.bench_config(self.config, self.memory, self.timing)
             trace = None if self._trace is None else create(self._trace).encode()
             self._model = self._loaded.model_create(byref(config), trace)
         return self._loaded.model_bench(self._model)

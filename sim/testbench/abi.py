@@ -85,8 +85,7 @@ class BenchConfig(Structure):
     """Everything that a test bench is built from."""
 
     _fields_ = [("memory", c_void_p), ("base", c_uint64), ("size", c_uint64), ("ports", c_uint32),
-                ("beat_bytes", c_uint32), ("ids", c_uint32), ("compute_units", c_uint32), ("probes", c_uint32),
-                ("events", c_uint32), ("timing", Timing)]
+                ("beat_bytes", c_uint32), ("ids", c_uint32), ("compute_units", c_uint32), ("timing", Timing)]
 
 
 class HostOp(Structure):
@@ -154,14 +153,13 @@ class BenchLibrary:
         raise AttributeError(f"the test bench has no function {name!r}")
 
 
-def bench_config(config: Config, memory: GlobalMemory, timing: MemoryTiming, events: int) -> BenchConfig:
+def bench_config(config: Config, memory: GlobalMemory, timing: MemoryTiming) -> BenchConfig:
     """The test bench's view of a configuration. The memory must outlive the bench."""
     if len(memory.bytes) != memory.size:
         raise ValueError("the memory's bytes are not as many as its size says")
     return BenchConfig(
         memory=memory.bytes.ctypes.data, base=memory.base, size=memory.size, ports=config.axi_ports,
         beat_bytes=config.axi_data_width // 8, ids=IDS, compute_units=config.compute_units,
-        probes=int(config.statistics), events=events,
         timing=Timing(
             read_latency=Range(*timing.read_latency), write_latency=Range(*timing.write_latency),
             pause_cycles=Range(*timing.pause_cycles), interleave=int(timing.interleave),

