@@ -2,7 +2,7 @@
 
 from fgpu.isa import Opcode, by_opcode
 
-from .mir import ZERO, MachineBlock, MachineFunction, Op, Pseudo
+from .mir import COMMUTATIVE, ZERO, MachineBlock, MachineFunction, Op, Pseudo
 
 __all__ = ["Builder", "signed"]
 
@@ -12,7 +12,6 @@ _IMMEDIATE = {
     Opcode.SLL: Opcode.SLLI, Opcode.SRL: Opcode.SRLI, Opcode.SRA: Opcode.SRAI, Opcode.SLT: Opcode.SLTI,
     Opcode.SLTU: Opcode.SLTIU,
 }
-_COMMUTATIVE = {Opcode.ADD, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.MUL, Opcode.NOR}
 
 
 def signed(value: int) -> int:
@@ -87,7 +86,7 @@ class Builder:
             return b
         if left is not None and right is not None:
             return self.const(_FOLD[opcode](left, right))
-        if left is not None and opcode in _COMMUTATIVE:
+        if left is not None and opcode in COMMUTATIVE:
             a, b, left, right = b, a, right, left
         if opcode is Opcode.SUB and right is not None:
             return self.add(a, self.const(-right))

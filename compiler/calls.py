@@ -10,7 +10,7 @@ from .builder import Builder
 from .ir import Constant, Function, Global, Instruction, Module, Type, Value
 from .memory import MemorySelector
 from .mir import ZERO
-from .refusals import refuse, unsupported_call
+from .refusals import unsupported_call
 
 __all__ = ["CallSelector"]
 
@@ -86,7 +86,7 @@ class CallSelector:
         b, bits = self.builder, call.type.bits
         high, low, amount = (self.value(operand, call.type) for operand in call.operands)
         if bits & (bits - 1):
-            raise refuse(self.function, call, f"a rotation of {bits} bits is not supported")
+            raise self.function.error(f"a rotation of {bits} bits is not supported", call)
         known = b.value_of(amount)
         if known is not None and known % bits == 0:
             return high if to_left else low
@@ -155,7 +155,7 @@ class CallSelector:
         """``build`` for the constant dimension of the call; ``outside`` for a dimension beyond the third."""
         dimension = call.operands[0]
         if not isinstance(dimension, Constant) or dimension.value is None:
-            raise refuse(self.function, call, "the dimension of a work-item function must be a constant")
+            raise self.function.error("the dimension of a work-item function must be a constant", call)
         return build(dimension.value) if dimension.value in range(_DIMENSIONS) else self.builder.const(outside)
 
     def runtime(self, opcode: Opcode, dimension: int, bits: int = 32) -> int:

@@ -11,7 +11,7 @@ from .conditions import ConditionSelector
 from .ir import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value
 from .memory import GLOBAL_SPACES, MemorySelector
 from .mir import ZERO, MachineBlock, MachineFunction, Phi
-from .refusals import check_function, refuse, unsupported_instruction
+from .refusals import check_function, unsupported_instruction
 
 __all__ = ["lower"]
 
@@ -85,7 +85,7 @@ class _Lowering:
         if isinstance(value, Constant) and value.value is not None:
             return self.builder.const(value.value)
         what = f"variable {value.name!r} in memory" if isinstance(value, Global) else f"constant {value.text!r}"
-        raise refuse(self.function, self.current, f"{what} is not supported (there is no data segment)")
+        raise self.function.error(f"{what} is not supported (there is no data segment)", self.current)
 
     # -- instructions ------------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ class _Lowering:
 
     def op_ptrtoint(self, instruction: Instruction) -> int:
         if instruction.types[0].space not in GLOBAL_SPACES:
-            raise refuse(self.function, instruction, "a private pointer as an integer is not supported")
+            raise self.function.error("a private pointer as an integer is not supported", instruction)
         return self.copied(instruction)
 
     def op_inttoptr(self, instruction: Instruction) -> int:

@@ -16,6 +16,8 @@ GLOBAL_SPACES = (1, 2)  # __global and __constant
 _LOADS = {1: Opcode.LB, 2: Opcode.LH, 4: Opcode.LW}
 _STORES = {1: Opcode.SB, 2: Opcode.SH, 4: Opcode.SW}
 _WORD = 4
+_INDIFFERENT = {"add", "sub", "mul", "and", "or", "xor", "shl", "store", "trunc"}
+"""Operations that do not look at the bits above a narrow integer."""
 
 
 @dataclass(frozen=True)
@@ -73,18 +75,28 @@ class MemorySelector:
     def _part(self, load: Instruction, word: int, base: int, index: int, size: int) -> int:
         """Take the 8 or 16 bits that were asked for out of the aligned word, extended as most users want it."""
         b, bits = self.builder, 8 * size
-        users = {user.op for user in self.users.get(load.name, ())}
-        wants_signed = "sext" in users and "zext" not in users
         if load.align >= _WORD:                 # the part is at the bottom: extension when it is asked for
             return word
-        shift = b.shl(b.add(base, b.shl(index, b.const(size - 1))), b.const(3))
-        if wants_signed or size == 2:
-            # Shift the part to the top, then down. Shifts use the low five bits of the amount.
-            top = b.const(32 - bits)
-            at_top = b.shl(word, b.xor(shift, top))
-            moved = b.sra(at_top, top) if wants_signed else b.srl(at_top, top)
-            return b.note(moved, *((32, bits) if wants_signed else (bits, 32)))
-        return b.srl(word, shift)
+        users = {user.op for user in self.users.get(load.name, ())}
+        wants_signed = "sext" in users and "zext" not in users
+        to_top = wants_signed or (size == 2 and not users <= _INDIFFERENT)
+        top = b.const(32 - bits)
+        # Shifts use the low five bits of the amount, so what address bits are above them does not matter, and
+        # 16 + x is 16 - x. Sums are grouped so that what depends on the base alone can leave a loop.
+        if size == 2:
+            at_base = b.shl(base, b.const(3))
+            amount = b.add(b.add(at_base, top) if to_top else at_base, b.shl(index, b.const(4)))
+        elif to_top and self.depth_of(""):
+            amount = b.sub(b.sub(top, b.shl(base, b.const(3))), b.shl(index, b.const(3)))
+        else:
+            amount = b.shl(b.add(base, index), b.const(3))
+            amount = b.xor(amount, top) if to_top else amount
+        if not to_top:
+            return b.srl(word, amount)
+        moved = b.shl(word, amount)
+        if wants_signed:
+            return b.note(b.sra(moved, top), signed_bits=bits)
+        return b.srl(moved, top)
 
     def store(self, instruction: Instruction) -> None:
         stored, pointer = instruction.operands

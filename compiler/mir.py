@@ -8,10 +8,14 @@ from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
 
 from .cfg import Flow
 
-__all__ = ["ZERO", "MachineBlock", "MachineFunction", "Op", "Phi", "Pseudo"]
+__all__ = ["COMMUTATIVE", "ZERO", "MachineBlock", "MachineFunction", "Op", "Phi", "Pseudo"]
 
 ZERO = 0
 """The register that is always zero; the only physical one before allocation. Virtual ones start at 32."""
+
+
+COMMUTATIVE = frozenset({Opcode.ADD, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.MUL, Opcode.NOR})
+"""Operations whose operands may be swapped."""
 
 
 class Pseudo(enum.Enum):

@@ -1,13 +1,10 @@
 """Machine-independent clean-up of machine code in SSA form: sharing, loop invariants, dead code."""
 
-from fgpu.isa import Opcode
 
 from .cfg import Loop
-from .mir import MachineBlock, MachineFunction, Op
+from .mir import COMMUTATIVE, MachineBlock, MachineFunction, Op
 
 __all__ = ["optimize"]
-
-_COMMUTATIVE = {Opcode.ADD, Opcode.MUL, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.NOR}
 
 
 def optimize(function: MachineFunction) -> None:
@@ -61,7 +58,7 @@ def share_common(function: MachineFunction) -> None:
             op.substitute(final)
             if op.is_pure and op.dst is not None:
                 rs, rt = op.rs, op.rt
-                if op.opcode in _COMMUTATIVE and rs > rt:
+                if op.opcode in COMMUTATIVE and rs > rt:
                     rs, rt = rt, rs
                 places = known.setdefault((op.opcode, rs, rt, op.rd, op.imm), [])
                 same = next((dst for where, dst in places if flow.dominates(where, name)), None)

@@ -8,7 +8,7 @@ from fgpu.errors import CompileError
 from .ir import Constant, Function, Instruction, Local, Type, Value
 from .memory import GLOBAL_SPACES, PRIVATE_SPACE
 
-__all__ = ["check_function", "refuse", "unsupported_call", "unsupported_instruction"]
+__all__ = ["check_function", "unsupported_call", "unsupported_instruction"]
 
 _LOCAL_SPACE = 3
 _COPIED_BITS = 64
@@ -25,11 +25,6 @@ _KNOWN_INSTRUCTIONS = (
     (re.compile(r"(extract|insert)element|shufflevector"), "vector types"),
     (re.compile(r"(extract|insert)value"), "a struct or array by value"),
 )
-
-
-def refuse(function: Function, at: Instruction | None, message: str) -> CompileError:
-    """The error for a construct at an instruction of a function."""
-    return function.error(message, at)
 
 
 def _describe(type: Type) -> str:
@@ -53,9 +48,9 @@ def check_function(function: Function) -> None:
     for number, (_, type) in enumerate(function.parameters):
         what = f"parameter {number + 1} of kernel {function.name!r}"
         if type.kind == "ptr" and type.space == _LOCAL_SPACE:
-            raise refuse(function, None, f"__local memory is not supported ({what})")
+            raise function.error(f"__local memory is not supported ({what})")
         if type.kind == "ptr" and type.space == PRIVATE_SPACE:
-            raise refuse(function, None, f"a struct by value is not supported ({what})")
+            raise function.error(f"a struct by value is not supported ({what})")
         _check_type(function, None, type, what)
     copied = _only_copied(function)
     for instruction in function.instructions():
@@ -83,21 +78,21 @@ def _only_copied(function: Function) -> set[Value]:
 
 def _check_type(function: Function, at: Instruction | None, type: Type, where: str) -> None:
     if type.kind == "ptr" and type.space == _LOCAL_SPACE:
-        raise refuse(function, at, "__local memory is not supported")
+        raise function.error("__local memory is not supported", at)
     if type.kind == "ptr" and type.space not in (*GLOBAL_SPACES, PRIVATE_SPACE):
-        raise refuse(function, at, f"pointers to address space {type.space} are not supported")
+        raise function.error(f"pointers to address space {type.space} are not supported", at)
     if at is not None and at.detail.startswith("llvm.") and type.kind == "struct":
-        raise refuse(function, at, f"{at.detail} is not supported")
+        raise function.error(f"{at.detail} is not supported", at)
     if not type.is_word and not (at is not None and at.op == "call" and type.bits == 64 and "llvm." in at.detail):
-        raise refuse(function, at, f"{_describe(type)} not supported: {where}")
+        raise function.error(f"{_describe(type)} not supported: {where}", at)
 
 
 def unsupported_instruction(function: Function, at: Instruction) -> CompileError:
     """The error for an instruction that instruction selection does not know."""
     for pattern, what in _KNOWN_INSTRUCTIONS:
         if pattern.fullmatch(at.op):
-            return refuse(function, at, f"{what} not supported: {at.op}")
-    return refuse(function, at, f"instruction {at.op!r} is not supported")
+            return function.error(f"{what} not supported: {at.op}", at)
+    return function.error(f"instruction {at.op!r} is not supported", at)
 
 
 def unsupported_call(function: Function, call: Instruction, name: str, defined: Container[str]) -> CompileError:
@@ -106,13 +101,13 @@ def unsupported_call(function: Function, call: Instruction, name: str, defined: 
     ``defined`` are the functions that have a body.
     """
     if call.detail in defined:
-        return refuse(function, call, f"function {name!r} is recursive or marked noinline: not supported")
+        return function.error(f"function {name!r} is recursive or marked noinline: not supported", call)
     if name in _KNOWN_CALLS:
-        return refuse(function, call, _KNOWN_CALLS[name])
+        return function.error(_KNOWN_CALLS[name], call)
     if name.startswith(("atomic_", "atom_")):
-        return refuse(function, call, f"atomic operations are not supported ({name})")
+        return function.error(f"atomic operations are not supported ({name})", call)
     if name.endswith("mem_fence"):
-        return refuse(function, call, f"memory fences are not supported ({name})")
+        return function.error(f"memory fences are not supported ({name})", call)
     if call.detail.startswith("llvm."):
-        return refuse(function, call, f"{call.detail} is not supported")
-    return refuse(function, call, f"function {name!r} has no definition in this program")
+        return function.error(f"{call.detail} is not supported", call)
+    return function.error(f"function {name!r} has no definition in this program", call)
