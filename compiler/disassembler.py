@@ -9,7 +9,7 @@ from .syntax import OPERANDS, TARGET_BASE
 
 __all__ = ["disassemble"]
 
-_MNEMONIC_WIDTH = 7
+_MNEMONIC_WIDTH = 6
 
 
 def disassemble(program: Image | Iterable[int]) -> str:
@@ -30,7 +30,7 @@ def disassemble(program: Image | Iterable[int]) -> str:
         lines += [f".kernel {name}" for name in starts.get(at, ())]
         if at in labels:
             lines.append(f"{labels[at]}:")
-        text = f"{row.mnemonic:{_MNEMONIC_WIDTH}}{_operands(row.format, operands, at, targets, labels)}".rstrip()
+        text = f"{row.mnemonic:{_MNEMONIC_WIDTH}} {_operands(row.format, operands, at, targets, labels)}".rstrip()
         if encode(row.opcode, operands) != image.words[at]:
             text = f".word 0x{image.words[at]:08X}  ; {text}"
         lines.append(f"    {text}")

@@ -8,7 +8,7 @@ from amaranth.utils import exact_log2
 
 from .errors import ConfigError
 
-__all__ = ["PE_COUNT", "PHASES", "PRESETS", "WAVEFRONTS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config"]
+__all__ = ["ATOMICS", "PE_COUNT", "PHASES", "PRESETS", "WAVEFRONTS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config"]
 
 PE_COUNT: Final = 8
 """Processing elements of a compute unit."""
@@ -22,6 +22,9 @@ WORK_GROUP_MAX: Final = WAVEFRONTS * WAVEFRONT_SIZE
 """Work-items of the largest work-group."""
 KERNEL_SLOTS: Final = 16
 """Kernel descriptors in LRAM."""
+
+ATOMICS: Final = frozenset({"add", "max", "min", "umax", "umin", "and", "or", "xor", "xchg", "cmpxchg"})
+"""Atomic operations that hardware can have (``max`` and ``min`` signed)."""
 
 _KIB = 1024
 
@@ -57,11 +60,13 @@ class Config:
     cram_size: int = 16
     """KiB of code RAM: 1, 2, 4, 8, 16 (256 instructions a KiB)."""
     atomics: frozenset[str] = frozenset()
-    """Atomic operations in hardware (none yet)."""
+    """Atomic operations in hardware, of :data:`ATOMICS`."""
     float_ops: frozenset[str] = frozenset()
     """Floating-point operations in hardware (none yet)."""
     scratchpad_size: int = 32
     """KiB of scratchpad a compute unit: 0, 8, 16, 32; 32 gives each work-item 16 words."""
+    scratchpad_check: bool = False
+    """Stop a kernel that leaves its work-items' regions of the scratchpad; costs an adder a PE."""
     cu_stations: int = 64
     """Row accesses that a compute unit's memory controller keeps in flight: 16, 24 .. 64."""
     cache_size: int = 16
@@ -88,6 +93,7 @@ class Config:
         _one_of(self, "sub_integer_stores", (False, True))
         _one_of(self, "cram_size", (1, 2, 4, 8, 16))
         _one_of(self, "scratchpad_size", (0, 8, 16, 32))
+        _one_of(self, "scratchpad_check", (False, True))
         _one_of(self, "cu_stations", tuple(range(16, 72, 8)))
         _one_of(self, "cache_size", (4, 8, 16, 32))
         _one_of(self, "cache_line", (64, 128))
@@ -101,8 +107,14 @@ class Config:
             value = getattr(self, name)
             if not isinstance(value, frozenset):
                 raise ConfigError(f"{name} must be a frozenset of operation names, not {value!r}")
-            if value:
-                raise ConfigError(f"{name}={sorted(value)!r} is not supported yet; leave {name} empty")
+        if self.float_ops:
+            raise ConfigError(f"float_ops={sorted(self.float_ops)!r} is not supported yet; leave float_ops empty")
+        if not self.atomics <= ATOMICS:
+            raise ConfigError(f"atomics must be of {_listed(tuple(sorted(ATOMICS)))}, "
+                              f"not {_listed(tuple(sorted(self.atomics - ATOMICS, key=str)))}")
+        if "cmpxchg" in self.atomics and self.cache_banks < 2:
+            raise ConfigError("atomics with 'cmpxchg' need cache_banks of 2, 4, 8, not "
+                              f"{self.cache_banks!r}: a request carries two words")
 
     # -- derived numbers ------------------------------------------------------------------------
 

@@ -77,6 +77,14 @@ class Opcode(enum.Enum, shape=8):
     SW = 0x7C
     AADD = 0x81
     AMAX = 0x82
+    AMIN = 0x83
+    AUMAX = 0x84
+    AUMIN = 0x85
+    AAND = 0x86
+    AOR = 0x87
+    AXOR = 0x88
+    AXCHG = 0x89
+    ACMPXCHG = 0x8A
     RET = 0x92
     LID = 0xA0
     WGOFF = 0xA1
@@ -197,6 +205,11 @@ class Instruction:
         return self.unit is Unit.MEMORY and not self.writes_rd
 
     @property
+    def atomic(self) -> str | None:
+        """The atomic operation that the instruction needs, as in ``Config.atomics``."""
+        return self.mnemonic.removeprefix("a") if self.unit is Unit.ATOMIC else None
+
+    @property
     def is_branch(self) -> bool:
         return self.format is Format.RD_RS_TARGET
 
@@ -265,7 +278,10 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
     Instruction(Opcode.RET, Format.NONE),
     _load(Opcode.LB, 0), _load(Opcode.LH, 1), _load(Opcode.LW, 2),
     _store(Opcode.SB, 0), _store(Opcode.SH, 1), _store(Opcode.SW, 2),
-    _atomic(Opcode.AADD), _atomic(Opcode.AMAX),
+    _atomic(Opcode.AADD), _atomic(Opcode.AMAX), _atomic(Opcode.AMIN), _atomic(Opcode.AUMAX), _atomic(Opcode.AUMIN),
+    _atomic(Opcode.AAND), _atomic(Opcode.AOR), _atomic(Opcode.AXOR), _atomic(Opcode.AXCHG),
+    # Compare and exchange: address rs, expected value rt, new value rd, which receives the old one.
+    Instruction(Opcode.ACMPXCHG, Format.RD_RS_RT, reads_rs=True, reads_rt=True, reads_rd=True, writes_rd=True),
     _runtime(Opcode.LID), _runtime(Opcode.WGOFF), _runtime(Opcode.SIZE), _runtime(Opcode.WGID),
     _runtime(Opcode.WGSIZE), _runtime(Opcode.LP),
     _alu(Opcode.SLT), _alui(Opcode.SLTI), _alu(Opcode.SLTU), _alui(Opcode.SLTIU),

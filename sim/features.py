@@ -13,8 +13,8 @@ def unbuilt(row: Instruction, config: Config) -> str | None:
     """What ``config`` lacks to execute an instruction, as a remedy; None if it has all."""
     if row.unit is Unit.FLOAT and row.mnemonic not in config.float_ops:
         return f"floating point in hardware (float_ops={{'{row.mnemonic}'}})"
-    if row.unit is Unit.ATOMIC and row.mnemonic not in config.atomics:
-        return f"atomics in hardware (atomics={{'{row.mnemonic}'}})"
+    if row.atomic is not None and row.atomic not in config.atomics:
+        return f"atomics in hardware (atomics={{'{row.atomic}'}})"
     if row.mnemonic in ("sb", "sh") and not config.sub_integer_stores:
         return "stores of 8 and 16 bits (sub_integer_stores=True)"
     if row.unit is Unit.SCRATCHPAD and not config.scratchpad_words:

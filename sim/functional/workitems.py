@@ -10,10 +10,11 @@ import numpy as np
 from fgpu.address_map import DescriptorWord, ShapeWord
 from fgpu.config import WAVEFRONT_SIZE
 from fgpu.errors import MemoryAccessError
-from fgpu.isa import REGISTER_COUNT, Opcode, Unit
+from fgpu.isa import REGISTER_COUNT, Format, Opcode, Unit
 from sim.descriptor import DIMENSIONS_MAX, KernelDescriptor
 from sim.memory import GlobalMemory
 
+from .atomics import atomic
 from .operations import CONDITIONS, OPERATIONS, Operand, Words
 from .program import Program, Step
 from .wavefronts import FULL_MASK, lanes_to_masks, masks_to_lanes
@@ -112,6 +113,8 @@ class WorkItems:
             self._write(step, items, self._load(step, items))
         elif row.is_store:
             self._store(step, items)
+        elif row.atomic is not None:
+            self._write(step, items, self._atomic(step, items, row.atomic))
         elif row.unit is Unit.RUNTIME:
             value = self._runtime_value(row.mnemonic, operands.imm)
             self._write(step, items, value[items] if isinstance(value, np.ndarray) else value)
@@ -143,9 +146,11 @@ class WorkItems:
 
     def _offsets(self, step: Step, items: slice | np.ndarray) -> np.ndarray:
         """Byte offsets in global memory."""
-        operands, row = step.operands, step.row
-        addresses = self._registers[operands.rt][items] + (
-            self._registers[operands.rs][items] << np.uint32(row.scale))
+        operands, row, registers = step.operands, step.row, self._registers
+        base, index = (operands.rt, operands.rs) if row.atomic is None else (operands.rs, operands.rt)
+        addresses = registers[base][items]
+        if row.format is not Format.RD_RS_RT:   # cmpxchg has no index
+            addresses = addresses + (registers[index][items] << np.uint32(row.scale))
         offsets = addresses - np.uint32(self._memory.base)
         if int(offsets.max()) >= self._memory.size:
             self._refuse(step, items, addresses, int((offsets >= self._memory.size).argmax()))
@@ -153,7 +158,7 @@ class WorkItems:
 
     def _refuse(self, step: Step, items: slice | np.ndarray, addresses: np.ndarray, at: int) -> None:
         item = items.start + at if isinstance(items, slice) else int(items[at])
-        kind = "load from" if step.row.is_load else "store to"
+        kind = "load from" if step.row.is_load else "store to" if step.row.is_store else f"{step.row.mnemonic} at"
         raise MemoryAccessError(
             f"{self._program.text(step.pc)}: {kind} 0x{int(addresses[at]):08X} by {self._groups.name(item)} "
             f"is outside memory, 0x{self._memory.base:08X} to 0x{self._memory.base + self._memory.size - 1:08X}")
@@ -171,6 +176,12 @@ class WorkItems:
             self._half_words[offsets >> np.uint32(1)] = value.astype(np.uint16)
         else:
             self._memory.bytes[offsets] = value.astype(np.uint8)
+
+    def _atomic(self, step: Step, items: slice | np.ndarray, name: str) -> Words:
+        """The old words; within a wavefront the lowest work-item goes first."""
+        registers, operands = self._registers, step.operands
+        indices = self._offsets(step, items) >> np.uint32(2)
+        return atomic(name, self._memory.words, indices, registers[operands.rd][items], registers[operands.rt][items])
 
     # -- scratchpads ----------------------------------------------------------------------------
 

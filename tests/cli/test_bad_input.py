@@ -62,7 +62,7 @@ def files(folder):
     # configuration
     (f"run copy.s --global 64 {RUN} --cus 3", "compute_units must be one of 1, 2, 4, 8, not 3"),
     (f"run copy.s --global 64 {RUN} --axi-ports 2", "axi_ports=2 is not supported yet"),
-    (f"run copy.s --global 64 {RUN} --atomics add", "atomics=['add'] is not supported yet"),
+    (f"run copy.s --global 64 {RUN} --atomics add,sub", "atomics must be of 'add', 'and', "),
     (f"run copy.s --global 64 {RUN} --preset huge", "preset must be one of tiny, basic, full, reference"),
     ("bench --cus 3 --engine functional", "compute_units"),
     (f"run copy.s --global 64 {RUN} --latency slow", "--latency 'slow'"),
