@@ -1,5 +1,6 @@
 """The compiler's front door: OpenCL C source to a program image."""
 
+import re
 from collections.abc import Sequence
 
 from fgpu.config import Config
@@ -16,11 +17,13 @@ from .ir import Function, Module
 from .loops import compare_counters_for_equality
 from .lower import lower
 from .optimize import optimize
+from .scalarize import scalarize
 from .tables import localize_tables
 
 __all__ = ["compile_opencl"]
 
 _PARAMETERS_MAX = 16
+_VECTOR = re.compile(r" __attribute__\(\(ext_vector_type\((\d+)\)\)\)")
 _SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "long": 8, "ulong": 8}
 
 
@@ -54,6 +57,7 @@ def _compile_kernel(function: Function, module: Module, config: Config, at: int)
     if len(function.parameters) > _PARAMETERS_MAX:
         raise function.error(f"kernel {function.name!r} has {len(function.parameters)} parameters; the hardware "
                              f"has room for {_PARAMETERS_MAX}")
+    scalarize(function)
     localize_tables(function, module.variables)
     compare_counters_for_equality(function)
     expand(function)
@@ -80,13 +84,20 @@ def _parameters(function: Function, module: Module) -> tuple[Parameter, ...]:
     types = module.metadata.get(function.metadata.get("kernel_arg_base_type", ""), [])
     result = []
     for number, (_, type) in enumerate(function.parameters):
-        spelling = types[number] if number < len(types) else ""
+        spelling = _VECTOR.sub(r"\1", types[number]) if number < len(types) else ""
         pointee = spelling.removesuffix("*")
         if type.kind == "ptr":
-            result.append(Parameter(names[number], "pointer", pointee, _SIZES.get(pointee, 4)))
+            result.append(Parameter(names[number], "pointer", pointee, _size(pointee)))
         else:
             result.append(Parameter(names[number], "scalar", spelling, type.size))
     return tuple(result)
+
+
+def _size(type: str) -> int:
+    """Bytes of a type by its OpenCL name; a vector of three is as large as one of four."""
+    match = re.fullmatch(r"([a-z]+)(\d*)", type)
+    scalar, lanes = match.groups() if match else (type, "")
+    return _SIZES.get(scalar, 4) * {"": 1, "3": 4}.get(lanes, int(lanes or 1))
 
 
 def _work_group_size(function: Function, module: Module) -> tuple[int, int, int] | None:

@@ -24,6 +24,8 @@ _CLANG = (
     "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
     # No memcpy, memset or tables for checksums made of loops and stores: there is no library to call.
     "-fno-builtin", "-mllvm", "-disable-loop-idiom-all",
+    # One load of a vector is better than a load of each element.
+    "-mllvm", "-disable-vector-combine",
     # Everything is inlined: a call would cost more than the wavefront's time for most bodies.
     "-mllvm", "-inline-threshold=100000",
     # Closed forms of loops are computed in integers wider than a register.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from fgpu.errors import CompileError
 
@@ -48,8 +49,10 @@ class Type:
                 return max(1, 1 << (self.bits - 1).bit_length() >> 3)
             case "ptr":
                 return 4
-            case "array" | "vector":
+            case "array":
                 return self.count * self.fields[0].size
+            case "vector":                      # of three: as large as of four
+                return (1 << (self.count - 1).bit_length()) * self.fields[0].size
             case "struct":
                 return _round_up(self.offset(len(self.fields)), self.align)
         return 1
@@ -98,13 +101,17 @@ class Global:
 
 @dataclass(frozen=True)
 class Constant:
-    """An integer (or null, or an undefined value as zero); None where the compiler has no use for it."""
+    """An integer (or null, or an undefined value as zero); None where the compiler has no use for it.
+
+    A vector has ``lanes``, unless all of them are ``value``.
+    """
 
     value: int | None
     text: str = ""
+    lanes: tuple["Value", ...] = ()
 
 
-Value = Local | Global | Constant
+Value: TypeAlias = Local | Global | Constant
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ What it does not know it keeps by name, so that the refusal can say which constr
 """
 
 import re
+from dataclasses import replace
 
 from fgpu.errors import CompileError
 
@@ -109,15 +110,26 @@ class _Parser:
             return Constant(1)
         if token in _ZEROS:
             return Constant(0)
-        if token in ("[", "{", "<"):
-            tokens.close({"[": "]", "{": "}", "<": ">"}[token])
+        if token == "<":
+            items = Instruction("vector")
+            self.separated(tokens, items, ">")
+            tokens.next()
+            return Constant(None, token, tuple(items.operands))
+        if token == "splat":
+            items = Instruction("vector")
+            tokens.next()
+            self.typed(tokens, items)
+            tokens.next()
+            return items.operands[0]
+        if token in ("[", "{"):
+            tokens.close({"[": "]", "{": "}"}[token])
         elif tokens.peek() in ("(", "inbounds", "nuw", "nusw"):
             tokens.skip_to({"("})
         return Constant(None, token)
 
     def typed(self, tokens: Tokens, into: Instruction) -> None:
         into.types.append(self.type(tokens))
-        while re.fullmatch(r"[a-z]\w*", tokens.peek()) and tokens.peek() not in _ZEROS | {"true"}:
+        while re.fullmatch(r"[a-z]\w*", tokens.peek()) and tokens.peek() not in _ZEROS | {"true", "splat"}:
             tokens.next()                       # attributes of an argument
             if tokens.accept("("):
                 tokens.close(")")
@@ -234,7 +246,7 @@ class _Parser:
         self.skip_flags(tokens)
         into.detail = tokens.next()
         self.binary(tokens, into)
-        into.type = integer(1) if into.type.kind != "vector" else into.type
+        into.type = integer(1) if into.type.kind != "vector" else replace(into.type, fields=(integer(1),))
 
     def read_select(self, tokens: Tokens, into: Instruction) -> None:
         self.skip_flags(tokens)
@@ -257,6 +269,18 @@ class _Parser:
             into.blocks.append(tokens.next()[1:])
             tokens.next()
             tokens.accept(",")
+
+    def read_extractelement(self, tokens: Tokens, into: Instruction) -> None:
+        self.separated(tokens, into)
+        into.type = into.types[0].fields[0]
+
+    def read_insertelement(self, tokens: Tokens, into: Instruction) -> None:
+        self.separated(tokens, into)
+        into.type = into.types[0]
+
+    def read_shufflevector(self, tokens: Tokens, into: Instruction) -> None:
+        self.separated(tokens, into)
+        into.type = replace(into.types[0], count=into.types[2].count)
 
     def alignment(self, tokens: Tokens, into: Instruction) -> None:
         if "align" in tokens.tokens:

@@ -332,4 +332,6 @@ def _scalars(type: Type) -> list[int]:
     """Sizes of the scalars that make up ``type``; 0 for what the scratchpad cannot hold."""
     if type.kind in ("array", "struct"):
         return [size for member in type.fields for size in _scalars(member)]
+    if type.kind == "vector":
+        return _scalars(type.fields[0])
     return [type.size] if type.is_word else [0]

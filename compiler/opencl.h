@@ -15,6 +15,15 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 typedef __INTPTR_TYPE__ intptr_t;
 typedef __UINTPTR_TYPE__ uintptr_t;
 
+#define FGPU_VECTORS(type) \
+    typedef type type##2 __attribute__((ext_vector_type(2))); \
+    typedef type type##3 __attribute__((ext_vector_type(3))); \
+    typedef type type##4 __attribute__((ext_vector_type(4))); \
+    typedef type type##8 __attribute__((ext_vector_type(8))); \
+    typedef type type##16 __attribute__((ext_vector_type(16)));
+FGPU_VECTORS(char) FGPU_VECTORS(uchar) FGPU_VECTORS(short) FGPU_VECTORS(ushort) FGPU_VECTORS(int) FGPU_VECTORS(uint)
+#undef FGPU_VECTORS
+
 #define NULL ((void *)0)
 #define CHAR_BIT 8
 #define SCHAR_MAX 127

@@ -253,3 +253,41 @@ def test_constants_of_all_sizes(random):
 
 def test_tiny_configuration_is_enough_for_simple_kernels():
     compile_body("out[i] = i;", "__global int *out", config=Config.preset("tiny"))
+
+
+def test_vectors(random):
+    image = compile_opencl("""
+        __kernel void k(__global int4 *a, __global uchar4 *b, __global char4 *c, __global short3 *d,
+                        __global int2 *out, int n) {
+            int i = get_global_id(0);
+            int4 v = a[i] * a[i ^ 1] + (int4)(1, 2, 3, 4);
+            v = v > 0 ? v.wzyx : -v;
+            uchar4 bytes = b[i];
+            char4 sum = 0;
+            for (int j = 0; j < n; j++) sum += c[(i + j) & 7].yxwz;
+            c[8 + i] = sum;
+            short3 s = d[i];
+            out[i] = (int2)(v.x - v.y * v.z + v.w, bytes.x + bytes.y * bytes.z - bytes.w + (s.x ^ s.z));
+        }""")
+    assert [p.type for p in image.kernel("k").parameters] == ["int4", "uchar4", "char4", "short3", "int2", "int"]
+    assert [p.size for p in image.kernel("k").parameters] == [16, 4, 4, 8, 8, 4]
+    a = random.integers(-2**31, 2**31, (8, 4)).astype(np.int32)
+    b = random.integers(0, 256, (8, 4)).astype(np.uint8)
+    c = random.integers(-128, 128, (16, 4)).astype(np.int8)
+    d = random.integers(-2**15, 2**15, (8, 4)).astype(np.int16)
+    out, old = np.zeros((8, 2), np.int32), c.copy()
+    run(image, "k", 8, [a, b, c, d, out, 5], local=(8,))
+    v = a * a[np.arange(8) ^ 1] + np.array([1, 2, 3, 4], np.int32)
+    v = np.where(v > 0, v[:, ::-1], -v)
+    assert (out[:, 0] == v[:, 0] - v[:, 1] * v[:, 2] + v[:, 3]).all()
+    w, s = b.astype(np.int32), d.astype(np.int32)
+    assert (out[:, 1] == w[:, 0] + w[:, 1] * w[:, 2] - w[:, 3] + (s[:, 0] ^ s[:, 2])).all()
+    for i in range(8):
+        total = sum(old[(i + j) & 7].astype(np.int32) for j in range(5))
+        assert (c[8 + i] == total[[1, 0, 3, 2]].astype(np.int8)).all()
+
+
+def test_a_vector_of_bytes_is_one_load():
+    text = disassemble(compile_body("uchar4 v = in[i]; out[i] = v.x + v.y * v.z - v.w;",
+                                    "__global uchar4 *in, __global int *out"))
+    assert text.count("    lw ") + text.count("    lb ") == 1

@@ -30,8 +30,9 @@ BODY = "__kernel void k(__global int *a) {{\n    {}\n}}\n"
     ("printf(1);", "k.cl:2:5: error: use of undeclared identifier 'printf'"),
     ("a[0] = ;", "k.cl:2:12: error: expected expression"),
     ("a[0] = missing(1);", "k.cl:2:12: error: use of undeclared identifier 'missing'"),
-    ("typedef int int2 __attribute__((ext_vector_type(2))); *(__global int2 *)a += 1;",
+    ("typedef float vector __attribute__((ext_vector_type(2))); *(__global vector *)a += 1;",
      "k.cl:2: vector types not supported"),
+    ("((__global int4 *)a)[0][a[5]] = 1;", "k.cl:2: the index of a vector's element must be a constant"),
 ])
 def test_statements(statement, message):
     with pytest.raises(CompileError, match=re.escape(message)):
