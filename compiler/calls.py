@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
-from fgpu.config import WORK_GROUP_MAX
-from fgpu.isa import Opcode
+from fgpu.config import WORK_GROUP_MAX, Config
+from fgpu.isa import Opcode, by_opcode
 
 from .builder import Builder
 from .ir import Constant, Function, Global, Instruction, Module, Type, Value
@@ -17,6 +17,14 @@ __all__ = ["CallSelector"]
 _DIMENSIONS = 3
 _ID_BITS = (WORK_GROUP_MAX - 1).bit_length()
 _IGNORED = ("llvm.lifetime.", "llvm.assume", "llvm.dbg.", "llvm.experimental.noalias.", "llvm.donothing")
+_ATOMICS = {  # opcodes for int and for uint
+    "atomic_add": (Opcode.AADD, Opcode.AADD), "atomic_sub": (Opcode.AADD, Opcode.AADD),
+    "atomic_inc": (Opcode.AADD, Opcode.AADD), "atomic_dec": (Opcode.AADD, Opcode.AADD),
+    "atomic_max": (Opcode.AMAX, Opcode.AUMAX), "atomic_min": (Opcode.AMIN, Opcode.AUMIN),
+    "atomic_and": (Opcode.AAND, Opcode.AAND), "atomic_or": (Opcode.AOR, Opcode.AOR),
+    "atomic_xor": (Opcode.AXOR, Opcode.AXOR), "atomic_xchg": (Opcode.AXCHG, Opcode.AXCHG),
+    "atomic_cmpxchg": (Opcode.ACMPXCHG, Opcode.ACMPXCHG),
+}
 _MINMAX = {"llvm.smin.": (True, False), "llvm.smax.": (True, True), "llvm.umin.": (False, False),
            "llvm.umax.": (False, True)}
 
@@ -24,10 +32,11 @@ _MINMAX = {"llvm.smin.": (True, False), "llvm.smax.": (True, True), "llvm.umin."
 class CallSelector:
     """Selects code for the calls of one function. ``value`` gives the register of an operand."""
 
-    def __init__(self, function: Function, module: Module, builder: Builder, value: Callable[[Value, Type], int],
-                 memory: MemorySelector, depth_of: Callable[[str], int]) -> None:
+    def __init__(self, function: Function, module: Module, config: Config, builder: Builder,
+                 value: Callable[[Value, Type], int], memory: MemorySelector, depth_of: Callable[[str], int]) -> None:
         self.function = function
         self.module = module
+        self.config = config
         self.builder = builder
         self.value = value
         self.memory = memory
@@ -54,10 +63,31 @@ class CallSelector:
         intrinsic = re.fullmatch(r"llvm\.(\w+(?:\.sat)?)\.i\d+", callee)
         name = re.fullmatch(r"_Z(\d+)(\w+)", callee)
         builtin = intrinsic[1].replace(".", "_") if intrinsic else name[2][:int(name[1])] if name else callee
+        if name is not None and builtin in _ATOMICS:
+            return self.atomic(call, builtin, is_signed=callee.endswith("i"))
         handler: Callable[[Instruction], int] | None = getattr(self, f"call_{builtin}", None)
         if handler is None:
             raise unsupported_call(self.function, call, builtin, self.module.functions)
         return handler(call)
+
+    def atomic(self, call: Instruction, name: str, is_signed: bool) -> int:
+        """An atomic operation on a word of global memory, if the hardware has it; the result is the old word."""
+        signed_opcode, unsigned_opcode = _ATOMICS[name]
+        opcode = signed_opcode if is_signed else unsigned_opcode
+        operation = by_opcode[opcode].atomic
+        if operation not in self.config.atomics:
+            raise self.function.error(f"{name}() needs hardware with the atomic operation {operation!r}; "
+                                      f"add it to the configuration's atomics", call)
+        b, pointer = self.builder, call.operands[0]
+        arguments = [self.value(operand, call.type) for operand in call.operands[1:]]
+        if opcode is Opcode.ACMPXCHG:
+            expected, new = arguments
+            return b.emit(opcode, rs=self.value(pointer, call.types[0]), rt=expected, rd=new)
+        operand = arguments[0] if arguments else b.const(1 if name == "atomic_inc" else -1)
+        if name == "atomic_sub":
+            operand = b.sub(ZERO, operand)
+        base, index = self.memory.address(pointer, 4)
+        return b.emit(opcode, rs=base, rt=index, rd=operand)
 
     def filling(self, call: Instruction) -> bytes | None:
         """The bytes that a memset or a memcpy writes, if they are known."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from fgpu.config import Config
 from fgpu.isa import Opcode
 
 from .builder import Builder
@@ -22,7 +23,7 @@ _BINARY = {
 
 
 class _Lowering:
-    def __init__(self, function: Function, module: Module) -> None:
+    def __init__(self, function: Function, module: Module, config: Config) -> None:
         self.function = function
         self.module = module
         self.flow = Flow({name: block.successors for name, block in function.blocks.items()})
@@ -41,7 +42,8 @@ class _Lowering:
                         self.users.setdefault(operand.name, []).append(instruction)
         self.definitions.pop("", None)
         self.memory = MemorySelector(function, self.builder, self.value, self.definitions, self.users, self.depth_of)
-        self.calls = CallSelector(function, module, self.builder, self.value, self.memory, self.depth_of)
+        self.calls = CallSelector(function, module, config, self.builder, self.value, self.memory,
+                                  self.depth_of)
         self.conditions = ConditionSelector(self.builder, self.value, self.definitions)
 
     def run(self) -> MachineFunction:
@@ -245,6 +247,6 @@ class _Lowering:
         return self.calls.call(instruction)
 
 
-def lower(function: Function, module: Module) -> MachineFunction:
-    """Select instructions for ``function`` of ``module``; raises CompileError for what the machine cannot do."""
-    return _Lowering(function, module).run()
+def lower(function: Function, module: Module, config: Config) -> MachineFunction:
+    """Select instructions for ``function`` of ``module``; raises CompileError for what the hardware cannot do."""
+    return _Lowering(function, module, config).run()

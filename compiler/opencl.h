@@ -49,13 +49,7 @@ uint FGPU_QUERY get_work_dim(void);
 static inline size_t FGPU_OVERLOAD get_num_groups(uint dimension)
 { return get_global_size(dimension) / get_local_size(dimension); }
 
-/* Refused, but with a message of our own instead of clang's about an undeclared function. */
-void __attribute__((convergent, overloadable)) barrier(uint flags);
-void __attribute__((overloadable)) mem_fence(uint flags);
-void __attribute__((overloadable)) read_mem_fence(uint flags);
-void __attribute__((overloadable)) write_mem_fence(uint flags);
-#define CLK_LOCAL_MEM_FENCE 1
-#define CLK_GLOBAL_MEM_FENCE 2
+/* Atomic operations on words of global memory, where the hardware has them. */
 #define FGPU_ATOMIC(name, type) \
     type __attribute__((overloadable)) name(volatile __global type *address, type operand);
 #define FGPU_ATOMICS(name) FGPU_ATOMIC(name, int) FGPU_ATOMIC(name, uint)
@@ -69,6 +63,14 @@ FGPU_ATOMICS(atomic_max) FGPU_ATOMICS(atomic_and) FGPU_ATOMICS(atomic_or) FGPU_A
     type __attribute__((overloadable)) atomic_cmpxchg(volatile __global type *address, type expected, type value);
 FGPU_ATOMIC(int) FGPU_ATOMIC(uint)
 #undef FGPU_ATOMIC
+
+/* Refused, but with a message of our own instead of clang's about an undeclared function. */
+void __attribute__((convergent, overloadable)) barrier(uint flags);
+void __attribute__((overloadable)) mem_fence(uint flags);
+void __attribute__((overloadable)) read_mem_fence(uint flags);
+void __attribute__((overloadable)) write_mem_fence(uint flags);
+#define CLK_LOCAL_MEM_FENCE 1
+#define CLK_GLOBAL_MEM_FENCE 2
 
 /* Integer functions (OpenCL 1.2, 6.12.3), for each of the six types. */
 #define FGPU_INTEGER(type, utype, bits) \

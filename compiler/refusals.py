@@ -104,8 +104,6 @@ def unsupported_call(function: Function, call: Instruction, name: str, defined: 
         return function.error(f"function {name!r} is recursive or marked noinline: not supported", call)
     if name in _KNOWN_CALLS:
         return function.error(_KNOWN_CALLS[name], call)
-    if name.startswith(("atomic_", "atom_")):
-        return function.error(f"atomic operations are not supported ({name})", call)
     if name.endswith("mem_fence"):
         return function.error(f"memory fences are not supported ({name})", call)
     if call.detail.startswith("llvm."):
