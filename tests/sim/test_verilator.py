@@ -21,6 +21,7 @@ from .stub_core import StubCore, faulty
 
 RANDOM = MemoryTiming(read_latency=(3, 30), write_latency=(0, 9), pause_probability=0.3, seed=5)
 ENGINES = [VerilatorEngine, PysimEngine]
+CONFIG = Config(compute_units=2)
 
 
 def descriptor(source, target, lines):
@@ -48,7 +49,7 @@ def test_engines_agree(timing, width):
     for engine_class in ENGINES:
         memory = GlobalMemory(size=1 << 20)
         memory.words[:256] = np.arange(256)
-        engine = engine_class(Config(axi_data_width=width), memory, timing, core=StubCore)
+        engine = engine_class(CONFIG.replace(axi_data_width=width), memory, timing, core=StubCore)
         history = []
         for add, lines in [(5, 2), (5, 2), (9, 7), (9, 0)]:
             result = engine.launch(launch(memory, add=add, lines=lines))
@@ -61,7 +62,7 @@ def test_engines_agree(timing, width):
 
 @pytest.mark.parametrize("engine_class", ENGINES)
 def test_counters(engine_class, memory):
-    result = engine_class(Config(compute_units=2), memory, core=StubCore).launch(launch(memory, lines=3))
+    result = engine_class(CONFIG, memory, core=StubCore).launch(launch(memory, lines=3))
     # A line takes: READ 2, FILL 16, WRITE 2, DATA 16, ANSWER 2 and NEXT 1; then NEXT, and two to start and end.
     assert result.cycles == 3 * 39 + 3
     assert result.instructions == 2 * 4
@@ -79,7 +80,7 @@ def test_counters(engine_class, memory):
 
 @pytest.mark.parametrize("engine_class", ENGINES)
 def test_access_outside_memory(engine_class, memory):
-    engine = engine_class(Config(), memory, core=StubCore)
+    engine = engine_class(CONFIG, memory, core=StubCore)
     with pytest.raises(MemoryAccessError, match=r"read of 128 bytes at 0x00000400 \(AXI port 0, id 0, cycle \d+\)"):
         engine.launch(launch(memory, source=1024))
     # The engine is still of use, and begins anew.
@@ -89,7 +90,7 @@ def test_access_outside_memory(engine_class, memory):
 
 @pytest.mark.parametrize("engine_class", ENGINES)
 def test_timeout_tells_what_wavefronts_do(engine_class, memory):
-    engine = engine_class(Config(), memory, core=StubCore)
+    engine = engine_class(CONFIG, memory, core=StubCore)
     with pytest.raises(SimulationTimeout, match=r"after 50 cycles:\nCU 0 wavefront 3 at instruction 17: waits"):
         engine.launch(launch(memory, max_cycles=50))
     cycles = engine.launch(launch(memory)).cycles
@@ -107,14 +108,14 @@ def test_timeout_tells_what_wavefronts_do(engine_class, memory):
     ("no_control", "no answer to the control write at 0x4000"),
 ])
 def test_protocol_violations(fault, message, memory):
-    engine = PysimEngine(Config(), memory, core=faulty(fault))
+    engine = PysimEngine(CONFIG, memory, core=faulty(fault))
     with pytest.raises(SimulationError, match=message):
         engine.launch(launch(memory))
 
 
 def test_a_hanging_kernel(memory):
     with pytest.raises(SimulationTimeout, match="CU 0 wavefront 3"):
-        PysimEngine(Config(), memory, core=faulty("hang")).launch(launch(memory, max_cycles=200))
+        PysimEngine(CONFIG, memory, core=faulty("hang")).launch(launch(memory, max_cycles=200))
 
 
 @pytest.mark.parametrize(("options", "message"), [
@@ -122,13 +123,13 @@ def test_a_hanging_kernel(memory):
     ({"descriptor": [0] * 31}, "not 31"), ({"max_cycles": 0}, "max_cycles"),
 ])
 def test_impossible_launches(options, message, memory):
-    engine = PysimEngine(Config(), memory, core=StubCore)
+    engine = PysimEngine(CONFIG, memory, core=StubCore)
     with pytest.raises(LaunchError, match=message):
         engine.launch(Launch(**{"program": [1], "descriptor": [0] * 32, **options}))
 
 
 def test_interrupted_run_powers_up_anew(memory, monkeypatch):
-    engine = VerilatorEngine(Config(), memory, core=StubCore)
+    engine = VerilatorEngine(CONFIG, memory, core=StubCore)
 
     def interrupt(cycles):
         raise KeyboardInterrupt
@@ -143,7 +144,7 @@ def test_interrupted_run_powers_up_anew(memory, monkeypatch):
 def test_ctrl_c(memory):
     """The model runs natively, but a signal is seen soon."""
     memory = GlobalMemory()
-    engine = VerilatorEngine(Config(), memory, core=StubCore)
+    engine = VerilatorEngine(CONFIG, memory, core=StubCore)
 
     def interrupt(number, frame):
         raise KeyboardInterrupt
@@ -162,7 +163,7 @@ def test_ctrl_c(memory):
 
 
 def test_waveforms(memory, tmp_path):
-    engine = PysimEngine(Config(), memory, core=StubCore, vcd=tmp_path / "wave.vcd")
+    engine = PysimEngine(CONFIG, memory, core=StubCore, vcd=tmp_path / "wave.vcd")
     engine.launch(launch(memory))
     engine.close()
     assert "fsm_state" in (tmp_path / "wave.vcd").read_text()
@@ -170,16 +171,16 @@ def test_waveforms(memory, tmp_path):
 
 def test_waveforms_that_cannot_be_written(memory, tmp_path):
     with pytest.raises(ToolError, match=r"cannot write .*missing"):
-        PysimEngine(Config(), memory, core=StubCore, vcd=tmp_path / "missing" / "wave.vcd").launch(launch(memory))
+        PysimEngine(CONFIG, memory, core=StubCore, vcd=tmp_path / "missing" / "wave.vcd").launch(launch(memory))
 
 
 @pytest.mark.long
 def test_verilator_waveforms(memory, tmp_path):
-    engine = VerilatorEngine(Config(), memory, core=StubCore, trace=tmp_path / "wave.vcd")
+    engine = VerilatorEngine(CONFIG, memory, core=StubCore, trace=tmp_path / "wave.vcd")
     assert engine.launch(launch(memory)).cycles == 2 * 39 + 3
     engine.close()
     assert "fsm_state" in (tmp_path / "wave.vcd").read_text()
-    engine = VerilatorEngine(Config(), memory, core=StubCore, trace=tmp_path / "missing" / "wave.vcd")
+    engine = VerilatorEngine(CONFIG, memory, core=StubCore, trace=tmp_path / "missing" / "wave.vcd")
     with pytest.raises(ToolError, match=r"cannot write .*missing"):
         engine.launch(launch(memory))
 
