@@ -24,13 +24,15 @@ LRAM_WORDS: Final = KERNEL_SLOTS * DESCRIPTOR_WORDS
 PARAMETERS_MAX: Final = 16
 
 
-class ControlRegister(enum.Enum, shape=2):
-    """Word index in the control register region; bit i of each belongs to the kernel of slot i."""
+class ControlRegister(enum.Enum, shape=3):
+    """Word index in the control register region; bit i of the first four belongs to the kernel of slot i."""
 
     STATUS = 0
     START = 1
     CLEAN_CACHE = 2
     INITIALIZE = 3
+    FAULT = 4
+    """Ours: :class:`fgpu.fault.Fault`."""
 
 
 class DescriptorWord(enum.IntEnum, shape=5):

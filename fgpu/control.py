@@ -17,16 +17,17 @@ from .address_map import (
 from .axi.lite import AXI4LiteSlave
 from .axi.signatures import AXI4LiteSignature
 from .config import KERNEL_SLOTS, Config
+from .fault import Fault, FaultCause
 
 __all__ = ["ControlInterface"]
 
 
 class ControlInterface(wiring.Component):
-    """The AXI4-Lite slave's address space: LRAM, CRAM and four registers (appendix B).
+    """The AXI4-Lite slave's address space: LRAM, CRAM, four registers (appendix B) and the fault register.
 
     ``pending`` has a bit for each kernel that waits to start; ``accepted`` and ``finished`` are one-hot
     answers of the dispatcher. ``lram_data`` follows ``lram_address`` by one cycle; the dispatcher's reads
-    come before the host's.
+    come before the host's. ``fault_seen`` is a fault of this cycle; the fault register keeps the first.
     """
 
     def __init__(self, config: Config) -> None:
@@ -47,6 +48,9 @@ class ControlInterface(wiring.Component):
             "status": Out(KERNEL_SLOTS),
             "clean_cache": Out(KERNEL_SLOTS),
             "initialize": Out(KERNEL_SLOTS),
+            "fault": Out(Fault),
+            "fault_seen": In(Fault),
+            "running": In(1),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -76,8 +80,9 @@ class ControlInterface(wiring.Component):
             self.code_read.eq(bus.read & in_code),
         ]
 
-        register = ControlRegister(word[:2])
+        register = ControlRegister(word[:3])
         start = Signal(KERNEL_SLOTS)
+        forget = Signal()
         with m.If(bus.write & in_registers):
             with m.Switch(register):
                 with m.Case(ControlRegister.START):
@@ -86,10 +91,20 @@ class ControlInterface(wiring.Component):
                     m.d.sync += self.clean_cache.eq(bus.write_data)
                 with m.Case(ControlRegister.INITIALIZE):
                     m.d.sync += self.initialize.eq(bus.write_data)
+                with m.Case(ControlRegister.FAULT):
+                    m.d.comb += forget.eq(1)
         m.d.sync += [
             self.pending.eq((self.pending & ~self.accepted) | start),
             self.status.eq((self.status | self.finished) & ~start),
         ]
+
+        with m.If(forget | (start.any() & ~self.running & ~self.pending.any())):
+            m.d.sync += self.fault.eq(0)
+        with m.Elif(~self.fault.valid):
+            with m.If(self.fault_seen.valid):
+                m.d.sync += self.fault.eq(self.fault_seen)
+            with m.Elif(slave.refused):
+                m.d.sync += [self.fault.valid.eq(1), self.fault.cause.eq(FaultCause.CONTROL_ACCESS)]
 
         # A memory read takes one cycle more than a register; the dispatcher may delay one of LRAM.
         value = Signal(32)
@@ -100,6 +115,8 @@ class ControlInterface(wiring.Component):
                 m.d.comb += value.eq(self.clean_cache)
             with m.Case(ControlRegister.INITIALIZE):
                 m.d.comb += value.eq(self.initialize)
+            with m.Case(ControlRegister.FAULT):
+                m.d.comb += value.eq(self.fault)
         looked_up = Signal()
         m.d.sync += looked_up.eq(bus.read & ~looked_up & ~(in_lram & self.lram_read))
         m.d.comb += [

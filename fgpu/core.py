@@ -15,6 +15,7 @@ from .config import KERNEL_SLOTS, Config
 from .control import ControlInterface
 from .cu.compute_unit import ComputeUnit
 from .dispatcher.dispatcher import Dispatcher
+from .fault import Fault, FaultCause
 from .probe import ComputeUnitProbe
 
 __all__ = ["FGPU"]
@@ -23,7 +24,8 @@ __all__ = ["FGPU"]
 class FGPU(wiring.Component):
     """A soft GPU: one AXI4-Lite control slave, AXI4 masters to global memory.
 
-    ``kernel_status`` is the status register; its bits may serve as interrupts.
+    ``kernel_status`` is the status register, whose bits may serve as interrupts, ``kernel_fault`` the fault
+    register.
     """
 
     def __init__(self, config: Config) -> None:
@@ -32,6 +34,7 @@ class FGPU(wiring.Component):
             "s_axi": In(AXI4LiteSignature(address_width=CONTROL_ADDRESS_BITS)),
             "m_axi": Out(AXI4Signature(data_width=config.axi_data_width)).array(config.axi_ports),
             "kernel_status": Out(KERNEL_SLOTS),
+            "kernel_fault": Out(Fault),
         }
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe).array(config.compute_units)
@@ -63,6 +66,8 @@ class FGPU(wiring.Component):
             control.lram_read.eq(dispatcher.lram_read),
             dispatcher.lram_data.eq(control.lram_data),
             self.kernel_status.eq(control.status),
+            self.kernel_fault.eq(control.fault),
+            control.running.eq(dispatcher.running),
 
             dispatcher.room.eq(Cat(unit.room for unit in compute_units)),
             dispatcher.idle.eq(Cat(unit.idle for unit in compute_units)),
@@ -83,6 +88,23 @@ class FGPU(wiring.Component):
             ]
             if config.statistics:
                 m.d.comb += self.probe[number].eq(unit.probe)
+        self._connect_faults(m, compute_units, control, dispatcher, cache)
         if config.statistics:
             m.d.comb += self.cache_probe.eq(cache.probe)
         return m
+
+    @staticmethod
+    def _connect_faults(m: Module, compute_units: list[ComputeUnit], control: ControlInterface,
+                        dispatcher: Dispatcher, cache: Cache) -> None:
+        """A fault of any part reaches the register; of several in one cycle that of the lowest compute unit."""
+        seen: Any = control.fault_seen
+        with m.If(cache.error):
+            m.d.comb += [seen.valid.eq(1), seen.cause.eq(FaultCause.BUS_ERROR)]
+        for number, unit in reversed(list(enumerate(compute_units))):
+            with m.If(unit.fault.valid):
+                m.d.comb += [
+                    seen.valid.eq(1), seen.cause.eq(unit.fault.cause), seen.compute_unit.eq(number),
+                    seen.wavefront.eq(unit.fault.wavefront), seen.pc.eq(unit.fault.pc),
+                ]
+            m.d.comb += unit.abort.eq(dispatcher.abort)
+        m.d.comb += [seen.kernel.eq(dispatcher.slot), dispatcher.fault.eq(seen.valid)]

@@ -4,7 +4,7 @@ All derive from :class:`FgpuError`; the command line prints their message withou
 """
 
 __all__ = [
-    "AssemblyError", "CompileError", "ConfigError", "EncodingError", "FgpuError", "ImageError", "LaunchError",
+    "AssemblyError", "CompileError", "ConfigError", "EncodingError", "FgpuError", "ImageError", "KernelFault", "LaunchError",
     "MemoryAccessError", "SimulationError", "SimulationTimeout", "ToolError",
 ]
 
@@ -43,6 +43,14 @@ class MemoryAccessError(FgpuError, IndexError):
 
 class SimulationError(FgpuError, RuntimeError):
     """A simulation that cannot go on."""
+
+
+class KernelFault(SimulationError):
+    """A kernel that the hardware stopped; ``cause`` is the :class:`~fgpu.fault.FaultCause`."""
+
+    def __init__(self, message: str, cause: object) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 class SimulationTimeout(SimulationError):

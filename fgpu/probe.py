@@ -23,7 +23,7 @@ class WavefrontState(enum.Enum, shape=3):
     """What a wavefront slot is doing."""
 
     FREE = 0
-    START = 1           # its runtime memory is being written
+    STOPPED = 1         # by a fault
     FETCH = 2
     READY = 3
     EXECUTE = 4

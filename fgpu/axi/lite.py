@@ -30,7 +30,8 @@ class AXI4LiteSlave(wiring.Component):
     """Serves whole, aligned words; anything else is answered with SLVERR and has no effect.
 
     A write takes effect in the cycle in which its data and address are accepted, and reads and writes
-    alternate when both wait. Latency: response 1 cycle after the access is done.
+    alternate when both wait. Latency: response 1 cycle after the access is done. ``refused`` tells, in the
+    cycle after, that an access was answered with SLVERR.
     """
 
     def __init__(self, *, address_width: int) -> None:
@@ -38,6 +39,7 @@ class AXI4LiteSlave(wiring.Component):
         super().__init__({
             "axi": In(AXI4LiteSignature(address_width=address_width)),
             "bus": Out(RegisterBusSignature(address_width=address_width - 2)),
+            "refused": Out(1),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -55,6 +57,7 @@ class AXI4LiteSlave(wiring.Component):
         with m.If(axi.rready):
             m.d.sync += axi.rvalid.eq(0)
 
+        m.d.sync += self.refused.eq(0)
         address = Signal(self._address_width)
         legal = Signal()
         m.d.comb += [
@@ -68,6 +71,7 @@ class AXI4LiteSlave(wiring.Component):
                 bus.write.eq(legal & axi.wstrb.all()),
             ]
             m.d.sync += [
+                self.refused.eq(~bus.write),
                 axi.bvalid.eq(1), axi.bresp.eq(Mux(bus.write, Response.OKAY, Response.SLVERR)), prefer_read.eq(1),
             ]
         with m.Elif(read_pending):
@@ -75,6 +79,7 @@ class AXI4LiteSlave(wiring.Component):
             with m.If(bus.read_done | ~legal):
                 m.d.comb += axi.arready.eq(1)
                 m.d.sync += [
+                    self.refused.eq(~legal),
                     axi.rvalid.eq(1), axi.rdata.eq(bus.read_data),
                     axi.rresp.eq(Mux(legal, Response.OKAY, Response.SLVERR)), prefer_read.eq(0),
                 ]

@@ -42,7 +42,7 @@ class AXIMaster(wiring.Component):
     1 cycle) always have room, and ``reads`` and ``writes`` need no back-pressure. Read beats
     are passed on in the cycle in which they come: their buffer is reserved. Write data are independent of
     write addresses, so the bursts must be requested in the order of their data. ``written`` reports the id
-    of a write burst that is in memory. An error response sets ``error`` until reset.
+    of a write burst that is in memory. An error response shows in ``error`` one cycle later.
     (Dissertation, section 3.5.2.)
     """
 
@@ -102,6 +102,5 @@ class AXIMaster(wiring.Component):
         # SLVERR and DECERR have the upper bit.
         read_error, write_error = Signal(2), Signal(2)
         m.d.comb += [read_error.eq(axi.rresp), write_error.eq(axi.bresp)]
-        with m.If((axi.rvalid & read_error[1]) | (axi.bvalid & write_error[1])):
-            m.d.sync += self.error.eq(1)
+        m.d.sync += self.error.eq((axi.rvalid & read_error[1]) | (axi.bvalid & write_error[1]))
         return m

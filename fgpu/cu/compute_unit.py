@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from fgpu.cache.bus import MemoryRequest, Row
 from fgpu.config import Config
 from fgpu.dispatcher.kernel import KernelInfo, WorkGroup
+from fgpu.fault import FaultReport
 from fgpu.probe import ComputeUnitProbe
 
 from .launcher import Launcher
@@ -25,7 +26,8 @@ class ComputeUnit(wiring.Component):
 
     ``runtime_write`` is the dispatcher's initialization, which comes only while no wavefront runs.
     ``room``: a work-group of the running kernel would be taken at once. ``idle``: no wavefront runs and
-    every memory access has left for the cache.
+    every memory access has left for the cache. After a ``fault`` (one cycle each) the dispatcher answers with
+    ``abort``, which ends all wavefronts.
     """
 
     def __init__(self, config: Config) -> None:
@@ -40,6 +42,8 @@ class ComputeUnit(wiring.Component):
             "responses": In(stream.Signature(Row(config))),
             "room": Out(1),
             "idle": Out(1),
+            "abort": In(1),
+            "fault": Out(FaultReport),
         }
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe)
@@ -67,6 +71,8 @@ class ComputeUnit(wiring.Component):
             scheduler.start_number.eq(launcher.number),
             scheduler.start_mask.eq(launcher.mask_write),
             scheduler.fetched.eq(self.fetched),
+            scheduler.abort.eq(self.abort),
+            self.fault.eq(Mux(scheduler.fault.valid, scheduler.fault.as_value(), vector.fault.as_value())),
             scheduler.branch.eq(vector.branch),
             scheduler.memory_ready.eq(memory.ready),
             scheduler.load_done.eq(memory.done),

@@ -3,6 +3,7 @@
 from amaranth.lib import data, enum
 
 from fgpu.config import PE_COUNT
+from fgpu.fault import FAULT_PC_BITS
 
 __all__ = [
     "Addend", "Condition", "ControlWord", "Flow", "Issue", "Logic", "MemoryAccess", "Multiplier", "Other", "Result",
@@ -137,5 +138,6 @@ class Issue(data.Struct):
     """The wavefront's number within its work-group."""
     phase: 3
     lanes: PE_COUNT
+    pc: FAULT_PC_BITS
     first: 1
     last: 1

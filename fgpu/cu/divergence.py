@@ -16,6 +16,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.config import PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
+from fgpu.fault import FAULT_PC_BITS
 
 from .control_word import Flow
 from .vector import BranchLanes
@@ -23,17 +24,14 @@ from .vector import BranchLanes
 __all__ = ["DivergenceUnit", "FlowRequest", "MaskWrite", "Outcome", "OutcomeKind"]
 
 
-class FlowRequest(data.StructLayout):
+class FlowRequest(data.Struct):
     """A control instruction at issue. ``next`` and ``target``: the addresses of its two successors."""
 
-    def __init__(self, config: Config) -> None:
-        super().__init__({
-            "flow": Flow,
-            "wavefront": 3,
-            "next": config.pc_bits,
-            "target": config.pc_bits,
-            "mask": WAVEFRONT_SIZE,
-        })
+    flow: Flow
+    wavefront: 3
+    next: FAULT_PC_BITS
+    target: FAULT_PC_BITS
+    mask: WAVEFRONT_SIZE
 
 
 class OutcomeKind(enum.Enum, shape=2):
@@ -42,13 +40,16 @@ class OutcomeKind(enum.Enum, shape=2):
     RESUME = 0
     JUMP = 1
     RETIRE = 2
+    OVERFLOW = 3    # the stack is full: the wavefront stops
 
 
-class Outcome(data.StructLayout):
+class Outcome(data.Struct):
     """Result of a control instruction for its wavefront."""
 
-    def __init__(self, config: Config) -> None:
-        super().__init__({"valid": 1, "wavefront": 3, "kind": OutcomeKind, "pc": config.pc_bits})
+    valid: 1
+    wavefront: 3
+    kind: OutcomeKind
+    pc: FAULT_PC_BITS
 
 
 class MaskWrite(data.Struct):
@@ -64,16 +65,17 @@ class DivergenceUnit(wiring.Component):
 
     ``request`` is a control instruction at issue (one in four cycles at most). Calls and returns have
     their outcome 2 cycles later (one more for each branch that resolves at that time); a branch 2 cycles
-    after the last of its phases has arrived in ``branch``.
+    after the last of its phases has arrived in ``branch``. ``start`` empties the stacks of wavefronts.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         super().__init__({
-            "request": In(FlowRequest(config)),
+            "start": In(WAVEFRONTS),
+            "request": In(FlowRequest),
             "request_valid": In(1),
             "branch": In(BranchLanes),
-            "outcome": Out(Outcome(config)),
+            "outcome": Out(Outcome),
             "mask_write": Out(MaskWrite),
         })
 
@@ -84,7 +86,7 @@ class DivergenceUnit(wiring.Component):
 
         # Successors of each wavefront's branch, until its phases have passed the vector.
         m.submodules.successors = successors = Memory(
-            shape=data.StructLayout({"next": config.pc_bits, "target": config.pc_bits}), depth=WAVEFRONTS, init=[])
+            shape=data.StructLayout({"next": FAULT_PC_BITS, "target": FAULT_PC_BITS}), depth=WAVEFRONTS, init=[])
         note = successors.write_port()
         m.d.comb += [
             note.addr.eq(request.wavefront), note.en.eq(self.request_valid),
@@ -108,7 +110,7 @@ class DivergenceUnit(wiring.Component):
 
         # Calls and returns wait here for a cycle in which no branch resolves.
         waiting = Signal()
-        held = Signal(FlowRequest(config))
+        held = Signal(FlowRequest)
         with m.If(~resolved):
             m.d.sync += waiting.eq(0)
         with m.If(self.request_valid & (request.flow != Flow.BRANCH)):
@@ -117,7 +119,7 @@ class DivergenceUnit(wiring.Component):
         # First cycle: decide, push or start to pop.
         lookup = successors.read_port(domain="comb")
         wavefront, flow = Signal(3), Signal(Flow)
-        next_pc, target = Signal(config.pc_bits), Signal(config.pc_bits)
+        next_pc, target = Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS)
         m.d.comb += lookup.addr.eq(branch_wavefront)
         with m.If(resolved):
             m.d.comb += [
@@ -136,16 +138,18 @@ class DivergenceUnit(wiring.Component):
             follow_taken.eq(taken_count < not_taken_count),
         ]
         depth_bits = exact_log2(config.link_stack_depth)
-        entry = data.StructLayout({"pc": config.pc_bits, "mask": WAVEFRONT_SIZE})
+        entry = data.StructLayout({"pc": FAULT_PC_BITS, "mask": WAVEFRONT_SIZE})
         m.submodules.stack = stack = Memory(shape=entry, depth=WAVEFRONTS * config.link_stack_depth, init=[])
         push, pop = stack.write_port(), stack.read_port()
         levels = Array(Signal(depth_bits + 1, name=f"level{number}") for number in range(WAVEFRONTS))
         level = levels[wavefront]
-        empty = Signal()
+        empty, full, pushes = Signal(), Signal(), Signal()
         m.d.comb += [
             empty.eq(level == 0),
+            full.eq(level[depth_bits]),
+            pushes.eq(splits | (flow == Flow.CALL)),
             push.addr.eq(Cat(level[:depth_bits], wavefront)),
-            push.en.eq(splits | (flow == Flow.CALL)),
+            push.en.eq(pushes & ~full),
             push.data.pc.eq(Mux((flow == Flow.BRANCH) & ~follow_taken, target, next_pc)),
             push.data.mask.eq(Mux(flow == Flow.BRANCH, Mux(follow_taken, not_taken, taken), held.mask)),
             pop.addr.eq(Cat((level - 1)[:depth_bits], wavefront)),
@@ -154,10 +158,13 @@ class DivergenceUnit(wiring.Component):
             m.d.sync += levels[wavefront].eq(level + 1)
         with m.Elif((flow == Flow.RETURN) & ~empty):
             m.d.sync += levels[wavefront].eq(level - 1)
+        for number in range(WAVEFRONTS):
+            with m.If(self.start[number]):
+                m.d.sync += levels[number].eq(0)
 
         # Second cycle: the outcome.
         popped, split = Signal(), Signal()
-        outcome = Signal(Outcome(config))
+        outcome = Signal(Outcome)
         mask = Signal(WAVEFRONT_SIZE)
         jumps = (flow == Flow.CALL) | (taken_count != 0)
         m.d.sync += [
@@ -170,6 +177,8 @@ class DivergenceUnit(wiring.Component):
         ]
         with m.If((flow == Flow.RETURN) & empty):
             m.d.sync += outcome.kind.eq(OutcomeKind.RETIRE)
+        with m.Elif(pushes & full):
+            m.d.sync += outcome.kind.eq(OutcomeKind.OVERFLOW)
         with m.Elif((flow == Flow.RETURN) | jumps):
             m.d.sync += outcome.kind.eq(OutcomeKind.JUMP)
         with m.Else():

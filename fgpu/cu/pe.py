@@ -66,7 +66,7 @@ class ProcessingElement(wiring.Component):
     """Executes one work-item a cycle.
 
     Stages are counted in cycles from issue. Operands and lane enable arrive in stage 3 (``rs``, ``rt``,
-    ``rd``; runtime memory's value in stage 4); ``equal`` is valid in stage 5, ``address`` and
+    ``rd``; runtime memory's value in stage 4); ``equal`` and ``out_of_bounds`` are valid in stage 5, ``address`` and
     ``store_data`` in stage 9, ``result`` and ``write`` in stage 10. ``controlN`` and ``issueN`` are the
     vector's pipeline registers of stage N.
     """
@@ -82,6 +82,7 @@ class ProcessingElement(wiring.Component):
     control9: In(ControlWord)
     issue5: In(Issue)
     equal: Out(1)
+    out_of_bounds: Out(1)
     address: Out(32)
     store_data: Out(32)
     result: Out(32)
@@ -201,6 +202,13 @@ class ProcessingElement(wiring.Component):
         read, write = memory.read_port(), memory.write_port()
         index, data5, enable5 = Signal(exact_log2(words)), Signal(32), Signal()
         m.d.sync += [index.eq(base + offset), data5.eq(data), enable5.eq(enable & self.control4.scratchpad_write)]
+        if self._config.scratchpad_check:
+            # A stack may grow down from 0: the region is also that of the negative addresses.
+            total = Signal(32)
+            upper = total[len(index):]
+            m.d.comb += total.eq(base + offset)
+            m.d.sync += self.out_of_bounds.eq(
+                enable & (self.control4.other == Other.SCRATCHPAD) & upper.any() & ~upper.all())
         address = Cat(index, self.issue5.phase, self.issue5.wavefront)
         m.d.comb += [
             read.addr.eq(address),

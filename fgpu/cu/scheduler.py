@@ -6,10 +6,10 @@ from amaranth.hdl import Array, Cat, Module, Mux, Signal, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import exact_log2
 
 from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.dispatcher.kernel import KernelInfo
+from fgpu.fault import FAULT_PC_BITS, FaultCause, FaultReport
 from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
 from fgpu.round_robin import RoundRobin
 
@@ -69,6 +69,8 @@ class WavefrontScheduler(wiring.Component):
             "memory_reserve": Out(range(PHASES + 1)),
             "load_done": In(1),
             "load_done_wavefront": In(3),
+            "abort": In(1),
+            "fault": Out(FaultReport),
         }
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe)
@@ -77,13 +79,12 @@ class WavefrontScheduler(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        kernel: Any = self.kernel
         fetched: Any = self.fetched
 
         m.d.sync += self.beat.eq(self.beat + 1)
         controllers = [WavefrontController(config) for _ in range(WAVEFRONTS)]
         m.submodules.divergence = divergence = DivergenceUnit(config)
-        m.d.comb += divergence.branch.eq(self.branch)
+        m.d.comb += [divergence.branch.eq(self.branch), divergence.start.eq(self.start)]
 
         # Enabled work-items, instruction pairs and numbers of the wavefronts.
         m.submodules.masks = masks = Memory(shape=unsigned(WAVEFRONT_SIZE), depth=WAVEFRONTS, init=[])
@@ -111,7 +112,7 @@ class WavefrontScheduler(wiring.Component):
             pick.eq((self.beat == 0) & ~second_half & turn.valid),
             turn.accept.eq(pick),
         ]
-        valid1, wavefront1, pc1 = Signal(), Signal(range(WAVEFRONTS)), Signal(config.pc_bits)
+        valid1, wavefront1, pc1 = Signal(), Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
         m.d.sync += valid1.eq(pick)
         with m.If(pick):
             m.d.sync += [
@@ -120,7 +121,7 @@ class WavefrontScheduler(wiring.Component):
             ]
 
         # Slot cycle 1: read.
-        valid2, wavefront2, pc2 = Signal(), Signal(range(WAVEFRONTS)), Signal(config.pc_bits)
+        valid2, wavefront2, pc2 = Signal(), Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
         word2, mask2, number2 = Signal(32), Signal(WAVEFRONT_SIZE), Signal(3)
         m.d.comb += [pair_read.addr.eq(wavefront1), mask_read.addr.eq(wavefront1)]
         m.d.sync += [
@@ -135,13 +136,14 @@ class WavefrontScheduler(wiring.Component):
         valid3, wavefront3, number3 = Signal(), Signal(range(WAVEFRONTS)), Signal(3)
         control3, mask3 = Signal(ControlWord), Signal(WAVEFRONT_SIZE)
         halves3 = Signal(2)
-        next3, target3 = Signal(config.pc_bits), Signal(config.pc_bits)
+        next3, target3, pc3 = Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS)
+        legal3 = Signal()
         is_branch = decoder.control.flow == Flow.BRANCH
         m.d.sync += [
             valid3.eq(valid2), wavefront3.eq(wavefront2), number3.eq(number2),
             control3.eq(decoder.control), mask3.eq(mask2),
             halves3.eq(Cat(mask2[:_HALF].any(), mask2[_HALF:].any())),
-            next3.eq(pc2 + 1),
+            next3.eq(pc2 + 1), pc3.eq(pc2), legal3.eq(decoder.legal),
             target3.eq(pc2 + decoder.control.immediate + is_branch),
         ]
 
@@ -149,7 +151,9 @@ class WavefrontScheduler(wiring.Component):
         commit = Signal(Commit)
         access = control3.memory != MemoryAccess.NONE
         on_vector = (control3.flow == Flow.NEXT) | (control3.flow == Flow.BRANCH)
-        with m.If(control3.flow != Flow.NEXT):
+        with m.If(~legal3):
+            m.d.comb += commit.eq(Commit.ILLEGAL)
+        with m.Elif(control3.flow != Flow.NEXT):
             m.d.comb += commit.eq(Commit.FLOW)
         with m.Elif(access & ~self.memory_ready):
             m.d.comb += commit.eq(Commit.REFUSED)
@@ -157,7 +161,7 @@ class WavefrontScheduler(wiring.Component):
             m.d.comb += commit.eq(Commit.LOAD)
         issued = Signal()
         m.d.comb += [
-            issued.eq(valid3 & (commit != Commit.REFUSED)),
+            issued.eq(valid3 & (commit != Commit.REFUSED) & legal3),
             divergence.request_valid.eq(issued & (control3.flow != Flow.NEXT)),
             divergence.request.flow.eq(control3.flow),
             divergence.request.wavefront.eq(wavefront3),
@@ -180,6 +184,7 @@ class WavefrontScheduler(wiring.Component):
                     self.issue.valid.eq(issued & on_vector),
                     self.issue.wavefront.eq(wavefront3),
                     self.issue.number.eq(number3),
+                    self.issue.pc.eq(pc3),
                     self.issue.phase.eq(Mux(halves3[0], 0, PHASES // 2)),
                     self.issue.first.eq(1),
                     shift.eq(Mux(halves3[0], mask3, mask3 >> _HALF)),
@@ -197,10 +202,9 @@ class WavefrontScheduler(wiring.Component):
             with m.If(self.start[slot]):
                 m.d.sync += numbers[slot].eq(self.start_number)
         self._fetch(m, controllers)
+        self._report_faults(m, controllers)
         if config.statistics:
             self._probe(m, controllers, issued, mask3)
-        assert exact_log2(SLOT) == len(self.beat)
-        assert kernel.entry.shape().width >= config.pc_bits
         return m
 
     def _connect_controllers(self, m: Module, controllers: list[WavefrontController], divergence: DivergenceUnit,
@@ -211,6 +215,7 @@ class WavefrontScheduler(wiring.Component):
                 controller.slot_end.eq(self.beat == SLOT - 1),
                 controller.start.eq(self.start[slot]),
                 controller.entry.eq(self.kernel.entry),
+                controller.abort.eq(self.abort),
                 controller.selected.eq(pick & (picked == slot)),
                 controller.commit.eq(commit),
                 controller.committed.eq(valid3 & (wavefront3 == slot)),
@@ -235,10 +240,21 @@ class WavefrontScheduler(wiring.Component):
             m.d.sync += [
                 request.valid.eq(turn.valid),
                 request.payload.wavefront.eq(turn.choice),
-                request.payload.pair.eq(Array(controller.pc[1:] for controller in controllers)[turn.choice]),
+                request.payload.pair.eq(
+                    Array(controller.pc[1:self._config.pc_bits] for controller in controllers)[turn.choice]),
             ]
         for slot, controller in enumerate(controllers):
             m.d.comb += controller.fetch_granted.eq(free & turn.valid & (turn.choice == slot))
+
+    def _report_faults(self, m: Module, controllers: list[WavefrontController]) -> None:
+        """The first fault counts; of several in one cycle that of the lowest slot."""
+        m.d.sync += self.fault.eq(0)
+        for slot, controller in reversed(list(enumerate(controllers))):
+            with m.If(controller.fault_cause != FaultCause.NONE):
+                m.d.sync += [
+                    self.fault.valid.eq(1), self.fault.cause.eq(controller.fault_cause),
+                    self.fault.wavefront.eq(slot), self.fault.pc.eq(controller.fault_pc),
+                ]
 
     def _probe(self, m: Module, controllers: list[WavefrontController], issued: Any, mask: Any) -> None:
         probe: Any = self.probe

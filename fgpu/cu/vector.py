@@ -7,6 +7,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, Config
+from fgpu.fault import FaultCause, FaultReport
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess, Width
 from .pe import MEMORY_STAGE, RESULT_STAGE, ProcessingElement
@@ -65,6 +66,7 @@ class ComputeVector(wiring.Component):
             "branch": Out(BranchLanes),
             "memory": Out(PhaseAccess),
             "memory_valid": Out(1),
+            "fault": Out(FaultReport),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -122,6 +124,12 @@ class ComputeVector(wiring.Component):
             self.branch.wavefront.eq(at.wavefront), self.branch.phase.eq(at.phase),
             self.branch.first.eq(at.first), self.branch.last.eq(at.last),
             self.branch.taken.eq(taken & at.lanes), self.branch.not_taken.eq(~taken & at.lanes),
+        ]
+        at, word = issue[_BRANCH_STAGE], control[_BRANCH_STAGE]
+        m.d.sync += [
+            self.fault.valid.eq(at.valid & Cat(pe.out_of_bounds for pe in pes).any()),
+            self.fault.cause.eq(FaultCause.SCRATCHPAD_BOUNDS),
+            self.fault.wavefront.eq(at.wavefront), self.fault.pc.eq(at.pc),
         ]
         at, word = issue[MEMORY_STAGE], control[MEMORY_STAGE]
         m.d.comb += [

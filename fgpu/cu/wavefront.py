@@ -7,6 +7,7 @@ from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
+from fgpu.fault import FAULT_PC_BITS, FaultCause
 from fgpu.probe import WavefrontState
 
 from .divergence import Outcome, OutcomeKind
@@ -17,20 +18,23 @@ _REST_SLOTS = 3
 """Issue slots of four cycles from one instruction of a wavefront to its next: 12 cycles."""
 
 
-class Commit(enum.Enum, shape=2):
+class Commit(enum.Enum, shape=3):
     """What became of a selected instruction."""
 
     NEXT = 0        # issued; the wavefront goes on
     LOAD = 1        # issued; the wavefront waits for its data
     FLOW = 2        # issued; the wavefront waits for the divergence unit
     REFUSED = 3     # not issued: the memory controller has no room
+    ILLEGAL = 4     # no instruction of this core: the wavefront stops
 
 
 class WavefrontController(wiring.Component):
     """Keeps a wavefront's instruction address and what it waits for.
 
     ``pair_valid``: the instruction buffer holds the pair of instructions that contains ``pc``. ``outcome``
-    is for this wavefront if ``outcome_mine``.
+    is for this wavefront if ``outcome_mine``. ``fault_cause`` names a fault in the cycle in which the
+    wavefront meets it, at instruction ``fault_pc``; it then waits for ``abort``, which frees every wavefront as
+    soon as nothing of it is under way.
     """
 
     def __init__(self, config: Config) -> None:
@@ -38,11 +42,12 @@ class WavefrontController(wiring.Component):
         super().__init__({
             "slot_end": In(1),
             "start": In(1),
-            "entry": In(config.pc_bits),
+            "entry": In(FAULT_PC_BITS),
+            "abort": In(1),
             "selected": In(1),
             "commit": In(Commit),
             "committed": In(1),
-            "outcome": In(Outcome(config)),
+            "outcome": In(Outcome),
             "outcome_mine": In(1),
             "load_done": In(1),
             "memory_ready": In(1),
@@ -51,8 +56,10 @@ class WavefrontController(wiring.Component):
             "ready": Out(1),
             "free": Out(1),
             "fetch": Out(1),
-            "pc": Out(config.pc_bits),
+            "pc": Out(FAULT_PC_BITS),
             "state": Out(WavefrontState),
+            "fault_cause": Out(FaultCause),
+            "fault_pc": Out(FAULT_PC_BITS),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -71,8 +78,15 @@ class WavefrontController(wiring.Component):
         with m.If(self.fetch_done):
             m.d.sync += [fetching.eq(0), pair_valid.eq(1)]
 
+        outside = self.pc[self._config.pc_bits:].any()
+        m.d.comb += self.fault_pc.eq(self.pc)
+
         def prefetch() -> None:
-            m.d.comb += self.fetch.eq(~pair_valid & ~fetching)
+            m.d.comb += self.fetch.eq(~pair_valid & ~fetching & ~outside)
+
+        def stop(cause: FaultCause) -> None:
+            m.d.comb += self.fault_cause.eq(cause)
+            m.next = "Stopped"
 
         with m.FSM():
             with m.State("Free"):
@@ -82,7 +96,7 @@ class WavefrontController(wiring.Component):
                     m.next = "Run"
             with m.State("Run"):
                 prefetch()
-                m.d.comb += self.ready.eq(pair_valid & (rest == 0))
+                m.d.comb += self.ready.eq(pair_valid & (rest == 0) & ~self.abort)
                 with m.If(rest != 0):
                     m.d.comb += self.state.eq(WavefrontState.EXECUTE)
                 with m.Elif(pair_valid):
@@ -90,7 +104,7 @@ class WavefrontController(wiring.Component):
                 with m.Else():
                     m.d.comb += self.state.eq(WavefrontState.FETCH)
                 with m.If(self.committed):
-                    with m.If(self.commit != Commit.REFUSED):
+                    with m.If((self.commit != Commit.REFUSED) & (self.commit != Commit.ILLEGAL)):
                         m.d.sync += [self.pc.eq(self.pc + 1), pair_valid.eq(~self.pc[0])]
                     with m.Switch(self.commit):
                         with m.Case(Commit.LOAD):
@@ -99,6 +113,12 @@ class WavefrontController(wiring.Component):
                             m.next = "Wait for divergence unit"
                         with m.Case(Commit.REFUSED):
                             m.next = "Wait for room"
+                        with m.Case(Commit.ILLEGAL):
+                            stop(FaultCause.ILLEGAL_INSTRUCTION)
+                with m.Elif(self.abort & (rest == 0)):
+                    m.next = "Free"
+                with m.Elif(outside & ~pair_valid):
+                    stop(FaultCause.INSTRUCTION_ADDRESS)
             with m.State("Wait for memory"):
                 prefetch()
                 m.d.comb += self.state.eq(WavefrontState.MEMORY_READ)
@@ -106,7 +126,7 @@ class WavefrontController(wiring.Component):
                     m.next = "Run"
             with m.State("Wait for room"):
                 m.d.comb += self.state.eq(WavefrontState.WRITE_PRESSURE)
-                with m.If(self.memory_ready):
+                with m.If(self.memory_ready | self.abort):
                     m.next = "Run"
             with m.State("Wait for divergence unit"):
                 # No prefetch here: it would be for the wrong path as often as not.
@@ -118,4 +138,11 @@ class WavefrontController(wiring.Component):
                             m.d.sync += [self.pc.eq(outcome.pc), pair_valid.eq(0)]
                         with m.Case(OutcomeKind.RETIRE):
                             m.next = "Free"
+                        with m.Case(OutcomeKind.OVERFLOW):
+                            m.d.comb += self.fault_pc.eq(self.pc - 1)
+                            stop(FaultCause.STACK_OVERFLOW)
+            with m.State("Stopped"):
+                m.d.comb += self.state.eq(WavefrontState.STOPPED)
+                with m.If(self.abort):
+                    m.next = "Free"
         return m

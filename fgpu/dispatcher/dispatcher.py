@@ -39,6 +39,8 @@ class Dispatcher(wiring.Component):
 
     A work-group goes to the next compute unit with room, in turn; one every 2 cycles. At the end the cache
     is cleaned if the kernel's ``clean_cache`` bit is set.
+
+    A ``fault`` makes it ``abort`` the kernel: no further work-groups, and all wavefronts end.
     """
 
     def __init__(self, config: Config) -> None:
@@ -61,12 +63,16 @@ class Dispatcher(wiring.Component):
             "cache_idle": In(1),
             "clean_start": Out(1),
             "clean_done": In(1),
+            "fault": In(1),
+            "abort": Out(1),
+            "running": Out(1),
+            "slot": Out(range(KERNEL_SLOTS)),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         kernel: Any = self.kernel
-        slot = Signal(range(KERNEL_SLOTS))
+        slot = self.slot
         lowest = Signal(range(KERNEL_SLOTS))
         for number in reversed(range(KERNEL_SLOTS)):
             with m.If(self.pending[number]):
@@ -116,7 +122,7 @@ class Dispatcher(wiring.Component):
             with m.State("Idle"):
                 with m.If(self.pending.any()):
                     m.d.comb += self.accepted.eq(1 << lowest)
-                    m.d.sync += [slot.eq(lowest), read_word.eq(0)]
+                    m.d.sync += [slot.eq(lowest), read_word.eq(0), self.running.eq(1)]
                     m.next = "Read descriptor"
             with m.State("Read descriptor"):
                 m.d.comb += self.lram_read.eq(1)
@@ -151,7 +157,10 @@ class Dispatcher(wiring.Component):
             with m.State("Choose compute unit"):
                 m.d.comb += turn.accept.eq(1)
                 m.d.sync += target.eq(turn.choice)
-                with m.If(turn.valid):
+                with m.If(self.abort):
+                    m.d.sync += settle.eq(_SETTLE_CYCLES)
+                    m.next = "Drain"
+                with m.Elif(turn.valid):
                     m.next = "Hand out work-group"
             with m.State("Hand out work-group"):
                 ready = Signal()
@@ -181,6 +190,10 @@ class Dispatcher(wiring.Component):
                 m.next = "Idle"
 
         m.d.comb += turn.requests.eq(self.room)
+        with m.If(self.finished.any()):
+            m.d.sync += [self.abort.eq(0), self.running.eq(0)]
+        with m.Elif(self.running & self.fault):
+            m.d.sync += self.abort.eq(1)
         for work_groups in self.work_groups:
             m.d.comb += work_groups.payload.eq(group)
 

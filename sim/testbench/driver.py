@@ -19,13 +19,14 @@ from fgpu.errors import ConfigError, LaunchError, MemoryAccessError, SimulationE
 from fgpu.probe import Bucket, WavefrontState
 
 from ..engine import EngineResult, Launch, MemoryTiming
+from ..faults import kernel_fault
 from ..memory import GlobalMemory
 from . import abi
 
 __all__ = ["BenchEngine", "check_timing", "create"]
 
 _DOING = {
-    WavefrontState.START: "starts",
+    WavefrontState.STOPPED: "was stopped by a fault",
     WavefrontState.FETCH: "waits for an instruction fetch",
     WavefrontState.READY: "is ready to issue",
     WavefrontState.EXECUTE: "executes",
@@ -120,6 +121,9 @@ class BenchEngine(ABC):
             result = self._library.bench_result(bench).contents
             if result.status != abi.DONE:
                 raise self._error(result, launch)
+            fault = kernel_fault(operations[len(operations) - 1].data, launch.program)
+            if fault is not None:
+                raise fault
             seconds = time.perf_counter() - begin
             return self._result(result, seconds)
         except BaseException:
@@ -160,6 +164,7 @@ class BenchEngine(ABC):
         operations = [abi.HostOp(abi.OP_WRITE, address, word) for address, word in changed.items()]
         operations.append(abi.HostOp(abi.OP_START, _register(ControlRegister.START), flag))
         operations.append(abi.HostOp(abi.OP_WAIT, 0, launch.slot))
+        operations.append(abi.HostOp(abi.OP_READ, _register(ControlRegister.FAULT), 0))
         return (abi.HostOp * len(operations))(*operations)
 
     # -- results ------------------------------------------------------------------------------------

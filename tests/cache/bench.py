@@ -62,6 +62,7 @@ class Bench:
         self.places = self.rng.sample(range(config.cache_lines), 12)
         self.tags = self.rng.sample(range(2**32 // config.cache_size // 1024), 4)
         self.cycle = 0
+        self.errors = 0
         self.done = False
         self.idle = False
         self.events: dict[str, int] = {}
@@ -184,7 +185,8 @@ class Bench:
         _clk, _rst, *sampled = await self._ctx.tick().sample(*self._watched)
         count = len(self.memory.watched)
         self.memory.step(tuple(sampled[:count]))
-        done, idle, self.error, *rest = sampled[count:]
+        done, idle, error, *rest = sampled[count:]
+        self.errors += error
         self.done, self.idle = bool(done), bool(idle)
         n = config.compute_units
         accepted = 0

@@ -1,0 +1,72 @@
+"""Faults: the kernel stops, the status bit rises, the register names the instruction, and the next kernel runs."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from compiler import Image, assemble
+from fgpu.config import Config
+from fgpu.errors import KernelFault
+from fgpu.fault import FaultCause
+from sim import Device
+from sim.descriptor import KernelDescriptor
+from sim.engine import Launch
+from sim.verilator import VerilatorEngine
+
+CONFIG = Config(compute_units=2, scratchpad_check=True, link_stack_depth=8, cram_size=1)
+GOOD = ".kernel good\n lp r1, 0\n lid r2, 0\n wgoff r3, 0\n add r2, r2, r3\n sw r2, r1[r2]\n ret\n"
+
+KERNELS = {
+    # Work-item 5 of a work-group alone falls off the end of the program into the rest of the code RAM.
+    "leaves": (".kernel bad\n lid r1, 0\n li r2, 5\n bne r1, r2, end\n jsub 5000\nend:\n ret\n",
+               FaultCause.INSTRUCTION_ADDRESS, 5000),
+    "branches before the start": (".kernel bad\n lid r1, 0\n beq r1, r1, -7\n ret\n",
+                                  FaultCause.INSTRUCTION_ADDRESS, -7 % (1 << 15)),
+    "recurses": (".kernel bad\n lid r1, 0\nagain:\n jsub again\n ret\n", FaultCause.STACK_OVERFLOW, 1),
+    "overruns": (".kernel bad\n lid r1, 0\n li r2, 7\n slt r3, r2, r1\n slli r3, r3, 4\n lswi r1, r3[3]\n ret\n",
+                 FaultCause.SCRATCHPAD_BOUNDS, 4),
+}
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[Device]:
+    with Device(CONFIG) as device:
+        yield device
+
+
+def check_good(device: Device) -> None:
+    out = device.buffer(np.zeros(256, dtype=np.int32))
+    device.launch(assemble(GOOD), "good", global_size=(256,), local_size=(64,), args=[out])
+    assert (out.read() == np.arange(256)).all()
+    out.free()
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_fault_stops_the_kernel(device: Device, name: str) -> None:
+    text, cause, pc = KERNELS[name]
+    with pytest.raises(KernelFault, match=f"instruction {pc}") as raised:
+        device.launch(assemble(text), "bad", global_size=(4096,), local_size=(128,), args=[], max_cycles=20_000)
+    assert raised.value.cause is cause
+    check_good(device)
+
+
+def test_stacks_may_grow_down_from_zero(device: Device) -> None:
+    image = assemble(".kernel stack\n lp r4, 0\n lid r1, 0\n addi r2, r0, -16\n lswi r1, r2[0]\n lswi r0, r2[15]\n"
+                     " llwi r3, r0[0]\n sw r3, r4[r1]\n ret\n")
+    out = device.buffer(np.zeros(64, dtype=np.int32))
+    device.launch(image, "stack", global_size=(64,), local_size=(64,), args=[out])
+    assert (out.read() == np.arange(64)).all()
+
+
+def test_an_illegal_instruction_stops_the_kernel(device: Device) -> None:
+    """The device refuses such an image, so the engine is launched below it."""
+    engine = VerilatorEngine(CONFIG, device.memory)
+    descriptor = KernelDescriptor(entry=0, global_size=(1024,), local_size=(64,))
+    words = assemble(".kernel bad\n lid r1, 0\n").words
+    for illegal in (0x00000000, 0xFFFFFFFF, 0x81000000, 0xC0000000):
+        with pytest.raises(KernelFault, match="instruction 1 ") as raised:
+            engine.launch(Launch(program=[*words, illegal], descriptor=descriptor.words(), max_cycles=10_000))
+        assert raised.value.cause is FaultCause.ILLEGAL_INSTRUCTION
+    good = Image.from_words([*words, 0x92000000], kernels={"good": 0})
+    assert engine.launch(Launch(program=good.words, descriptor=descriptor.words())).instructions == 16 * 2
