@@ -1,0 +1,72 @@
+"""The decoder against the instruction table, for every opcode byte."""
+
+import random
+
+import pytest
+
+from fgpu import isa
+from fgpu.config import Config
+from fgpu.cu.control_word import Flow, MemoryAccess
+from fgpu.cu.decoder import Decoder
+from fgpu.errors import EncodingError
+from fgpu.isa import Opcode, Unit
+from sim.features import unbuilt
+
+from ..streams import simulate
+
+CONFIGS = [Config(), Config(sub_integer_stores=False, scratchpad_size=0, cram_size=4)]
+FLOWS = {Opcode.BEQ: Flow.BRANCH, Opcode.BNE: Flow.BRANCH, Opcode.JSUB: Flow.CALL, Opcode.RET: Flow.RETURN}
+
+
+def decoded(word: int, config: Config) -> tuple[isa.Instruction, isa.Operands] | None:
+    """None: no instruction of this configuration."""
+    try:
+        row, operands = isa.decode(word)
+    except EncodingError:
+        return None
+    return None if unbuilt(row, config) else (row, operands)
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("first", range(0, 256, 64))
+def test_every_opcode_byte(config: Config, first: int) -> None:
+    rng = random.Random(first)
+    dut = Decoder(config)
+
+    async def testbench(ctx) -> None:
+        for byte in range(first, first + 64):
+            for low in (0, 0xFF_FFFF, *(rng.getrandbits(24) for _ in range(6))):
+                word = byte << 24 | low
+                ctx.set(dut.word, word)
+                check(ctx.get(dut.legal), ctx.get(dut.control), word)
+            await ctx.tick()
+
+    def check(legal: int, control, word: int) -> None:
+        known = decoded(word, config)
+        assert legal == (known is not None), f"{word:08x}"
+        if known is None:
+            assert not control.write
+            assert not control.scratchpad_write
+            assert control.memory == MemoryAccess.NONE
+            assert control.flow == Flow.NEXT
+            return
+        row, operands = known
+        for name, used in (("rd", row.reads_rd or row.writes_rd), ("rs", row.reads_rs), ("rt", row.reads_rt)):
+            if used:
+                assert getattr(control, name) == getattr(operands, name), f"{word:08x} {name}"
+        assert control.write == (row.writes_rd and not row.is_load and operands.rd != 0)
+        assert control.scratchpad_write == (row.opcode is Opcode.LSWI)
+        assert control.memory == (MemoryAccess.LOAD if row.is_load else
+                                  MemoryAccess.STORE if row.is_store else MemoryAccess.NONE)
+        if row.unit is Unit.MEMORY:
+            assert control.scale == row.scale
+        assert control.flow == FLOWS.get(row.opcode, Flow.NEXT)
+        assert control.on_equal == (row.opcode is Opcode.BEQ)
+        if row.immediate is not None:
+            value = operands.imm << 16 if row.opcode is Opcode.LUI else operands.imm
+            if row.immediate is isa.SHIFT5:
+                assert (control.immediate - value) % 32 == 0
+            else:
+                assert control.immediate == value % 2**32, f"{word:08x}"
+
+    simulate(dut, testbench)

@@ -1,0 +1,137 @@
+"""The divergence unit against a model of link and enable stacks, with all wavefronts at once."""
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+
+from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
+from fgpu.cu.control_word import Flow
+from fgpu.cu.divergence import DivergenceUnit, OutcomeKind
+
+from ..streams import simulate
+
+
+@dataclass
+class Wavefront:
+    """A wavefront's state in the model, and what it waits for."""
+
+    mask: int
+    stack: list[tuple[int, int]] = field(default_factory=list)
+    expected: tuple[OutcomeKind, int | None] | None = None
+    retired: bool = False
+
+    def branch(self, taken: int, following: int, target: int) -> None:
+        others = self.mask & ~taken
+        if not taken:
+            self.expected = OutcomeKind.RESUME, None
+        elif not others:
+            self.expected = OutcomeKind.JUMP, target
+        elif taken.bit_count() < others.bit_count():
+            self.stack.append((following, others))
+            self.mask, self.expected = taken, (OutcomeKind.JUMP, target)
+        else:
+            self.stack.append((target, taken))
+            self.mask, self.expected = others, (OutcomeKind.JUMP, following)
+
+    def call(self, following: int, target: int) -> None:
+        self.stack.append((following, self.mask))
+        self.expected = OutcomeKind.JUMP, target
+
+    def ret(self) -> None:
+        if self.stack:
+            pc, self.mask = self.stack.pop()
+            self.expected = OutcomeKind.JUMP, pc
+        else:
+            self.expected, self.retired = (OutcomeKind.RETIRE, None), True
+
+
+@pytest.mark.parametrize("depth", [8, 16, 32])
+def test_random_control_flow(depth: int) -> None:
+    rng = random.Random(depth)
+    config = Config(link_stack_depth=depth)
+    dut = DivergenceUnit(config)
+    fresh = (1 << WAVEFRONT_SIZE) - 1
+    wavefronts = [Wavefront(rng.choice([fresh, rng.getrandbits(64) | 1])) for _ in range(WAVEFRONTS)]
+    masks = [each.mask for each in wavefronts]      # as the hardware changes them
+    deepest = 0
+    outcomes = 0
+
+    async def monitor(ctx) -> None:
+        """Masks before outcomes, as both come in one cycle."""
+        nonlocal outcomes
+        while True:
+            *_, outcome, mask_write = await ctx.tick().sample(dut.outcome, dut.mask_write)
+            if mask_write.valid:
+                masks[mask_write.wavefront] = mask_write.mask
+            if outcome.valid:
+                outcomes += 1
+                wavefront = wavefronts[outcome.wavefront]
+                assert wavefront.expected is not None
+                kind, pc = wavefront.expected
+                assert outcome.kind == kind
+                if pc is not None:
+                    assert outcome.pc == pc
+                assert masks[outcome.wavefront] == wavefront.mask or wavefront.retired
+                wavefront.expected = None
+                if wavefront.retired:
+                    mask = rng.choice([fresh, rng.getrandbits(64) | 1])
+                    wavefronts[outcome.wavefront] = Wavefront(mask)
+                    masks[outcome.wavefront] = mask
+
+    def choose(wavefront: Wavefront, deeper: bool) -> Flow:
+        room = len(wavefront.stack) < depth
+        flows = [Flow.BRANCH, Flow.BRANCH, Flow.CALL, Flow.CALL] * 4 * deeper * room
+        return rng.choice([*flows, *([Flow.BRANCH] * room), Flow.RETURN])
+
+    async def drive(ctx) -> None:
+        """An instruction in each slot of four cycles, branches with their phases five cycles after it."""
+        nonlocal deepest
+        phases: dict[int, dict] = {}        # by cycle
+        busy_slots = 0
+        for cycle in range(5000):
+            if cycle % 4 == 0:
+                ctx.set(dut.request_valid, 0)
+                ready = [n for n, each in enumerate(wavefronts) if each.expected is None]
+                if busy_slots:
+                    busy_slots -= 1
+                elif ready and rng.random() < 0.9:
+                    number = rng.choice(ready)
+                    wavefront = wavefronts[number]
+                    flow = choose(wavefront, deeper=cycle % 1500 < 1000)
+                    following, target = rng.getrandbits(12), rng.getrandbits(12)
+                    ctx.set(dut.request_valid, 1)
+                    ctx.set(dut.request, {"flow": flow, "wavefront": number, "next": following, "target": target,
+                                          "mask": wavefront.mask})
+                    if flow is Flow.BRANCH:
+                        busy_slots = issue_branch(cycle, number, wavefront, following, target, phases)
+                    elif flow is Flow.CALL:
+                        wavefront.call(following, target)
+                    else:
+                        wavefront.ret()
+                    deepest = max(deepest, len(wavefront.stack))
+            else:
+                ctx.set(dut.request_valid, 0)
+            ctx.set(dut.branch, phases.pop(cycle, {"valid": 0}))
+            await ctx.tick()
+
+    def issue_branch(cycle: int, number: int, wavefront: Wavefront, following: int, target: int,
+                     phases: dict[int, dict]) -> int:
+        """Schedules the phases; returns the slots that the branch takes beyond the first."""
+        mask = wavefront.mask
+        taken = mask & rng.choice([0, fresh, rng.getrandbits(64), rng.getrandbits(64) & rng.getrandbits(64),
+                                   0xFFFF_FFFF, 1 << rng.randrange(64)])
+        low, high = mask & 0xFFFF_FFFF, mask >> 32
+        used = range(0 if low else 4, PHASES if high else 4)
+        for at, phase in enumerate(used):
+            lanes = mask >> PE_COUNT * phase & 0xFF
+            taking = taken >> PE_COUNT * phase & 0xFF
+            phases[cycle + 6 + at] = {
+                "valid": 1, "wavefront": number, "phase": phase, "taken": taking, "not_taken": lanes & ~taking,
+                "first": phase == used[0], "last": phase == used[-1]}
+        wavefront.branch(taken, following, target)
+        return len(used) // 4 - 1
+
+    simulate(dut, drive, background=[monitor])
+    assert deepest == depth
+    assert outcomes > 500

@@ -1,0 +1,238 @@
+"""The memory controller between random wavefront instructions and a model of the cache."""
+
+import random
+from collections import deque
+from dataclasses import dataclass, field
+
+import pytest
+
+from fgpu.cache.bus import MemoryOp
+from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
+from fgpu.cu.control_word import Width
+from fgpu.cu.memory_controller import MemoryController
+
+from ..streams import random_waits, simulate, stream_get, stream_put
+
+COMMIT_TO_ACCESS = 10
+"""Cycles from an instruction's commitment until its first phase leaves the vector."""
+BASE = 0x4000_0000
+SPAN = 2048
+
+
+@dataclass
+class Access:
+    """A load or store of a wavefront."""
+
+    load: bool
+    wavefront: int
+    mask: int
+    rd: int
+    width: Width
+    addresses: list[int]
+    values: list[int]
+
+    @property
+    def phases(self) -> range:
+        return range(0 if self.mask & 0xFFFF_FFFF else 4, PHASES if self.mask >> 32 else 4)
+
+
+@dataclass
+class Traffic:
+    """Requests that reached the cache."""
+
+    reads: list[int] = field(default_factory=list)      # rows of each
+    writes: list[int] = field(default_factory=list)     # strobe of each
+
+
+class Bench:
+    """Issues accesses as the scheduler and the vector do; serves requests in order, after random waits."""
+
+    def __init__(self, config: Config, rng: random.Random, *, fast: bool = False) -> None:
+        self.config, self.rng = config, rng
+        self.dut = MemoryController(config)
+        self.reference = bytearray(rng.randbytes(SPAN))     # changes at issue
+        self.memory = bytearray(self.reference)             # changes at the cache
+        self.traffic = Traffic()
+        self.loading: dict[int, tuple[int, dict[int, int]]] = {}    # wavefront: rd, expected word of each lane
+        self.got: dict[int, dict[int, int]] = {}
+        self.responses: deque[bytes] = deque()
+        self.request_wait = (lambda: 0) if fast else random_waits(rng)
+        self.response_wait = (lambda: 0) if fast else random_waits(rng)
+        self.quiet = 0      # cycles since the last instruction
+
+    def run(self, accesses: list[Access], gap: float = 0.1) -> None:
+        simulate(self.dut, lambda ctx: self._issue(ctx, deque(accesses), gap),
+                 background=[self._serve, self._respond, self._observe])
+        assert self.memory == self.reference
+        assert not self.loading
+        assert not self.responses
+
+    def _perform(self, access: Access) -> None:
+        """The access's meaning."""
+        expected = {}
+        for lane in range(WAVEFRONT_SIZE):
+            if access.mask >> lane & 1:
+                at = access.addresses[lane] - BASE
+                if access.load:
+                    expected[lane] = int.from_bytes(self.reference[at & ~3:(at & ~3) + 4], "little")
+                else:
+                    size = 1 << access.width.value
+                    at &= -size
+                    self.reference[at:at + size] = (access.values[lane] % (1 << 8 * size)).to_bytes(size, "little")
+        if access.load:
+            self.loading[access.wavefront] = access.rd, expected
+            self.got[access.wavefront] = {}
+
+    async def _issue(self, ctx, accesses: deque[Access], gap: float) -> None:
+        dut = self.dut
+        phases: dict[int, dict] = {}
+        busy_slots, cycle = 0, 0
+        while accesses or phases or self.loading or not ctx.get(dut.idle) or cycle < 3:
+            ctx.set(dut.beat, cycle % 4)
+            ctx.set(dut.reserve, 0)
+            if cycle % 4 == 3:
+                ready = [each for each in accesses if each.wavefront not in self.loading]
+                if busy_slots:
+                    busy_slots -= 1
+                elif ready and ctx.get(dut.ready) and self.rng.random() >= gap:
+                    access = self._first(accesses, ready[0])
+                    self._perform(access)
+                    self.quiet = 0
+                    ctx.set(dut.reserve, len(access.phases))
+                    busy_slots = len(access.phases) // 4 - 1
+                    for at, phase in enumerate(access.phases):
+                        phases[cycle + COMMIT_TO_ACCESS + at] = self._phase(access, phase)
+            access_now = phases.pop(cycle, None)
+            ctx.set(dut.access_valid, access_now is not None)
+            if access_now is not None:
+                ctx.set(dut.access, access_now)
+            await ctx.tick()
+            cycle += 1
+            self.quiet += 1
+
+    @staticmethod
+    def _first(accesses: deque[Access], access: Access) -> Access:
+        accesses.remove(access)
+        return access
+
+    @staticmethod
+    def _phase(access: Access, phase: int) -> dict:
+        lanes = slice(PE_COUNT * phase, PE_COUNT * (phase + 1))
+        return {"load": access.load, "width": access.width, "wavefront": access.wavefront, "phase": phase,
+                "rd": access.rd, "last": phase == access.phases[-1], "lanes": access.mask >> PE_COUNT * phase & 0xFF,
+                "addresses": access.addresses[lanes], "store_data": access.values[lanes]}
+
+    async def _serve(self, ctx) -> None:
+        while True:
+            request = await stream_get(ctx, self.dut.requests, self.request_wait())
+            row_bytes = 4 * self.config.row_words
+            line = (request.line << self.config.line_offset_bits) - BASE
+            assert request.rows
+            for row in range(self.config.line_rows):
+                at = line + row * row_bytes
+                if not request.rows >> row & 1:
+                    continue
+                if request.op == MemoryOp.READ:
+                    self.responses.append(bytes(self.memory[at:at + row_bytes]))
+                else:
+                    assert request.rows == 1 << row
+                    data = request.row.as_bits().to_bytes(row_bytes, "little")
+                    for byte in range(row_bytes):
+                        if request.strobe >> byte & 1:
+                            self.memory[at + byte] = data[byte]
+            if request.op == MemoryOp.READ:
+                self.traffic.reads.append(request.rows)
+            else:
+                self.traffic.writes.append(request.strobe)
+
+    async def _respond(self, ctx) -> None:
+        while True:
+            if self.responses:
+                wait = self.response_wait()
+                row = self.responses[0]
+                words = [int.from_bytes(row[at:at + 4], "little") for at in range(0, len(row), 4)]
+                await stream_put(ctx, self.dut.responses, words, wait)
+                self.responses.popleft()
+            else:
+                await ctx.tick()
+
+    async def _observe(self, ctx) -> None:
+        dut = self.dut
+        while True:
+            *_, beat, load, done, wavefront, idle = await ctx.tick().sample(
+                dut.beat, dut.load, dut.done, dut.done_wavefront, dut.idle)
+            if load.lanes:
+                assert load.phase % 4 != (beat + 2) % 4, "the vector writes this bank now"
+                rd, _ = self.loading[load.wavefront]
+                assert load.register == rd != 0
+                for lane in range(PE_COUNT):
+                    if load.lanes >> lane & 1:
+                        assert self.got[load.wavefront].setdefault(PE_COUNT * load.phase + lane, load.words[lane]) \
+                            == load.words[lane]
+            if done:
+                rd, expected = self.loading.pop(wavefront)
+                assert self.got.pop(wavefront) == (expected if rd else {})
+            if idle and self.quiet > 2:     # it tells of the cycle before
+                assert self.memory == self.reference, "idle, but a store is under way"
+                assert not self.responses
+
+
+def random_access(rng: random.Random, config: Config) -> Access:
+    """Any pattern of addresses."""
+    full = (1 << 64) - 1
+    mask = rng.choice([full, full, rng.getrandbits(64), rng.getrandbits(32), rng.getrandbits(32) << 32,
+                       1 << rng.randrange(64), rng.getrandbits(64) & rng.getrandbits(64) & rng.getrandbits(64)]) or 1
+    start = rng.randrange(SPAN // 2)
+    stride = rng.choice([0, 1, 2, 4, 4, 4, 8, 12, 32])
+    offsets = [start + lane * stride for lane in range(64)]
+    way = rng.random()
+    if way < 0.2:
+        rng.shuffle(offsets)
+    elif way < 0.4:
+        offsets = [rng.randrange(SPAN) for _ in range(64)]
+    elif way < 0.5:
+        offsets.reverse()
+    widths = list(Width) if config.sub_integer_stores else [Width.WORD]
+    return Access(rng.random() < 0.5, rng.randrange(WAVEFRONTS), mask, rng.choice([0, *range(1, 32)]),
+                  rng.choice(widths), [BASE + each % SPAN for each in offsets],
+                  [rng.getrandbits(32) for _ in range(64)])
+
+
+@pytest.mark.parametrize("config", [
+    Config(), Config(cache_banks=1, cu_stations=16, cache_line=64), Config(cache_banks=4, cu_stations=24),
+    Config(cache_banks=2, cache_line=64, sub_integer_stores=False, cu_stations=16),
+], ids=["8 banks", "1 bank", "4 banks", "2 banks"])
+@pytest.mark.parametrize("run", range(2))
+def test_random_accesses(config: Config, run: int) -> None:
+    rng = random.Random(run)
+    bench = Bench(config, rng)
+    bench.run([random_access(rng, config) for _ in range(40)], gap=rng.choice([0.0, 0.2, 0.8]))
+
+
+def linear(load: bool, addresses: list[int], wavefront: int = 0) -> Access:
+    return Access(load, wavefront, (1 << 64) - 1, 5, Width.WORD, addresses, list(range(64)))
+
+
+@pytest.mark.parametrize(("load", "stride", "reads", "writes"), [
+    (True, 4, [0b1111, 0b1111], 0),      # two whole lines
+    (True, 0, [0b0001], 0),              # one word for all
+    (True, 32, [0b1111] * 16, 0),        # a row for each
+    (True, 64, [0b0101] * 32, 0),        # every other row
+    (False, 4, [], 8),                   # a row for each phase
+    (False, 0, [], 8),
+    (False, 32, [], 64),
+])
+def test_coalescing(load: bool, stride: int, reads: list[int], writes: int) -> None:
+    """Requests for a whole wavefront, with 8 banks and lines of 128 bytes."""
+    bench = Bench(Config(), random.Random(1), fast=True)
+    bench.reference = bytearray(64 * 64)
+    bench.memory = bytearray(64 * 64)
+    bench.run([linear(load, [BASE + stride * lane for lane in range(64)])])
+    assert bench.traffic.reads == reads
+    assert len(bench.traffic.writes) == writes
+
+
+def test_the_highest_lane_wins() -> None:
+    bench = Bench(Config(), random.Random(1), fast=True)
+    bench.run([linear(False, [BASE + 4 * (lane % 3) for lane in range(64)])])
+    assert [bench.memory[4 * word] for word in range(3)] == [63, 61, 62]

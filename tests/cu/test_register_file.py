@@ -1,0 +1,68 @@
+"""The register file with reads of three operands a cycle, and both kinds of writes."""
+
+import random
+
+from fgpu.config import PE_COUNT, PHASES
+from fgpu.cu.register_file import RegisterFile
+
+from ..streams import simulate
+
+RESULT_STAGE = 10
+
+
+def test_random_reads_and_writes() -> None:
+    """Phases in their order; results 10 cycles later; loads whenever their bank is free."""
+    rng = random.Random(1)
+    dut = RegisterFile()
+    contents: dict[tuple[int, int, int], list[int]] = {}
+    cycles = 1500
+    # For each cycle the phase issued then: wavefront, phase, register numbers.
+    issued = []
+    for _ in range(cycles // 4):
+        wavefront = rng.randrange(2)
+        half = rng.randrange(2)
+        registers = {name: rng.randrange(6) for name in ("rs", "rt", "rd")}
+        issued += [(wavefront, 4 * half + beat, registers) for beat in range(4)]
+
+    def words() -> list[int]:
+        return [rng.getrandbits(32) for _ in range(PE_COUNT)]
+
+    def stored(wavefront: int, phase: int, register: int) -> list[int]:
+        return list(contents.get((wavefront, phase, register), [0] * PE_COUNT))
+
+    def write(wavefront: int, phase: int, register: int, lanes: int, new: list[int]) -> None:
+        old = stored(wavefront, phase, register)
+        contents[wavefront, phase, register] = [
+            new[lane] if lanes >> lane & 1 else old[lane] for lane in range(PE_COUNT)]
+
+    async def testbench(ctx) -> None:
+        expected: dict[tuple[int, str], list[int]] = {}
+        for cycle in range(cycles):
+            for stage, name in enumerate(("rs", "rt", "rd")):
+                if cycle >= stage:
+                    wavefront, phase, registers = issued[cycle - stage]
+                    ctx.set(dut.issue[stage], {"valid": 1, "wavefront": wavefront, "phase": phase})
+                    ctx.set(dut.read[stage], registers)
+                    expected[cycle - stage, name] = stored(wavefront, phase, registers[name])
+            ctx.set(dut.beat, cycle % 4)
+            if cycle >= 3:
+                for name in ("rs", "rt", "rd"):
+                    got = [ctx.get(getattr(dut, name)[lane]) for lane in range(PE_COUNT)]
+                    assert got == expected.pop((cycle - 3, name)), f"{name} in cycle {cycle}"
+            # The vector's result, in the bank whose turn it is.
+            lanes = rng.getrandbits(PE_COUNT) if cycle >= RESULT_STAGE else 0
+            wavefront, phase, _ = issued[max(cycle - RESULT_STAGE, 0)]
+            result = {"wavefront": wavefront, "phase": phase, "register": rng.randrange(6), "lanes": lanes,
+                      "words": words()}
+            ctx.set(dut.result, result)
+            if lanes:
+                write(wavefront, phase, result["register"], lanes, result["words"])
+            # A load, in any other bank.
+            loads = [each for each in range(PHASES) if each % 4 != (cycle + 2) % 4]
+            load = {"wavefront": rng.randrange(2), "phase": rng.choice(loads), "register": rng.randrange(6),
+                    "lanes": rng.getrandbits(PE_COUNT), "words": words()}
+            ctx.set(dut.load, load)
+            write(*load.values())
+            await ctx.tick()
+
+    simulate(dut, testbench)
