@@ -109,7 +109,8 @@ def random_address(rng: random.Random, config: Config) -> int:
         4 * rng.randrange(LRAM_WORDS), CRAM_BASE + 4 * rng.randrange(config.cram_words), rng.getrandbits(16),
         4 * LRAM_WORDS + 4 * rng.randrange(16), CRAM_BASE - 4, CRAM_BASE + 4 * config.cram_words,
         CONTROL_BASE + 4 * len(ControlRegister), CONTROL_BASE - 4,
-        4 * rng.randrange(LRAM_WORDS) + rng.randrange(1, 4), register_address(ControlRegister.START) + rng.randrange(1, 4)])
+        4 * rng.randrange(LRAM_WORDS) + rng.randrange(1, 4),
+        register_address(ControlRegister.START) + rng.randrange(1, 4)])
 
 
 def is_memory(address: int, config: Config) -> bool:
