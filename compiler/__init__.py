@@ -1,4 +1,20 @@
-"""OpenCL C to FGPU: compiler, assembler, disassembler and the program images that they make."""
+"""OpenCL C to FGPU: compiler, assembler, disassembler and the program images that they make.
+
+What :func:`compile_opencl` does, and where:
+
+========================  ===========================================================================
+``frontend``              clang turns the source, with ``opencl.h`` before it, into optimized LLVM IR
+``tokens, ir_parser, ir`` the IR as objects
+``scalarize, tables``     vectors become scalars, constant tables private arrays
+``loops, expand``         cheaper loop exits; division, switches and the like in simpler operations,
+                          some of them inlined (``inline``) from ``runtime.cl``
+``lower``                 instruction selection, to virtual registers in SSA form (``mir``), with
+                          ``builder``, ``conditions``, ``memory``, ``calls``; refusals with reasons
+``optimize``              common subexpressions, loop invariants, dead code
+``destruct, allocate``    out of SSA form; registers by graph colouring, spills to the scratchpad
+``emit``                  order of the blocks, branches, words
+========================  ===========================================================================
+"""
 
 from .assembler import assemble
 from .compile import compile_opencl

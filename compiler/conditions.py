@@ -12,6 +12,7 @@ from .mir import ZERO, Op
 __all__ = ["Condition", "ConditionSelector"]
 
 _SWAPPED = {"sgt": "slt", "ugt": "ult", "sge": "sle", "uge": "ule"}
+_BOOL = Type("int", bits=1)
 
 
 @dataclass(frozen=True)
@@ -34,27 +35,39 @@ class ConditionSelector:
         self.builder = builder
         self.value = value
         self.definitions = definitions
+        self.known: dict[tuple[str, str], Condition] = {}   # by block and name
 
     def condition(self, value: Value) -> Condition:
         """The condition that an i1 stands for, with what computes it where that saves an instruction."""
         definition = self.definitions.get(value.name) if isinstance(value, Local) else None
-        if definition is not None and definition.op == "icmp":
-            return self.compare(definition)
-        if definition is not None and definition.op == "xor" and definition.operands[1] == Constant(1):
-            return ~self.condition(definition.operands[0])
-        if definition is not None and definition.op == "xor":
-            a, b = (self.condition(operand) for operand in definition.operands)
-            if a.is_bool and b.is_bool:
-                return Condition(self.builder.xor(a.register, b.register), a.negated != b.negated)
-        if definition is not None and definition.op in ("and", "or"):
-            return self._both(definition.op, *definition.operands)
-        if definition is not None and definition.op == "select" and definition.type.bits == 1:
-            test, then, other = definition.operands
-            if then == Constant(1):
-                return self._both("or", test, other)
-            if other == Constant(0):
-                return self._both("and", test, then)
-        return Condition(self.value(value, Type("int", bits=1)))
+        if definition is None:
+            return Condition(self.value(value, _BOOL))
+        key = (self.builder.block.name, definition.name)
+        if key not in self.known:
+            self.known[key] = self._computed(definition) or Condition(self.value(value, _BOOL))
+        return self.known[key]
+
+    def _computed(self, definition: Instruction) -> Condition | None:
+        match definition.op:
+            case "icmp":
+                return self.compare(definition)
+            case "freeze":
+                return self.condition(definition.operands[0])
+            case "xor" if definition.operands[1] == Constant(1):
+                return ~self.condition(definition.operands[0])
+            case "xor":
+                a, b = (self.condition(operand) for operand in definition.operands)
+                if a.is_bool and b.is_bool:
+                    return Condition(self.builder.xor(a.register, b.register), a.negated != b.negated)
+            case "and" | "or":
+                return self._both(definition.op, *definition.operands)
+            case "select":
+                test, then, other = definition.operands
+                if then == Constant(1):
+                    return self._both("or", test, other)
+                if other == Constant(0):
+                    return self._both("and", test, then)
+        return None
 
     def _both(self, op: str, first: Value, second: Value) -> Condition:
         """Conjunction or disjunction, through whichever of `or`s and `and`s the polarities allow."""

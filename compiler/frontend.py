@@ -15,7 +15,7 @@ __all__ = ["HEADER", "compile_to_ir"]
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
 _TIMEOUT_SECONDS = 60
-_USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-")
+_USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.", "-cl-mad-enable", "-cl-fast-relaxed-math")
 _CLANG = (
     sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
     "-target", "spir-unknown-unknown", "-emit-llvm", "-S", "-gline-tables-only", "-cl-kernel-arg-info",

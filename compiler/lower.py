@@ -129,20 +129,21 @@ class _Lowering:
 
     def apply_unless(self, instruction: Instruction) -> int | None:
         """``x op (c ? 0 : y)`` as ``c ? x : x op y``: one constant and one move less."""
-        x, choice = instruction.operands
-        if not isinstance(choice, Local) and instruction.op != "sub":
-            x, choice = choice, x
-        select = self.definitions.get(choice.name) if isinstance(choice, Local) else None
-        if select is None or select.op != "select" or len(self.users[select.name]) != 1 \
-                or Constant(0) not in select.operands[1:] or self.depth_of(select.name) != self.depth_of(""):
-            return None
-        condition = self.conditions.condition(select.operands[0])
-        if select.operands[2] == Constant(0):
-            condition = ~condition
-        y = select.operands[1 if select.operands[2] == Constant(0) else 2]
-        plain = self.value(x, instruction.type)
-        applied = self.builder.binary(_BINARY[instruction.op], plain, self.value(y, instruction.type))
-        return self.builder.select(condition.register, condition.negated, plain, applied)
+        orders = [instruction.operands] if instruction.op == "sub" else [instruction.operands,
+                                                                         instruction.operands[::-1]]
+        for x, choice in orders:
+            select = self.definitions.get(choice.name) if isinstance(choice, Local) else None
+            if select is None or select.op != "select" or len(self.users[select.name]) != 1 \
+                    or Constant(0) not in select.operands[1:] or self.depth_of(select.name) != self.depth_of(""):
+                continue
+            test, y, other = select.operands
+            condition = ~self.conditions.condition(test)
+            if y == Constant(0):
+                y, condition = other, ~condition
+            plain = self.value(x, instruction.type)
+            applied = self.builder.binary(_BINARY[instruction.op], plain, self.value(y, instruction.type))
+            return self.builder.select(condition.register, condition.negated, plain, applied)
+        return None
 
     def shift_amount(self, amount: Value, type: Type) -> int:
         """Shifts use the low five bits of a register: what OpenCL C asks for, so clang's mask can go."""
@@ -154,10 +155,9 @@ class _Lowering:
 
     def binary_bool(self, instruction: Instruction) -> int:
         """Arithmetic modulo 2 on booleans, which are 0 or 1 in a register."""
-        if instruction.op in ("and", "or", "xor"):
-            return self.conditions.materialize(self.conditions.condition(Local(instruction.name))) \
-                if instruction.op != "xor" else self.builder.xor(*self.both(instruction))
-        if instruction.op in ("add", "sub"):
+        if instruction.op in ("and", "or"):
+            return self.conditions.materialize(self.conditions.condition(Local(instruction.name)))
+        if instruction.op in ("add", "sub", "xor"):
             return self.builder.xor(*self.both(instruction))
         if instruction.op == "mul":
             return self.builder.and_(*self.both(instruction))
