@@ -1,5 +1,6 @@
 """Register allocation: Chaitin and Briggs's graph colouring, with aggressive coalescing."""
 
+import heapq
 from collections.abc import Iterable
 
 from fgpu.errors import CompileError
@@ -109,16 +110,19 @@ def _colour(graph: _Graph, temporaries: set[int]) -> tuple[dict[int, int], list[
     """A colour for each register, and the registers for which none was left."""
     degree = {register: len(others) for register, others in graph.edges.items()}
     todo = set(degree)
+    easy = sorted(register for register in todo if degree[register] < len(COLOURS))
     stack = []
     while todo:
-        chosen = next((r for r in sorted(todo) if degree[r] < len(COLOURS)), None)
-        if chosen is None:
-            candidates = (todo - temporaries) or todo
-            chosen = min(candidates, key=lambda r: (graph.cost.get(r, 0) / degree[r], r))
+        if easy:
+            chosen = heapq.heappop(easy)
+        else:
+            chosen = min((todo - temporaries) or todo, key=lambda r: (graph.cost.get(r, 0) / degree[r], r))
         todo.discard(chosen)
         stack.append(chosen)
-        for other in graph.edges[chosen]:
+        for other in graph.edges[chosen] & todo:
             degree[other] -= 1
+            if degree[other] == len(COLOURS) - 1:
+                heapq.heappush(easy, other)
     colours: dict[int, int] = {}
     failed = []
     for register in reversed(stack):
