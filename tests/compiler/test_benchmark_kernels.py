@@ -47,7 +47,7 @@ def test_fir(images, random):
     assert (out == [(source[i:i + taps] * coeff).sum(dtype=np.int32) for i in range(64)]).all()
 
 
-@pytest.mark.parametrize(("n", "bound"), [(8, 132 - 8 * 7), (16, 116), (32, 212)])
+@pytest.mark.parametrize(("n", "bound"), [(8, 68), (16, 116), (32, 212)])
 def test_matmul(images, random, n, bound):
     a, b, c = ints(random, n, n), ints(random, n, n), np.zeros((n, n), np.int32)
     assert run(images["matmul"], "matmul", (n, n), [a, b, c, n], local=(8, 8)) <= bound
@@ -62,7 +62,7 @@ def test_bitonic(images, random, direction):
     for stage in range(8):
         for step in range(stage + 1):
             launches += 1
-            assert run(images["bitonic"], "bitonic", 128, [data, stage, step, direction]) <= 28
+            assert run(images["bitonic"], "bitonic", 128, [data, stage, step, direction]) <= 27
     assert launches == 36
     assert (data == expected).all()
 
