@@ -66,18 +66,27 @@ class Arbiter(wiring.Component):
             accept.eq(space & self.writes.ready & ~self.hold & ~self.cleaner.valid),
             self.writes.payload.row.eq(chosen.row),
             self.writes.payload.strobe.eq(chosen.strobe),
-            self.writes.valid.eq(accept & self.pending & (chosen.op == MemoryOp.WRITE)),
+            self.writes.valid.eq(accept & self.pending & (chosen.op != MemoryOp.READ)),
         ]
+        if self._config.atomics:
+            m.d.comb += self.writes.payload.operation.eq(chosen.operation)
         for cu, request in enumerate(self.requests):
             m.d.comb += request.ready.eq(accept & (choice == cu))
 
+        tag_op = Signal(TagOp)
+        with m.Switch(chosen.op):
+            with m.Case(MemoryOp.WRITE):
+                m.d.comb += tag_op.eq(TagOp.WRITE)
+            if self._config.atomics:
+                with m.Case(MemoryOp.ATOMIC):
+                    m.d.comb += tag_op.eq(TagOp.ATOMIC)
         with m.If(space):
             m.d.sync += self.granted.valid.eq(self.cleaner.valid | (accept & self.pending))
             with m.If(self.cleaner.valid):
                 m.d.sync += self.granted.payload.eq(self.cleaner.payload)
             with m.Else():
                 m.d.sync += [
-                    self.granted.payload.op.eq(Mux(chosen.op == MemoryOp.WRITE, TagOp.WRITE, TagOp.READ)),
+                    self.granted.payload.op.eq(tag_op),
                     self.granted.payload.line.eq(chosen.line),
                     self.granted.payload.rows.eq(chosen.rows),
                     self.granted.payload.cu.eq(choice),

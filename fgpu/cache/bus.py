@@ -2,7 +2,8 @@
 
 Requests of one compute unit are served in order. A read asks for some rows of one cache line and is
 answered by exactly those rows, lowest first, one response for each; a write carries one row and is not
-answered. Hence a compute unit needs no tags to match responses with requests.
+answered; an atomic operation is answered by one row. Hence a compute unit needs no tags to match responses
+with requests.
 """
 # mypy: disable-error-code="call-arg"
 
@@ -10,14 +11,30 @@ from amaranth.lib import data, enum
 
 from fgpu.config import Config
 
-__all__ = ["MemoryOp", "MemoryRequest", "Row"]
+__all__ = ["AtomicOp", "MemoryOp", "MemoryRequest", "Row"]
 
 
-class MemoryOp(enum.Enum, shape=1):
+class MemoryOp(enum.Enum, shape=2):
     """Kind of a memory request."""
 
     READ = 0
     WRITE = 1
+    ATOMIC = 2
+
+
+class AtomicOp(enum.Enum, shape=4):
+    """What an atomic operation makes of the old word; equal to the code of its opcode."""
+
+    ADD = 1
+    MAX = 2
+    MIN = 3
+    UMAX = 4
+    UMIN = 5
+    AND = 6
+    OR = 7
+    XOR = 8
+    XCHG = 9
+    CMPXCHG = 10
 
 
 class Row(data.ArrayLayout):
@@ -31,7 +48,9 @@ class MemoryRequest(data.StructLayout):
     """One coalesced access of a wavefront to one cache line.
 
     ``rows`` has a bit for each row of the line: the rows to read, or the single row to write.
-    ``row`` and ``strobe`` (a bit for each byte) matter for writes only.
+    ``row`` and ``strobe`` (a bit for each byte) matter for writes, and for atomic operations: there ``strobe``
+    has the bytes of the word, word 0 of ``row`` is the operand, word 1 the expected value of cmpxchg, and the
+    answer is a row with the old word in each place.
     """
 
     def __init__(self, config: Config) -> None:
@@ -41,4 +60,5 @@ class MemoryRequest(data.StructLayout):
             "rows": config.line_rows,
             "row": Row(config),
             "strobe": config.row_words * 4,
+            **({"operation": AtomicOp} if config.atomics else {}),
         })

@@ -32,13 +32,16 @@ class DataBank(wiring.Component):
     Step D0, in the cycle of ``enable``, reads the word at ``address``; the next cycle, D1, shows it as
     ``old`` and, after the update, as ``new``, and writes the update to the same address if ``write``. D1
     lasts until the next ``enable``; ``write`` marks its last cycle. D0 must not read what D1 is writing.
+    With atomics, ``late`` writes a whole word instead, in a cycle without ``write``.
     (Dissertation, section 3.5.1.)
     """
 
     def __init__(self, config: Config) -> None:
         self._depth = config.cache_lines * config.line_rows
+        self._atomics = bool(config.atomics)
         address = index_bits(config) + row_bits(config)
         super().__init__({
+            **({"late": In(1), "late_address": In(address), "late_word": In(32)} if config.atomics else {}),
             "enable": In(1),
             "address": In(address),
             "update": In(BankUpdate),
@@ -68,4 +71,11 @@ class DataBank(wiring.Component):
                               for byte in range(4))),
             write.en.eq(take & self.write.replicate(4)),
         ]
+        if self._atomics:
+            with m.If(self.late):
+                m.d.comb += [
+                    write.addr.eq(self.late_address),
+                    write.data.eq(Cat(Cat(self.late_word.word_select(byte, 8), 1) for byte in range(4))),
+                    write.en.eq(~0),
+                ]
         return m

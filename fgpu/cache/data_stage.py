@@ -1,11 +1,12 @@
 """The data stage: serves the stations in order, one row a cycle."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
 
+from .atomic_unit import AtomicUnit
 from .bus import Row
 from .data_bank import DataBank
 from .line_buffer import BufferedRow
@@ -24,8 +25,10 @@ class DataStage(wiring.Component):
     from the walk's new row too: hence a read miss costs no more than its walk. D0 waits for
 
     - the row in the line buffer (fill), and room for a line in the write pipeline (first row of an evict),
-    - D1, if that still writes the row it wants to read, or cannot deliver its response.
+    - D1, if that still writes the row it wants to read, or cannot deliver its response,
+    - the atomic unit, if that still works on the row.
 
+    D1 stands aside for a cycle where the atomic unit answers or writes in its place.
     Latency 2 cycles from a station to its first response.
     """
 
@@ -63,6 +66,8 @@ class DataStage(wiring.Component):
         d0_go = Signal()
         d1_go = Signal()
         collision = Signal()
+        atomic = AtomicUnit(config) if config.atomics else None
+        d0_atomic = d0.atomic if config.atomics else Const(0)
         m.d.comb += [
             d0_left.eq((d0.rows | d0.walk.replicate(config.line_rows)) & ~d0_done),
             d0_one.eq(d0_left & -d0_left),
@@ -75,7 +80,7 @@ class DataStage(wiring.Component):
                      & (~d0.evict | d0_done.any() | self.evicted_rows.room)),
             self.evicted_rows.reserve.eq(d0_go & d0.evict & ~d0_done.any()),
             self.stations.ready.eq(d0_go & d0_last),
-            self.writes.ready.eq(d0_go & d0_last & d0.write),
+            self.writes.ready.eq(d0_go & d0_last & (d0.write | d0_atomic)),
             self.filled.valid.eq(d0_go & d0_last & d0.fill),
             self.filled.payload.eq(d0.tag_manager),
             self.busy.eq(d0_go),
@@ -105,6 +110,28 @@ class DataStage(wiring.Component):
             d1_go.eq(~(d1_valid & d1_respond & blocked)),
             collision.eq(d1_valid & d1_write & (d1_address == d0_address) & ~(d0.write & ~d0.walk)),
         ]
+        if atomic is not None:
+            hold = atomic.valid & blocked
+            m.d.comb += [
+                d1_go.eq(~hold & ~(d1_valid & d1_respond & (blocked | atomic.valid))
+                         & ~(d1_valid & d1_write & atomic.write.valid)),
+                collision.eq((d1_valid & d1_write & (d1_address == d0_address) & ~(d0.write & ~d0.walk))
+                             | (atomic.conflict & ~(d0_atomic & ~d0.walk))),
+                atomic.load.eq(d0_go & d0_atomic & d0_wanted),
+                atomic.request.eq(self.writes.payload),
+                atomic.address.eq(d0_address),
+                atomic.cu.eq(d0.cu),
+                atomic.row.eq(Cat(bank.new for bank in banks)),
+                atomic.go.eq(d1_go),
+                atomic.hold.eq(hold),
+            ]
+            m.submodules.atomic = atomic
+            for n, bank in enumerate(banks):
+                m.d.comb += [
+                    bank.late.eq(atomic.write.valid & (atomic.write.word == n)),
+                    bank.late_address.eq(atomic.write.address),
+                    bank.late_word.eq(atomic.write.content),
+                ]
         with m.If(d1_go):
             m.d.sync += d1_valid.eq(d0_go)
         with m.If(d0_go):
@@ -117,7 +144,7 @@ class DataStage(wiring.Component):
                 d1_replace.eq(d0.walk),
                 d1_keep_dirty.eq(d0.merge),
                 d1_evict.eq(d0.evict),
-                d1_respond.eq(~d0.write & d0_wanted),
+                d1_respond.eq(~d0.write & ~d0_atomic & d0_wanted),
                 d1_cu.eq(d0.cu),
                 d1_tag_manager.eq(d0.tag_manager),
             ]
@@ -146,7 +173,13 @@ class DataStage(wiring.Component):
         for cu, output in enumerate(self.responses):
             m.d.comb += output.payload.eq(response)
             with m.If(~blocked):
-                m.d.sync += output.valid.eq(d1_valid & d1_respond & (d1_cu == cu))
-        m.d.comb += self.idle.eq(~self.stations.valid & ~d1_valid
+                m.d.sync += output.valid.eq(d1_valid & d1_respond & d1_go & (d1_cu == cu))
+                if atomic is not None:
+                    with m.If(atomic.valid & (atomic.old_cu == cu)):
+                        m.d.sync += output.valid.eq(1)
+        if atomic is not None:
+            with m.If(atomic.valid & ~hold):
+                m.d.sync += response.eq(atomic.old.replicate(config.row_words))
+        m.d.comb += self.idle.eq(~self.stations.valid & ~d1_valid & (atomic.idle if atomic is not None else 1)
                                  & ~Cat(output.valid for output in self.responses).any())
         return m

@@ -6,7 +6,7 @@ from amaranth.utils import ceil_log2, exact_log2
 
 from fgpu.config import Config
 
-from .bus import Row
+from .bus import AtomicOp, Row
 
 __all__ = ["RETIREMENTS", "Allocation", "MarkedRow", "MarkedWord", "Station", "TagOp", "TagRequest", "WriteRow",
            "cu_bits", "index_bits", "row_bits", "tag_manager_bits"]
@@ -47,6 +47,7 @@ class TagOp(enum.Enum, shape=3):
     """Forget the dirty bytes of the line."""
     RETIRE = 4
     """Write the line back and invalidate it, if it is still here and holds only dirty bytes."""
+    ATOMIC = 5
 
 
 class TagRequest(data.StructLayout):
@@ -62,18 +63,22 @@ class TagRequest(data.StructLayout):
 
 
 class WriteRow(data.StructLayout):
-    """The row of a write and a bit for each of its bytes that is to be written."""
+    """The row of a write and a bit for each of its bytes that is to be written; or an atomic operation."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__({"row": Row(config), "strobe": config.row_words * 4})
+        super().__init__({
+            "row": Row(config),
+            "strobe": config.row_words * 4,
+            **({"operation": AtomicOp} if config.atomics else {}),
+        })
 
 
 class Station(data.StructLayout):
     """A request whose line is settled, waiting for its turn at the data RAM.
 
-    ``rows`` are the rows to read, or the one to write. ``walk`` asks for a pass over all rows of the line,
-    which writes the dirty bytes back (``evict``), brings the line in (``fill``), around the dirty bytes if
-    ``merge``, or just forgets the dirty bytes.
+    ``rows`` are the rows to read, or the one to write or to operate on. ``walk`` asks for a pass over all rows
+    of the line, which writes the dirty bytes back (``evict``), brings the line in (``fill``), around the dirty
+    bytes if ``merge``, or just forgets the dirty bytes.
     """
 
     def __init__(self, config: Config) -> None:
@@ -82,6 +87,7 @@ class Station(data.StructLayout):
             "rows": config.line_rows,
             "cu": cu_bits(config),
             "write": 1,
+            **({"atomic": 1} if config.atomics else {}),
             "walk": 1,
             "fill": 1,
             "merge": 1,

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -71,6 +71,7 @@ class TagStage(wiring.Component):
     read, populated           none                    the same
     read, not populated       fill and merge          populated
     read, other line          fill, evict if dirty    this line, populated, clean
+    atomic                    as a read               as a read, but dirty
     write, this line          none                    dirty
     write, other line         evict if dirty          this line, not populated, dirty
     clean                     evict                   the same: the cleaner invalidates
@@ -161,20 +162,21 @@ class TagStage(wiring.Component):
         hit = Signal()
         fill = Signal()
         evict = Signal()
+        atomic = t1.op == TagOp.ATOMIC if config.atomics else Const(0)
         m.d.comb += [
             hit.eq(t1_match & t1_old.valid),
             t1_new.eq(t1_old),
-            t1_serves.eq(t1_valid & ((t1.op == TagOp.READ) | (t1.op == TagOp.WRITE))),
+            t1_serves.eq(t1_valid & ((t1.op == TagOp.READ) | (t1.op == TagOp.WRITE) | atomic)),
             t1_settles.eq(t1_serves | (t1_valid & (t1.op == TagOp.RETIRE) & evict)),
         ]
         with m.Switch(t1.op):
-            with m.Case(TagOp.READ):
+            with m.Case(TagOp.READ, TagOp.ATOMIC):
                 m.d.comb += [
                     fill.eq(~hit | ~t1_old.populated),
                     evict.eq(~hit & t1_old.valid & t1_old.dirty),
                     t1_new.valid.eq(1),
                     t1_new.populated.eq(1),
-                    t1_new.dirty.eq(hit & t1_old.dirty),
+                    t1_new.dirty.eq((hit & t1_old.dirty) | atomic),
                 ]
             with m.Case(TagOp.WRITE):
                 m.d.comb += [
@@ -233,6 +235,8 @@ class TagStage(wiring.Component):
         with m.Elif(t1_go & t1_settles):
             m.d.comb += state_write.en.eq(1 << t1_index[:lane_bits])
 
+        if config.atomics:
+            m.d.comb += self.stations.payload.atomic.eq(atomic)
         m.d.comb += [
             self.idle.eq(~t1_valid),
             self.written.valid.eq(t1_go & (t1.op == TagOp.WRITE) & ~hit),

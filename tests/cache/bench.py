@@ -8,6 +8,7 @@ from amaranth.hdl import ClockDomain, Module, Value
 from amaranth.lib import data
 from amaranth.sim import Simulator
 
+from fgpu.cache.bus import AtomicOp, MemoryOp
 from fgpu.cache.cache import Cache
 from fgpu.cache.probe import CacheProbe
 from fgpu.config import Config
@@ -17,13 +18,17 @@ from .memory import AxiMemory, Timing
 
 @dataclass
 class Request:
-    """A read of the rows in ``rows``, or a write of the one row in ``rows``."""
+    """A read of the rows in ``rows``, or a write of the one row in ``rows``, or an atomic operation on a word there.
+
+    The word is the one whose bytes ``strobe`` has; ``row`` starts with the operand and the expected word.
+    """
 
     line: int
     rows: int
     write: bool = False
     row: bytes = b""
     strobe: int = 0
+    atomic: AtomicOp | None = None
 
 
 @dataclass
@@ -166,10 +171,11 @@ class Bench:
     def _packed(self, request: Request) -> int:
         """The bits of a :class:`~fgpu.cache.bus.MemoryRequest`, faster than through its layout."""
         bits, at = 0, 0
-        for value, width in ((request.write, 1), (request.line, self.config.line_address_bits),
+        op = MemoryOp.ATOMIC if request.atomic else MemoryOp.WRITE if request.write else MemoryOp.READ
+        for value, width in ((op.value, 2), (request.line, self.config.line_address_bits),
                              (request.rows, self.config.line_rows),
                              (int.from_bytes(request.row, "little"), 8 * self.row_bytes),
-                             (request.strobe, self.row_bytes)):
+                             (request.strobe, self.row_bytes), (request.atomic.value if request.atomic else 0, 4)):
             bits |= value << at
             at += width
         return bits
@@ -195,6 +201,8 @@ class Bench:
                 assert unit.expected, "a response that was not asked for"
                 line, row, data = unit.expected.popleft()
                 got = payload.to_bytes(self.row_bytes, "little")
+                if len(data) == 4:
+                    data *= len(got) // 4   # an old word, in each place of the row
                 assert got == data, f"line {line:#x} row {row}: {got.hex()} instead of {data.hex()}"
                 unit.response_at.append(self.cycle)
             if ready and unit.valid:
@@ -212,9 +220,31 @@ class Bench:
         for row in range(self.config.line_rows):
             if request.rows >> row & 1:
                 start = row * self.row_bytes
-                if request.write:
+                if request.atomic:
+                    self._operate(unit, request, row, contents)
+                elif request.write:
                     for byte in range(self.row_bytes):
                         if request.strobe >> byte & 1:
                             contents[start + byte] = request.row[byte]
                 else:
                     unit.expected.append((request.line, row, bytes(contents[start:start + self.row_bytes])))
+
+    def _operate(self, unit: Unit, request: Request, row: int, contents: bytearray) -> None:
+        assert request.atomic is not None
+        start = row * self.row_bytes + (request.strobe & -request.strobe).bit_length() - 1
+        old = bytes(contents[start:start + 4])
+        operand, expected = request.row[:4], request.row[4:8]
+        contents[start:start + 4] = updated(request.atomic, old, operand, expected)
+        unit.expected.append((request.line, row, old))
+
+
+def updated(operation: AtomicOp, old: bytes, operand: bytes, expected: bytes) -> bytes:
+    """The new word."""
+    signed = operation in (AtomicOp.MAX, AtomicOp.MIN)
+    a, b = (int.from_bytes(word, "little", signed=signed) for word in (old, operand))
+    new = {
+        AtomicOp.ADD: a + b, AtomicOp.MAX: max(a, b), AtomicOp.MIN: min(a, b), AtomicOp.UMAX: max(a, b),
+        AtomicOp.UMIN: min(a, b), AtomicOp.AND: a & b, AtomicOp.OR: a | b, AtomicOp.XOR: a ^ b, AtomicOp.XCHG: b,
+        AtomicOp.CMPXCHG: b if old == expected else a,
+    }[operation]
+    return (new % (1 << 32)).to_bytes(4, "little")
