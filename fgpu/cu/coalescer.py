@@ -6,12 +6,12 @@ row travel together, and rows of one cache line that a load touches in ascending
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.cache.bus import Row
+from fgpu.cache.bus import AtomicOp, Row
 from fgpu.config import PE_COUNT, Config
 
 from .control_word import Width
@@ -24,13 +24,16 @@ __all__ = ["Coalescer", "RowAccess"]
 class RowAccess(data.StructLayout):
     """Accesses of one phase to one cache row.
 
-    ``new_row`` is 0 if the previous access of the same load used the same row. ``words`` are the lanes'
-    word positions in the row. The last access of an instruction, flagged ``last``, may have no lanes.
+    ``new_row`` is 0 if the previous access of the same load used the same row. ``words`` are the lanes' word
+    positions in the row. An atomic ``operation`` is a ``load`` of one lane. The last access of an instruction,
+    flagged ``last``, may have no lanes.
     """
 
     def __init__(self, config: Config) -> None:
         super().__init__({
             "load": 1,
+            **({"atomic": 1, "operation": AtomicOp} if config.atomics else {}),
+            **({"expected": 32} if "cmpxchg" in config.atomics else {}),
             "new_row": 1,
             "line": config.line_address_bits,
             "row_index": exact_log2(config.line_rows),
@@ -49,13 +52,14 @@ class RowAccess(data.StructLayout):
 class Coalescer(wiring.Component):
     """Splits a phase into accesses of one row each, lowest lane first; one a cycle.
 
-    Latency 2 cycles. All lanes of a phase that are in the row of the lowest remaining lane leave with it.
+    Latency 2 cycles. All lanes of a phase that are in the row of the lowest remaining lane leave with it; atomic
+    operations leave one by one.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         super().__init__({
-            "phases": In(stream.Signature(PhaseAccess)),
+            "phases": In(stream.Signature(PhaseAccess(config))),
             "accesses": Out(stream.Signature(RowAccess(config))),
             "idle": Out(1),
         })
@@ -66,7 +70,7 @@ class Coalescer(wiring.Component):
         offset_bits = exact_log2(row_words) + 2
 
         # Stage 1: a phase with its remaining lanes, and which lanes share a row.
-        phase = Signal(PhaseAccess)
+        phase = Signal(PhaseAccess(self._config))
         busy = Signal()
         remaining = Signal(PE_COUNT)
         same_row = Array(Signal(PE_COUNT, name=f"same_row_{lane}") for lane in range(PE_COUNT))
@@ -84,6 +88,7 @@ class Coalescer(wiring.Component):
         row = Signal(32 - offset_bits)
         addresses: Any = phase.addresses
         m.d.comb += row.eq(Array(addresses[lane] for lane in range(PE_COUNT))[leader][offset_bits:])
+        atomic = phase.atomic if self._config.atomics else Const(0)
         fresh = Signal(init=1)
         previous_row = Signal(32 - offset_bits)
 
@@ -102,7 +107,7 @@ class Coalescer(wiring.Component):
                 busy.eq(left != 0),
                 out.valid.eq(lanes.any() | last),
                 out.payload.load.eq(phase.load),
-                out.payload.new_row.eq(lanes.any() & (fresh | (row != previous_row))),
+                out.payload.new_row.eq(lanes.any() & (fresh | (row != previous_row) | atomic)),
                 out.payload.line.eq(row[exact_log2(self._config.line_rows):]),
                 out.payload.row_index.eq(row[:exact_log2(self._config.line_rows)]),
                 out.payload.wavefront.eq(phase.wavefront),
@@ -113,6 +118,10 @@ class Coalescer(wiring.Component):
                 out.payload.lanes.eq(lanes),
                 out.payload.store_data.eq(phase.store_data),
             ]
+            if self._config.atomics:
+                m.d.sync += [out.payload.atomic.eq(atomic), out.payload.operation.eq(phase.operation)]
+            if "cmpxchg" in self._config.atomics:
+                m.d.sync += out.payload.expected.eq(Array(phase.expected[lane] for lane in range(PE_COUNT))[leader])
             # Rows are compared within one load only, so that a load after a store sees memory anew.
             with m.If(lanes.any()):
                 m.d.sync += [previous_row.eq(row), fresh.eq(last)]
@@ -127,13 +136,17 @@ class Coalescer(wiring.Component):
             m.d.sync += [phase.eq(new), remaining.eq(new.lanes), busy.eq(new.lanes.any() | new.last)]
             for lane in range(PE_COUNT):
                 m.d.sync += same_row[lane].eq(Cat(rows[lane] == other for other in rows))
+                if self._config.atomics:
+                    with m.If(new.atomic):
+                        m.d.sync += same_row[lane].eq(1 << lane)
         return m
 
 
 class Scatter(wiring.Component):
     """Places the store data of a row access into the row; combinational.
 
-    Where several work-items write one byte, the highest lane wins.
+    Where several work-items write one byte, the highest lane wins. The operand of an atomic operation goes to
+    word 0, the expected word to word 1, and ``strobe`` says which word they are for.
     """
 
     def __init__(self, config: Config) -> None:
@@ -164,7 +177,8 @@ class Scatter(wiring.Component):
         for position in range(self._config.row_words):
             here = [Signal(name=f"here{position}_{lane}") for lane in range(PE_COUNT)]
             for lane in range(PE_COUNT):
-                m.d.comb += here[lane].eq(access.lanes[lane] & (access.words[lane] == position))
+                moved = access.atomic if self._config.atomics and position == 0 else 0
+                m.d.comb += here[lane].eq(access.lanes[lane] & ((access.words[lane] == position) | moved))
             parts = range(1) if whole_words else range(4)
             width = 32 // len(parts)
             for part in parts:
@@ -178,4 +192,11 @@ class Scatter(wiring.Component):
                     self.row[position][part * width:(part + 1) * width].eq(choices[source]),
                     self.strobe[first:first + width // 8].eq(hit.replicate(width // 8)),
                 ]
+        if self._config.atomics:
+            of_word_0 = Cat(access.lanes[lane] & (access.words[lane] == 0) for lane in range(PE_COUNT)).any()
+            with m.If(access.atomic & ~of_word_0):
+                m.d.comb += self.strobe[:4].eq(0)
+        if "cmpxchg" in self._config.atomics:
+            with m.If(access.atomic):
+                m.d.comb += self.row[1].eq(access.expected)
         return m

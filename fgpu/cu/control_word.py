@@ -2,6 +2,7 @@
 
 from amaranth.lib import data, enum
 
+from fgpu.cache.bus import AtomicOp
 from fgpu.config import PE_COUNT
 from fgpu.fault import FAULT_PC_BITS
 
@@ -81,6 +82,7 @@ class MemoryAccess(enum.Enum, shape=2):
     NONE = 0
     LOAD = 1
     STORE = 2
+    ATOMIC = 3
 
 
 class Width(enum.Enum, shape=2):
@@ -118,9 +120,10 @@ class ControlWord(data.Struct):
     other: Other
     result: Result
     write: 1
-    """The vector writes rd (loads are written by the memory controller)."""
+    """The vector writes rd (those of loads and atomics are written by the memory controller)."""
     condition: Condition
     memory: MemoryAccess
+    atomic: AtomicOp
     width: Width
     runtime: RuntimeValue
     scratchpad_write: 1

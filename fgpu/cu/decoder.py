@@ -7,8 +7,9 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu import isa
+from fgpu.cache.bus import AtomicOp
 from fgpu.config import Config
-from fgpu.isa import Immediate, Instruction, Opcode, Unit
+from fgpu.isa import Format, Immediate, Instruction, Opcode, Unit
 
 from .control_word import (
     Addend,
@@ -36,6 +37,7 @@ _RUNTIME = {
     Opcode.SIZE: RuntimeValue.SIZE, Opcode.WGID: RuntimeValue.WORK_GROUP_ID,
     Opcode.WGSIZE: RuntimeValue.WORK_GROUP_SIZE, Opcode.LP: RuntimeValue.PARAMETER,
 }
+_MEMORY_UNITS = (Unit.MEMORY, Unit.ATOMIC)
 _WIDTHS = {0: Width.BYTE, 1: Width.HALF, 2: Width.WORD}
 
 
@@ -46,7 +48,7 @@ def _control(row: Instruction) -> dict[str, Any]:
         "use_immediate": row.immediate is not None,
         "multiplier": Multiplier.FIXED,
         "addend": Addend.OPERAND,
-        "write": row.writes_rd and not row.is_load,
+        "write": row.writes_rd and row.unit not in _MEMORY_UNITS,
     }
     opcode = row.opcode
     if opcode in _LOGIC:
@@ -75,6 +77,12 @@ def _control(row: Instruction) -> dict[str, Any]:
         case Unit.MEMORY:
             control |= {"memory": MemoryAccess.LOAD if row.is_load else MemoryAccess.STORE,
                         "scale": row.scale, "width": _WIDTHS[row.scale]}
+        case Unit.ATOMIC:
+            assert row.atomic is not None
+            control |= {"memory": MemoryAccess.ATOMIC, "atomic": AtomicOp[row.atomic.upper()],
+                        "scale": row.scale, "width": Width.WORD}
+            if row.format is Format.RD_RS_RT:   # the address is rs; rt takes the way of the logic unit's results
+                control |= {"addend": Addend.ZERO, "result": Result.OTHER, "logic": Logic.SECOND}
         case Unit.SCRATCHPAD:
             control |= {"result": Result.OTHER, "other": Other.SCRATCHPAD, "scratchpad_write": not row.writes_rd}
         case Unit.CONTROL:
@@ -85,8 +93,10 @@ def _control(row: Instruction) -> dict[str, Any]:
 
 
 def _is_built(row: Instruction, config: Config) -> bool:
-    if row.unit in (Unit.ATOMIC, Unit.FLOAT):
+    if row.unit is Unit.FLOAT:
         return False
+    if row.atomic is not None:
+        return row.atomic in config.atomics
     if row.unit is Unit.SCRATCHPAD:
         return config.scratchpad_words > 0
     return config.sub_integer_stores or not (row.is_store and row.scale < 2)
@@ -125,10 +135,15 @@ class Decoder(wiring.Component):
                         m.d.comb += self.control.immediate.eq(word[5:9])
                     else:
                         m.d.comb += self.control.immediate.eq(imm14)
-                    if row.writes_rd and not row.is_load:
+                    if row.writes_rd and row.unit not in _MEMORY_UNITS:
                         # r0 reads as zero because nothing ever writes it.
                         m.d.comb += self.control.write.eq(word[0:5].any())
-        m.d.comb += [self.control.rd.eq(word[0:5]), self.control.rs.eq(word[5:10]), self.control.rt.eq(word[10:15])]
+        rs, rt = word[5:10], word[10:15]
+        m.d.comb += [self.control.rd.eq(word[0:5]), self.control.rs.eq(rs), self.control.rt.eq(rt)]
+        if self._config.atomics:
+            # Base and index are the other way round than in loads and stores, whose index the arithmetic unit scales.
+            with m.If((word[28:32] == Unit.ATOMIC) & (word[24:32] != Opcode.ACMPXCHG)):
+                m.d.comb += [self.control.rs.eq(rt), self.control.rt.eq(rs)]
         return m
 
 

@@ -41,7 +41,7 @@ class RequestBuilder(wiring.Component):
 
     A load's rows of one line are collected into one request as long as they ascend. The open request
     leaves when the line changes, the instruction ends, or the stations are full. Latency 1 cycle for
-    stores, 2 for loads.
+    stores and atomic operations, 2 for loads.
     """
 
     def __init__(self, config: Config) -> None:
@@ -77,24 +77,26 @@ class RequestBuilder(wiring.Component):
 
         free = Signal()            # the output register can take a request
         m.d.comb += free.eq(~request.valid | request.ready)
+        atomic = access.atomic & access.new_row if config.atomics else Const(0)
+        direct = Signal()          # a request of its own, which leaves at once
+        m.d.comb += direct.eq(~access.load | atomic)
         must_open = Signal()
         m.d.comb += must_open.eq(access.load & access.new_row & ~joins)
         needs_flush = Signal()     # the open request must leave before this access is taken
-        m.d.comb += needs_flush.eq(opened & (must_open | ~access.load))
-        store = Signal()
-        m.d.comb += store.eq(self.accesses.valid & ~access.load)
+        m.d.comb += needs_flush.eq(opened & (must_open | direct))
 
         flush = Signal()
         m.d.comb += flush.eq(opened & (close | (self.accesses.valid & (needs_flush | ~station.ready))))
 
         take = Signal()
-        with m.If(access.load):
-            m.d.comb += take.eq(self.accesses.valid & station.ready & (~needs_flush | free))
-        with m.Else():
-            m.d.comb += take.eq(self.accesses.valid & free & ~flush)
+        goes = Signal()            # all but the station is ready
+        m.d.comb += [
+            goes.eq(self.accesses.valid & Mux(direct, free & ~flush, ~needs_flush | free)),
+            take.eq(goes & (station.ready | ~access.load)),
+        ]
         m.d.comb += [
             self.accesses.ready.eq(take),
-            station.valid.eq(self.accesses.valid & access.load & (~needs_flush | free)),
+            station.valid.eq(goes & access.load),
             station.payload.new_row.eq(access.new_row),
             station.payload.wavefront.eq(access.wavefront),
             station.payload.phase.eq(access.phase),
@@ -116,7 +118,7 @@ class RequestBuilder(wiring.Component):
                 opened.eq(0),
                 close.eq(0),
             ]
-        with m.Elif(store & free):
+        with m.Elif(take & direct):
             m.d.sync += [
                 request.valid.eq(access.lanes.any()),
                 request.payload.op.eq(MemoryOp.WRITE),
@@ -125,7 +127,11 @@ class RequestBuilder(wiring.Component):
                 request.payload.row.eq(scatter.row),
                 request.payload.strobe.eq(scatter.strobe),
             ]
-        with m.If(take & access.load):
+            if config.atomics:
+                m.d.sync += request.payload.operation.eq(access.operation)
+                with m.If(atomic):
+                    m.d.sync += request.payload.op.eq(MemoryOp.ATOMIC)
+        with m.If(take & ~direct):
             with m.If(access.new_row):
                 m.d.sync += [
                     opened.eq(1),
@@ -199,7 +205,7 @@ class MemoryController(wiring.Component):
         self._config = config
         super().__init__({
             "beat": In(2),
-            "access": In(PhaseAccess),
+            "access": In(PhaseAccess(config)),
             "access_valid": In(1),
             "reserve": In(range(PHASES + 1)),
             "ready": Out(1),
@@ -214,7 +220,7 @@ class MemoryController(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        m.submodules.phases = phases = SyncFIFO(width=PhaseAccess.as_shape().size, depth=_PHASE_FIFO_DEPTH)
+        m.submodules.phases = phases = SyncFIFO(width=PhaseAccess(config).size, depth=_PHASE_FIFO_DEPTH)
         m.submodules.coalescer = coalescer = Coalescer(config)
         m.submodules.builder = builder = RequestBuilder(config)
         m.submodules.stations = stations = SyncFIFO(width=Station(config).size, depth=config.cu_stations)

@@ -66,9 +66,9 @@ class ProcessingElement(wiring.Component):
     """Executes one work-item a cycle.
 
     Stages are counted in cycles from issue. Operands and lane enable arrive in stage 3 (``rs``, ``rt``,
-    ``rd``; runtime memory's value in stage 4); ``equal`` and ``out_of_bounds`` are valid in stage 5, ``address`` and
-    ``store_data`` in stage 9, ``result`` and ``write`` in stage 10. ``controlN`` and ``issueN`` are the
-    vector's pipeline registers of stage N.
+    ``rd``; runtime memory's value in stage 4); ``equal`` and ``out_of_bounds`` are valid in stage 5, ``address``,
+    ``store_data`` and ``expected`` (rt of cmpxchg) in stage 9, ``result`` and ``write`` in stage 10. ``controlN``
+    and ``issueN`` are the vector's pipeline registers of stage N.
     """
 
     rs: In(32)
@@ -85,6 +85,7 @@ class ProcessingElement(wiring.Component):
     out_of_bounds: Out(1)
     address: Out(32)
     store_data: Out(32)
+    expected: Out(32)
     result: Out(32)
     write: Out(1)
 
@@ -177,6 +178,7 @@ class ProcessingElement(wiring.Component):
         high9 = delayed(shift_high, 4, "shift_high")
         m.d.comb += [
             self.address.eq(arithmetic.sum[:32]),
+            self.expected.eq(other9),
             self.store_data.eq(delayed(third, MEMORY_STAGE - 4, "store_data")),
             self.write.eq(delayed(write5, RESULT_STAGE - 5, "write")),
         ]

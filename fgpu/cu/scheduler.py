@@ -157,7 +157,7 @@ class WavefrontScheduler(wiring.Component):
             m.d.comb += commit.eq(Commit.FLOW)
         with m.Elif(access & ~self.memory_ready):
             m.d.comb += commit.eq(Commit.REFUSED)
-        with m.Elif(control3.memory == MemoryAccess.LOAD):
+        with m.Elif(access & (control3.memory != MemoryAccess.STORE)):
             m.d.comb += commit.eq(Commit.LOAD)
         issued = Signal()
         m.d.comb += [

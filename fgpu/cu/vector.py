@@ -6,6 +6,7 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from fgpu.cache.bus import AtomicOp
 from fgpu.config import PE_COUNT, Config
 from fgpu.fault import FaultCause, FaultReport
 
@@ -31,19 +32,26 @@ class BranchLanes(data.Struct):
     last: 1
 
 
-class PhaseAccess(data.Struct):
-    """Memory accesses of the work-items of one phase."""
+class PhaseAccess(data.StructLayout):
+    """Memory accesses of the work-items of one phase; ``last``: of the last phase of the instruction.
 
-    load: 1
-    width: Width
-    wavefront: 3
-    phase: 3
-    rd: 5
-    last: 1
-    """The last phase of the instruction."""
-    lanes: PE_COUNT
-    addresses: Words
-    store_data: Words
+    An atomic ``operation`` is a ``load``, too. ``expected`` is for cmpxchg.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({
+            "load": 1,
+            **({"atomic": 1, "operation": AtomicOp} if config.atomics else {}),
+            "width": Width,
+            "wavefront": 3,
+            "phase": 3,
+            "rd": 5,
+            "last": 1,
+            "lanes": PE_COUNT,
+            "addresses": Words,
+            "store_data": Words,
+            **({"expected": Words} if "cmpxchg" in config.atomics else {}),
+        })
 
 
 class ComputeVector(wiring.Component):
@@ -64,7 +72,7 @@ class ComputeVector(wiring.Component):
             "runtime_write": In(RuntimeWrite),
             "load": In(RegisterWrite),
             "branch": Out(BranchLanes),
-            "memory": Out(PhaseAccess),
+            "memory": Out(PhaseAccess(config)),
             "memory_valid": Out(1),
             "fault": Out(FaultReport),
         })
@@ -134,9 +142,16 @@ class ComputeVector(wiring.Component):
         at, word = issue[MEMORY_STAGE], control[MEMORY_STAGE]
         m.d.comb += [
             self.memory_valid.eq(at.valid & (word.memory != MemoryAccess.NONE)),
-            self.memory.load.eq(word.memory == MemoryAccess.LOAD),
+            self.memory.load.eq(word.memory != MemoryAccess.STORE),
             self.memory.width.eq(word.width), self.memory.rd.eq(word.rd),
             self.memory.wavefront.eq(at.wavefront), self.memory.phase.eq(at.phase),
             self.memory.last.eq(at.last), self.memory.lanes.eq(at.lanes),
         ]
+        if self._config.atomics:
+            m.d.comb += [
+                self.memory.atomic.eq(word.memory == MemoryAccess.ATOMIC),
+                self.memory.operation.eq(word.atomic),
+            ]
+        if "cmpxchg" in self._config.atomics:
+            m.d.comb += [self.memory.expected[lane].eq(pe.expected) for lane, pe in enumerate(pes)]
         return m
