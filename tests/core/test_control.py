@@ -210,6 +210,61 @@ def test_random_traffic(config: Config, seed: int) -> None:
     simulate(dut, traffic, reads, background=[dispatcher, *units])
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_accesses_on_end(seed: int) -> None:
+    """The host sends addresses and data without waiting for responses, which it takes when it likes."""
+    rng = random.Random(seed)
+    dut = ControlInterface(Config())
+    axi: Any = dut.axi
+    accesses = [(4 * word, rng.getrandbits(32), rng.random() < 0.8) for word in rng.sample(range(LRAM_WORDS), 60)]
+    written = []
+
+    async def send(ctx, valid: Any, ready: Any, payloads: list[dict[str, int]]) -> None:
+        wait = random_waits(rng)
+        for payload in payloads:
+            for _ in range(wait()):
+                await ctx.tick()
+            for name, value in payload.items():
+                ctx.set(getattr(axi, name), value)
+            ctx.set(valid, 1)
+            while not (await ctx.tick().sample(ready))[-1]:
+                pass
+            ctx.set(valid, 0)
+
+    async def take(ctx, valid: Any, ready: Any, data: Any) -> Any:
+        for _ in range(rng.choice([0, 0, 3])):
+            await ctx.tick()
+        ctx.set(ready, 1)
+        while True:
+            *_, is_valid, payload = await ctx.tick().sample(valid, data)
+            if is_valid:
+                ctx.set(ready, 0)
+                return payload
+
+    async def write_addresses(ctx) -> None:
+        await send(ctx, axi.awvalid, axi.awready, [{"awaddr": address} for address, _, _ in accesses])
+
+    async def write_data(ctx) -> None:
+        await send(ctx, axi.wvalid, axi.wready,
+                   [{"wdata": value, "wstrb": 15 if good else 7} for _, value, good in accesses])
+
+    async def write_responses(ctx) -> None:
+        for _, _, good in accesses:
+            assert await take(ctx, axi.bvalid, axi.bready, axi.bresp) == (OKAY if good else SLVERR)
+        written.append(True)
+
+    async def read_addresses(ctx) -> None:
+        while not written:
+            await ctx.tick()
+        await send(ctx, axi.arvalid, axi.arready, [{"araddr": address} for address, _, _ in accesses])
+
+    async def read_responses(ctx) -> None:
+        for _, value, good in accesses:
+            assert await take(ctx, axi.rvalid, axi.rready, axi.rdata) == (value if good else 0)
+
+    simulate(dut, write_addresses, write_data, write_responses, read_addresses, read_responses)
+
+
 def test_registers() -> None:
     """Start, status, clean cache and initialize against a model; no register changes by reading."""
     rng = random.Random(1)

@@ -17,9 +17,18 @@ class Wavefront:
     """A wavefront's state in the model, and what it waits for."""
 
     mask: int
+    depth: int
     stack: list[tuple[int, int]] = field(default_factory=list)
     expected: tuple[OutcomeKind, int | None] | None = None
     retired: bool = False
+
+    def push(self, pc: int, mask: int) -> bool:
+        """False if there is no room: the wavefront stops."""
+        if len(self.stack) == self.depth:
+            self.expected, self.retired = (OutcomeKind.OVERFLOW, None), True
+            return False
+        self.stack.append((pc, mask))
+        return True
 
     def branch(self, taken: int, following: int, target: int) -> None:
         others = self.mask & ~taken
@@ -28,15 +37,14 @@ class Wavefront:
         elif not others:
             self.expected = OutcomeKind.JUMP, target
         elif taken.bit_count() < others.bit_count():
-            self.stack.append((following, others))
-            self.mask, self.expected = taken, (OutcomeKind.JUMP, target)
-        else:
-            self.stack.append((target, taken))
+            if self.push(following, others):
+                self.mask, self.expected = taken, (OutcomeKind.JUMP, target)
+        elif self.push(target, taken):
             self.mask, self.expected = others, (OutcomeKind.JUMP, following)
 
     def call(self, following: int, target: int) -> None:
-        self.stack.append((following, self.mask))
-        self.expected = OutcomeKind.JUMP, target
+        if self.push(following, self.mask):
+            self.expected = OutcomeKind.JUMP, target
 
     def ret(self) -> None:
         if self.stack:
@@ -52,9 +60,12 @@ def test_random_control_flow(depth: int) -> None:
     config = Config(link_stack_depth=depth)
     dut = DivergenceUnit(config)
     fresh = (1 << WAVEFRONT_SIZE) - 1
-    wavefronts = [Wavefront(rng.choice([fresh, rng.getrandbits(64) | 1])) for _ in range(WAVEFRONTS)]
+    wavefronts = [Wavefront(fresh, depth) for _ in range(WAVEFRONTS)]
     masks = [each.mask for each in wavefronts]      # as the hardware changes them
-    deepest = 0
+    ended: set[int] = set()
+    # Cycles from request to first phase: 6 in the vector, where branches never resolve while a call waits.
+    delay = {8: 6, 16: 7, 32: 9}[depth]
+    overflows = 0
     outcomes = 0
 
     async def monitor(ctx) -> None:
@@ -73,23 +84,26 @@ def test_random_control_flow(depth: int) -> None:
                 if pc is not None:
                     assert outcome.pc == pc
                 assert masks[outcome.wavefront] == wavefront.mask or wavefront.retired
-                wavefront.expected = None
                 if wavefront.retired:
-                    mask = rng.choice([fresh, rng.getrandbits(64) | 1])
-                    wavefronts[outcome.wavefront] = Wavefront(mask)
-                    masks[outcome.wavefront] = mask
+                    ended.add(outcome.wavefront)
+                else:
+                    wavefront.expected = None
 
     def choose(wavefront: Wavefront, deeper: bool) -> Flow:
-        room = len(wavefront.stack) < depth
-        flows = [Flow.BRANCH, Flow.BRANCH, Flow.CALL, Flow.CALL] * 4 * deeper * room
-        return rng.choice([*flows, *([Flow.BRANCH] * room), Flow.RETURN])
+        flows = [Flow.BRANCH, Flow.BRANCH, Flow.CALL, Flow.CALL] * 4 * deeper
+        return rng.choice([*flows, Flow.BRANCH, Flow.RETURN])
 
     async def drive(ctx) -> None:
-        """An instruction in each slot of four cycles, branches with their phases five cycles after it."""
-        nonlocal deepest
+        """An instruction in each slot of four cycles; the phases of a branch come later."""
+        nonlocal overflows
         phases: dict[int, dict] = {}        # by cycle
         busy_slots = 0
         for cycle in range(5000):
+            ctx.set(dut.start, sum(1 << number for number in ended))
+            for number in ended:
+                masks[number] = rng.choice([fresh, rng.getrandbits(64) | 1])
+                wavefronts[number] = Wavefront(masks[number], depth)
+            ended.clear()
             if cycle % 4 == 0:
                 ctx.set(dut.request_valid, 0)
                 ready = [n for n, each in enumerate(wavefronts) if each.expected is None]
@@ -98,7 +112,7 @@ def test_random_control_flow(depth: int) -> None:
                 elif ready and rng.random() < 0.9:
                     number = rng.choice(ready)
                     wavefront = wavefronts[number]
-                    flow = choose(wavefront, deeper=cycle % 1500 < 1000)
+                    flow = choose(wavefront, deeper=cycle % 2500 < 2000)
                     following, target = rng.getrandbits(12), rng.getrandbits(12)
                     ctx.set(dut.request_valid, 1)
                     ctx.set(dut.request, {"flow": flow, "wavefront": number, "next": following, "target": target,
@@ -109,7 +123,7 @@ def test_random_control_flow(depth: int) -> None:
                         wavefront.call(following, target)
                     else:
                         wavefront.ret()
-                    deepest = max(deepest, len(wavefront.stack))
+                    overflows += wavefront.expected == (OutcomeKind.OVERFLOW, None)
             else:
                 ctx.set(dut.request_valid, 0)
             ctx.set(dut.branch, phases.pop(cycle, {"valid": 0}))
@@ -126,12 +140,12 @@ def test_random_control_flow(depth: int) -> None:
         for at, phase in enumerate(used):
             lanes = mask >> PE_COUNT * phase & 0xFF
             taking = taken >> PE_COUNT * phase & 0xFF
-            phases[cycle + 6 + at] = {
+            phases[cycle + delay + at] = {
                 "valid": 1, "wavefront": number, "phase": phase, "taken": taking, "not_taken": lanes & ~taking,
                 "first": phase == used[0], "last": phase == used[-1]}
         wavefront.branch(taken, following, target)
         return len(used) // 4 - 1
 
     simulate(dut, drive, background=[monitor])
-    assert deepest == depth
+    assert overflows
     assert outcomes > 500

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from fgpu.cache.bus import MemoryOp
-from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
+from fgpu.cache.bus import AtomicOp, MemoryOp
+from fgpu.config import ATOMICS, PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.cu.control_word import Width
 from fgpu.cu.memory_controller import MemoryController
 
+from ..cache.bench import updated
 from ..streams import random_waits, simulate, stream_get, stream_put
 
 COMMIT_TO_ACCESS = 10
@@ -21,7 +22,7 @@ SPAN = 2048
 
 @dataclass
 class Access:
-    """A load or store of a wavefront."""
+    """A load or store of a wavefront, or an atomic operation, which is a load too."""
 
     load: bool
     wavefront: int
@@ -30,6 +31,8 @@ class Access:
     width: Width
     addresses: list[int]
     values: list[int]
+    atomic: AtomicOp | None = None
+    expected: list[int] = field(default_factory=list)
 
     @property
     def phases(self) -> range:
@@ -42,6 +45,7 @@ class Traffic:
 
     reads: list[int] = field(default_factory=list)      # rows of each
     writes: list[int] = field(default_factory=list)     # strobe of each
+    atomics: list[int] = field(default_factory=list)    # strobe of each
 
 
 class Bench:
@@ -74,8 +78,12 @@ class Bench:
             if access.mask >> lane & 1:
                 at = access.addresses[lane] - BASE
                 if access.load:
-                    expected[lane] = int.from_bytes(self.reference[at & ~3:(at & ~3) + 4], "little")
-                else:
+                    at &= ~3
+                    expected[lane] = int.from_bytes(self.reference[at:at + 4], "little")
+                if access.atomic is not None:
+                    self.reference[at:at + 4] = updated(access.atomic, bytes(self.reference[at:at + 4]),
+                                                        _bytes(access.values[lane]), _bytes(access.expected[lane]))
+                elif not access.load:
                     size = 1 << access.width.value
                     at &= -size
                     self.reference[at:at + size] = (access.values[lane] % (1 << 8 * size)).to_bytes(size, "little")
@@ -115,10 +123,14 @@ class Bench:
         accesses.remove(access)
         return access
 
-    @staticmethod
-    def _phase(access: Access, phase: int) -> dict:
+    def _phase(self, access: Access, phase: int) -> dict:
         lanes = slice(PE_COUNT * phase, PE_COUNT * (phase + 1))
-        return {"load": access.load, "width": access.width, "wavefront": access.wavefront, "phase": phase,
+        more: dict = {}
+        if self.config.atomics:
+            more = {"atomic": access.atomic is not None, "operation": access.atomic or AtomicOp.ADD}
+        if "cmpxchg" in self.config.atomics and access.atomic is not None:
+            more["expected"] = access.expected[lanes]
+        return {**more, "load": access.load, "width": access.width, "wavefront": access.wavefront, "phase": phase,
                 "rd": access.rd, "last": phase == access.phases[-1], "lanes": access.mask >> PE_COUNT * phase & 0xFF,
                 "addresses": access.addresses[lanes], "store_data": access.values[lanes]}
 
@@ -134,6 +146,9 @@ class Bench:
                     continue
                 if request.op == MemoryOp.READ:
                     self.responses.append(bytes(self.memory[at:at + row_bytes]))
+                elif request.op == MemoryOp.ATOMIC:
+                    assert request.rows == 1 << row
+                    self.responses.append(self._operate(request, at) * self.config.row_words)
                 else:
                     assert request.rows == 1 << row
                     data = request.row.as_bits().to_bytes(row_bytes, "little")
@@ -142,8 +157,18 @@ class Bench:
                             self.memory[at + byte] = data[byte]
             if request.op == MemoryOp.READ:
                 self.traffic.reads.append(request.rows)
+            elif request.op == MemoryOp.ATOMIC:
+                self.traffic.atomics.append(request.strobe)
             else:
                 self.traffic.writes.append(request.strobe)
+
+    def _operate(self, request, at: int) -> bytes:
+        number = [0xF << 4 * word for word in range(self.config.row_words)].index(request.strobe)
+        at += 4 * number
+        old, operation = bytes(self.memory[at:at + 4]), AtomicOp(request.operation)
+        expected = _bytes(request.row[1]) if operation is AtomicOp.CMPXCHG else b""
+        self.memory[at:at + 4] = updated(operation, old, _bytes(request.row[0]), expected)
+        return old
 
     async def _respond(self, ctx) -> None:
         while True:
@@ -177,12 +202,17 @@ class Bench:
                 assert not self.responses
 
 
+def _bytes(word: int) -> bytes:
+    return word.to_bytes(4, "little")
+
+
 def random_access(rng: random.Random, config: Config) -> Access:
     """Any pattern of addresses."""
     full = (1 << 64) - 1
     mask = rng.choice([full, full, rng.getrandbits(64), rng.getrandbits(32), rng.getrandbits(32) << 32,
                        1 << rng.randrange(64), rng.getrandbits(64) & rng.getrandbits(64) & rng.getrandbits(64)]) or 1
     start = rng.randrange(SPAN // 2)
+    span = rng.choice([SPAN, SPAN, 32])     # now and then all in one row, again and again
     stride = rng.choice([0, 1, 2, 4, 4, 4, 8, 12, 32])
     offsets = [start + lane * stride for lane in range(64)]
     way = rng.random()
@@ -193,15 +223,23 @@ def random_access(rng: random.Random, config: Config) -> Access:
     elif way < 0.5:
         offsets.reverse()
     widths = list(Width) if config.sub_integer_stores else [Width.WORD]
-    return Access(rng.random() < 0.5, rng.randrange(WAVEFRONTS), mask, rng.choice([0, *range(1, 32)]),
-                  rng.choice(widths), [BASE + each % SPAN for each in offsets],
-                  [rng.getrandbits(32) for _ in range(64)])
+    access = Access(rng.random() < 0.5, rng.randrange(WAVEFRONTS), mask, rng.choice([0, *range(1, 32)]),
+                    rng.choice(widths), [BASE + each % span for each in offsets],
+                    [rng.getrandbits(32) for _ in range(64)])
+    if config.atomics and rng.random() < 0.5:
+        access.load, access.width = True, Width.WORD
+        access.atomic = rng.choice([each for each in AtomicOp if each.name.lower() in config.atomics])
+        access.values = [rng.choice([lane & 3, rng.getrandbits(32)]) for lane in range(64)]
+        access.expected = [rng.choice([lane & 3, 0]) for lane in range(64)]
+    return access
 
 
 @pytest.mark.parametrize("config", [
     Config(), Config(cache_banks=1, cu_stations=16, cache_line=64), Config(cache_banks=4, cu_stations=24),
-    Config(cache_banks=2, cache_line=64, sub_integer_stores=False, cu_stations=16),
-], ids=["8 banks", "1 bank", "4 banks", "2 banks"])
+    Config(cache_banks=2, cache_line=64, sub_integer_stores=False, cu_stations=16), Config(atomics=ATOMICS),
+    Config(cache_banks=1, cu_stations=16, cache_line=64, atomics=frozenset({"add", "min"})),
+    Config(cache_banks=2, sub_integer_stores=False, atomics=ATOMICS),
+], ids=["8 banks", "1 bank", "4 banks", "2 banks", "atomics", "atomics, 1 bank", "atomics, 2 banks"])
 @pytest.mark.parametrize("run", range(2))
 def test_random_accesses(config: Config, run: int) -> None:
     rng = random.Random(run)
@@ -236,3 +274,14 @@ def test_the_highest_lane_wins() -> None:
     bench = Bench(Config(), random.Random(1), fast=True)
     bench.run([linear(False, [BASE + 4 * (lane % 3) for lane in range(64)])])
     assert [bench.memory[4 * word] for word in range(3)] == [63, 61, 62]
+
+
+def test_each_work_item_operates_by_itself() -> None:
+    """In the order of the work-items, although several want the same word."""
+    bench = Bench(Config(atomics=ATOMICS), random.Random(1), fast=True)
+    access = linear(True, [BASE + 4 * (lane % 3) for lane in range(64)])
+    access.atomic = AtomicOp.XCHG
+    bench.run([access])
+    assert bench.traffic.atomics == [0xF << 4 * (lane % 3) for lane in range(64)]
+    assert not bench.traffic.reads
+    assert not bench.traffic.writes
