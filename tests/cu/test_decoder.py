@@ -5,7 +5,7 @@ import random
 import pytest
 
 from fgpu import isa
-from fgpu.config import Config
+from fgpu.config import ATOMICS, Config
 from fgpu.cu.control_word import Flow, MemoryAccess
 from fgpu.cu.decoder import Decoder
 from fgpu.errors import EncodingError
@@ -14,7 +14,8 @@ from sim.features import unbuilt
 
 from ..streams import simulate
 
-CONFIGS = [Config(), Config(sub_integer_stores=False, scratchpad_size=0, cram_size=4)]
+CONFIGS = [Config(), Config(atomics=ATOMICS - {"max"}),
+           Config(sub_integer_stores=False, scratchpad_size=0, cram_size=4)]
 FLOWS = {Opcode.BEQ: Flow.BRANCH, Opcode.BNE: Flow.BRANCH, Opcode.JSUB: Flow.CALL, Opcode.RET: Flow.RETURN}
 
 
@@ -51,14 +52,20 @@ def test_every_opcode_byte(config: Config, first: int) -> None:
             assert control.flow == Flow.NEXT
             return
         row, operands = known
+        if row.format is isa.Format.RD_ATOMIC:  # the arithmetic unit shifts its first operand
+            operands = operands._replace(rs=operands.rt, rt=operands.rs)
         for name, used in (("rd", row.reads_rd or row.writes_rd), ("rs", row.reads_rs), ("rt", row.reads_rt)):
             if used:
                 assert getattr(control, name) == getattr(operands, name), f"{word:08x} {name}"
-        assert control.write == (row.writes_rd and not row.is_load and operands.rd != 0)
+        loads = row.is_load or row.unit is Unit.ATOMIC
+        assert control.write == (row.writes_rd and not loads and operands.rd != 0)
         assert control.scratchpad_write == (row.opcode is Opcode.LSWI)
         assert control.memory == (MemoryAccess.LOAD if row.is_load else
-                                  MemoryAccess.STORE if row.is_store else MemoryAccess.NONE)
-        if row.unit is Unit.MEMORY:
+                                  MemoryAccess.STORE if row.is_store else
+                                  MemoryAccess.ATOMIC if row.unit is Unit.ATOMIC else MemoryAccess.NONE)
+        if row.unit is Unit.ATOMIC:
+            assert control.atomic.value == row.opcode.value & 15
+        if row.unit in (Unit.MEMORY, Unit.ATOMIC):
             assert control.scale == row.scale
         assert control.flow == FLOWS.get(row.opcode, Flow.NEXT)
         assert control.on_equal == (row.opcode is Opcode.BEQ)

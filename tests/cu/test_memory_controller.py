@@ -32,7 +32,7 @@ class Access:
     addresses: list[int]
     values: list[int]
     atomic: AtomicOp | None = None
-    expected: list[int] = field(default_factory=list)
+    expected: list[int] = field(default_factory=lambda: [0] * WAVEFRONT_SIZE)
 
     @property
     def phases(self) -> range:
