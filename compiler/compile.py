@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from fgpu.config import Config
+from fgpu.config import ATOMICS, Config
 from fgpu.errors import CompileError
 from fgpu.isa import Opcode, decode
 
@@ -32,10 +32,11 @@ def compile_opencl(source: str, *, filename: str = "<opencl>", options: Sequence
     """Compile OpenCL C to an image with all its kernels.
 
     ``options`` are clang's, as far as they define macros, find headers or set warnings. ``config`` is the
-    hardware to compile for (the default one if None): its code RAM, scratchpad and stores bound the program.
+    hardware to compile for (the default one with all atomics if None): its code RAM, scratchpad, stores and
+    atomics bound the program.
     Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported.
     """
-    config = config or Config()
+    config = config or Config(atomics=ATOMICS)
     module = compile_to_ir(source, filename, options)
     functions = [function for function in module.functions.values() if function.is_kernel]
     if not functions:

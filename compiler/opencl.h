@@ -49,20 +49,36 @@ uint FGPU_QUERY get_work_dim(void);
 static inline size_t FGPU_OVERLOAD get_num_groups(uint dimension)
 { return get_global_size(dimension) / get_local_size(dimension); }
 
-/* Atomic operations on words of global memory, where the hardware has them. */
+/* Atomic operations on words of global memory, where the hardware has them. Local memory is refused later. */
 #define FGPU_ATOMIC(name, type) \
-    type __attribute__((overloadable)) name(volatile __global type *address, type operand);
+    type __attribute__((overloadable)) name(volatile __global type *address, type operand); \
+    type __attribute__((overloadable)) name(volatile __local type *address, type operand);
 #define FGPU_ATOMICS(name) FGPU_ATOMIC(name, int) FGPU_ATOMIC(name, uint)
 FGPU_ATOMICS(atomic_add) FGPU_ATOMICS(atomic_sub) FGPU_ATOMICS(atomic_xchg) FGPU_ATOMICS(atomic_min)
 FGPU_ATOMICS(atomic_max) FGPU_ATOMICS(atomic_and) FGPU_ATOMICS(atomic_or) FGPU_ATOMICS(atomic_xor)
+FGPU_ATOMIC(atomic_xchg, float)
 #undef FGPU_ATOMICS
 #undef FGPU_ATOMIC
-#define FGPU_ATOMIC(type) \
-    type __attribute__((overloadable)) atomic_inc(volatile __global type *address); \
-    type __attribute__((overloadable)) atomic_dec(volatile __global type *address); \
-    type __attribute__((overloadable)) atomic_cmpxchg(volatile __global type *address, type expected, type value);
-FGPU_ATOMIC(int) FGPU_ATOMIC(uint)
+#define FGPU_ATOMIC(space, type) \
+    type __attribute__((overloadable)) atomic_inc(volatile space type *address); \
+    type __attribute__((overloadable)) atomic_dec(volatile space type *address); \
+    type __attribute__((overloadable)) atomic_cmpxchg(volatile space type *address, type expected, type value);
+FGPU_ATOMIC(__global, int) FGPU_ATOMIC(__global, uint) FGPU_ATOMIC(__local, int) FGPU_ATOMIC(__local, uint)
 #undef FGPU_ATOMIC
+/* The names of OpenCL 1.0 and its extensions. */
+#define atom_add atomic_add
+#define atom_sub atomic_sub
+#define atom_xchg atomic_xchg
+#define atom_inc atomic_inc
+#define atom_dec atomic_dec
+#define atom_cmpxchg atomic_cmpxchg
+#define atom_min atomic_min
+#define atom_max atomic_max
+#define atom_and atomic_and
+#define atom_or atomic_or
+#define atom_xor atomic_xor
+#define cl_khr_global_int32_base_atomics 1
+#define cl_khr_global_int32_extended_atomics 1
 
 /* Refused, but with a message of our own instead of clang's about an undeclared function. */
 void __attribute__((convergent, overloadable)) barrier(uint flags);

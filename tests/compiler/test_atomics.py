@@ -69,3 +69,23 @@ def test_only_what_the_hardware_has():
     compile_opencl(source, config=Config(atomics=frozenset({"umax"})))
     with pytest.raises(CompileError, match=r"k.cl:2: atomic_max\(\) needs hardware with the atomic operation 'umax'"):
         compile_opencl(source, filename="k.cl", config=Config(atomics=frozenset({"max"})))
+
+
+@pytest.mark.parametrize(("call", "operation"), [
+    ("atomic_add(a, 1)", "add"), ("atomic_dec(a)", "add"), ("atomic_cmpxchg(a, 1, 2)", "cmpxchg"),
+    ("atom_min(a, 1)", "min"), ("atom_xor(a, 1)", "xor"),
+])
+def test_each_operation_is_asked_for(call, operation):
+    """Without a configuration the compiler takes all; else the hardware must have the operation."""
+    source = f"__kernel void k(__global int *a) {{\n    {call};\n}}"
+    assert compile_opencl(source) == compile_opencl(source, config=Config(atomics=frozenset({operation})))
+    with pytest.raises(CompileError, match=rf"k.cl:2: .*needs hardware with the atomic operation '{operation}'"):
+        compile_opencl(source, filename="k.cl", config=Config(atomics=ATOMICS - {operation}))
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "xchg", "inc", "dec", "cmpxchg", "min", "max", "and", "or", "xor"])
+def test_old_names(name):
+    operands = {"inc": "", "dec": "", "cmpxchg": ", 1u, 2u"}.get(name, ", 1u")
+    images = [compile_opencl(f"__kernel void k(__global uint *a) {{ a[1] = {prefix}_{name}(a{operands}); }}")
+              for prefix in ("atomic", "atom")]
+    assert images[0] == images[1]
