@@ -1,9 +1,7 @@
 """Program images: the words of the code RAM and what is known of the kernels in them."""
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -11,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from fgpu.errors import EncodingError, ImageError
+from fgpu.files import write_atomically
 from fgpu.isa import INSTRUCTION_BITS, decode
 
 __all__ = ["CODE_WORDS_MAX", "Image", "Kernel", "Parameter"]
@@ -142,7 +141,10 @@ class Image:
                 "kernels": [asdict(kernel) for kernel in self.kernels.values()],
                 "words": [f"{word:08X}" for word in self.words],
             }, indent=1) + "\n"
-        _write_atomically(path, text)
+        try:
+            write_atomically(path, text)
+        except OSError as error:
+            raise ImageError(f"cannot write image {path}: {error.strerror}") from None
 
 
 def _check_words(words: tuple[int, ...]) -> None:
@@ -180,24 +182,6 @@ def _read(path: Path) -> str:
         raise ImageError(f"cannot read image {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ImageError(f"{path}: not a text file") from None
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.",
-                                         delete=False) as file:
-            temporary = file.name
-            file.write(text)
-        # The temporary file is private to its owner; the image gets the permissions of any new file.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise ImageError(f"cannot write image {path}: {error.strerror}") from None
 
 
 def _from_json(data: Any) -> Image:

@@ -4,8 +4,8 @@ All derive from :class:`FgpuError`; the command line prints their message withou
 """
 
 __all__ = [
-    "AssemblyError", "CompileError", "ConfigError", "EncodingError", "FgpuError", "ImageError", "KernelFault", "LaunchError",
-    "MemoryAccessError", "SimulationError", "SimulationTimeout", "ToolError",
+    "AssemblyError", "CompileError", "ConfigError", "EncodingError", "FgpuError", "ImageError", "KernelFault",
+    "LaunchError", "MemoryAccessError", "SimulationError", "SimulationTimeout", "ToolError",
 ]
 
 

@@ -1,10 +1,10 @@
 """Verilog of a whole FGPU, with the port names that board designs and test benches expect."""
 
-import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
-from amaranth.back import rtlil, verilog
+from amaranth.back import rtlil
 from amaranth.hdl import Elaboratable, Module, Signal, Value
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import data, wiring
@@ -12,13 +12,12 @@ from amaranth.lib.wiring import In
 
 from .config import Config
 from .errors import ConfigError, ToolError
+from .files import write_atomically
+from .yosys import run_yosys
 
 __all__ = ["ports", "to_verilog", "write_verilog"]
 
-# What Yosys' Verilog writer does everywhere, by design: it leaves extension and truncation to the language's
-# rules, gives registers an initial value and an assignment, and declares every signal of the source. Warnings
-# that can mean a fault (latches, several drivers, loops, undriven or unconnected signals) stay on.
-_STYLE = ["CASEOVERLAP", "DECLFILENAME", "PROCASSINIT", "UNUSEDSIGNAL", "WIDTHEXPAND", "WIDTHTRUNC"]
+_PLAIN_CELLS = ("logic_not", "eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "shl", "shr", "shift", "shiftx")
 _INTERNAL_ATTRIBUTES = ["generator", "top", "src", "init", "amaranth.hierarchy", "amaranth.decoding"]
 
 Factory = Callable[[Config], wiring.Component]
@@ -98,28 +97,27 @@ def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core) -> 
     if not all(isinstance(value, Signal) for value, _ in flat.values()):
         top = _Top(component)
         flat = top.ports
-    pragmas = "".join(f"/* verilator lint_off {style} */\n" for style in _STYLE)
     # Source locations would name paths of this machine, and triple the size of the text.
-    return pragmas + _write(rtlil.convert(top, name=name, ports=flat, emit_src=False))
+    return _write(rtlil.convert(top, name=name, ports=flat, emit_src=False))
 
 
 def _write(text: str) -> str:
-    """Verilog of RTLIL, without the ``always @*`` of :mod:`amaranth.back.verilog`.
+    """Verilog of RTLIL, in constructs that linters and simulators take as they are.
 
-    Where such a block only assigns constants, a simulator that follows the standard never runs it:
-    Verilator reads zeros there (YosysHQ/yosys#2271). As multiplexers and assignments there are none.
+    There are no ``always @*`` blocks, as :mod:`amaranth.back.verilog` writes them: where one only assigns
+    constants, a simulator that follows the standard never runs it (YosysHQ/yosys#2271). Nor are there
+    brackets in names, which Yosys' own technology mapping takes for bits.
     """
+    text = re.sub(r"\\\S+", lambda name: name[0].replace("[", "__").replace("]", ""), text)
     remove = " ".join(f"-remove {name}" for name in _INTERNAL_ATTRIBUTES)
+    cells = " ".join(f"t:${cell}" for cell in _PLAIN_CELLS)
+    plain = (Path(__file__).parent / "plain.v").read_text(encoding="utf-8")
     script = [
-        f"read_rtlil <<rtlil\n{text}\nrtlil", "proc -norom", "opt_expr -fine", "memory_collect", "opt_clean",
-        f"attrmap {remove}", f"attrmap -modattr {remove}", "write_verilog -norename",
+        "read_rtlil design.il", "proc -norom", "opt_expr -fine", "memory_collect", "opt_clean",
+        "pmuxtree", f"techmap -map plain.v {cells}", "opt_clean",
+        f"attrmap {remove}", f"attrmap -modattr {remove}", "write_verilog -norename design.v",
     ]
-    try:
-        yosys = verilog.find_yosys(lambda found: found >= (0, 40))
-        result: str = yosys.run(["-q", "-"], "\n".join(script), ignore_warnings=True)
-    except verilog.YosysError as error:
-        raise ToolError(f"Yosys cannot write the Verilog: {error}") from error
-    return result
+    return run_yosys(script, {"design.il": text, "plain.v": plain}, "design.v")
 
 
 def write_verilog(config: Config, path: Path | str, *, name: str = "fgpu", core: Factory = _core) -> Path:
@@ -128,13 +126,8 @@ def write_verilog(config: Config, path: Path | str, *, name: str = "fgpu", core:
     if not name.isidentifier() or not name.isascii():
         raise ConfigError(f"{name!r} is no name for a Verilog module")
     text = to_verilog(config, name=name, core=core)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        try:
-            partial.write_text(text, encoding="ascii")
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+        write_atomically(path, text)
     except OSError as error:
         raise ToolError(f"cannot write {path}: {error.strerror or error}") from error
     return path

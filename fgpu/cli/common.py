@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import os
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 
 from fgpu.config import PRESETS, Config
 from fgpu.errors import ConfigError, FgpuError
+from fgpu.files import write_atomically
 
 __all__ = [
     "ErrorGroup", "config_options", "engine_options", "latency_option", "load_image", "read_text", "write_file",
@@ -133,14 +133,8 @@ def read_text(path: Path) -> str:
 
 def write_file(path: Path, content: bytes | str) -> None:
     """Write a file that appears whole or not at all."""
-    data = content.encode() if isinstance(content, str) else content
-    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        try:
-            partial.write_bytes(data)
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+        write_atomically(path, content)
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from None
 

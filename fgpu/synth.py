@@ -1,0 +1,142 @@
+"""Area of a core: Yosys on each module of the hierarchy, alike modules once.
+
+Yosys keeps the hierarchy in synthesis anyway, so the sum over the modules is what the whole design takes.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from .config import Config
+from .verilog import to_verilog
+from .yosys import run_yosys
+
+__all__ = ["FAMILIES", "Area", "ModuleArea", "synthesize"]
+
+FAMILIES = {
+    "xc7": "synth_xilinx -family xc7 -noiopad -noclkbuf -top {top}",
+    "ecp5": "synth_ecp5 -top {top}",
+}
+
+_MODULE = re.compile(r"^module (?P<name>\S+?) ?\((?P<ports>.*?)\);\n(?P<body>.*?)^endmodule", re.M | re.S)
+_INSTANCE = re.compile(r"^  (?P<module>\\\S+|[A-Za-z_]\S*)\s+(?P<name>\\\S+ |[A-Za-z_]\w*) ?\($", re.M)
+_PORT = re.compile(r"^  (?:input|output) .*?;$", re.M)
+_KEYWORDS = {"assign", "always", "initial", "if", "case", "casez", "begin", "else", "reg", "wire"}
+_CELLS = {
+    "luts": re.compile(r"LUT[1-6]|INV|LUT4|CCU2C|PFUMX"),
+    "lut_memories": re.compile(r"RAM\d+\w*|SRL\w+|TRELLIS_DPR16X4"),
+    "ffs": re.compile(r"FD\w+|TRELLIS_FF"),
+    "block_rams": re.compile(r"RAMB36\w*|DP16KD"),
+    "half_block_rams": re.compile(r"RAMB18\w*"),
+    "dsps": re.compile(r"DSP48\w+|MULT18X18D"),
+}
+_LUTS_OF_CELL = {"CCU2C": 2, "INV": 0, "PFUMX": 0}
+
+
+@dataclass(frozen=True)
+class Area:
+    """Cells of a module: LUTs of logic, cells of LUT memory and shift registers, flip-flops, block RAMs, DSPs."""
+
+    luts: int = 0
+    lut_memories: int = 0
+    ffs: int = 0
+    block_rams: float = 0.0
+    """Of 36 Kb (a half one counts 0.5) or, for ECP5, of 18 Kb."""
+    dsps: int = 0
+
+    def __add__(self, other: "Area") -> "Area":
+        return Area(self.luts + other.luts, self.lut_memories + other.lut_memories, self.ffs + other.ffs,
+                    self.block_rams + other.block_rams, self.dsps + other.dsps)
+
+    @classmethod
+    def of_cells(cls, cells: dict[str, int]) -> "Area":
+        """Area of a netlist, from the number of cells of each type."""
+        counts: Counter[str] = Counter()
+        for cell, number in cells.items():
+            for kind, pattern in _CELLS.items():
+                if pattern.fullmatch(cell):
+                    counts[kind] += number * (_LUTS_OF_CELL.get(cell, 1) if kind == "luts" else 1)
+        return cls(counts["luts"], counts["lut_memories"], counts["ffs"],
+                   counts["block_rams"] + counts["half_block_rams"] / 2, counts["dsps"])
+
+
+@dataclass
+class ModuleArea:
+    """A module of the hierarchy with all that is in it."""
+
+    name: str
+    area: Area
+    children: list["ModuleArea"] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Module:
+    name: str
+    text: str
+    stub: str
+    children: tuple[tuple[str, str], ...]       # (instance, module)
+
+
+def _modules(verilog: str) -> dict[str, _Module]:
+    found = {}
+    texts = {match["name"]: match for match in _MODULE.finditer(verilog)}
+    for name, match in texts.items():
+        ports = "\n".join(_PORT.findall(match["body"]))
+        children = tuple(
+            (instance["name"].strip(" \\"), instance["module"]) for instance in _INSTANCE.finditer(match["body"])
+            if instance["module"] in texts and instance["module"] not in _KEYWORDS)
+        stub = f"(* blackbox *)\nmodule {name} ({match['ports']});\n{ports}\nendmodule\n"
+        found[name] = _Module(name, match[0] + "\n", stub, children)
+    return found
+
+
+def _canonical(module: _Module, modules: dict[str, _Module]) -> tuple[str, str]:
+    """The module's source with names that are equal for alike modules, and its hash."""
+    source = "".join(modules[child].stub for child in dict.fromkeys(child for _, child in module.children))
+    source += module.text
+    names = [module.name, *dict.fromkeys(child for _, child in module.children)]
+    for number, name in enumerate(names):
+        new = "top" if number == 0 else f"child{number}"
+        source = re.sub(re.escape(name) + r"(?=[ (])", new, source)
+    # Yosys numbers its own names throughout the design.
+    numbers: dict[str, str] = {}
+    source = re.sub(r"\$(\d+)", lambda match: numbers.setdefault(match[0], f"$n{len(numbers)}"), source)
+    return source, hashlib.sha256(source.encode()).hexdigest()[:24]
+
+
+def _yosys(source: str, family: str) -> Area:
+    """Synthesize the module ``top`` of a Verilog source; the area without that of black boxes."""
+    script = ["read_verilog top.v", FAMILIES[family].format(top="top"), "tee -q -o stat.json stat -json"]
+    report = json.loads(run_yosys(script, {"top.v": source}, "stat.json"))
+    return Area.of_cells(report["modules"]["\\top"]["num_cells_by_type"])
+
+
+def synthesize(config: Config, family: str = "xc7", *, jobs: int | None = None,
+               progress: Callable[[int, int], None] | None = None) -> ModuleArea:
+    """Synthesize a core and return the area of each module of its hierarchy.
+
+    ``progress`` is told how many of the different modules are done. Raises
+    :class:`~fgpu.errors.ToolError` when Yosys fails.
+    """
+    modules = _modules(to_verilog(config))
+    sources = {name: _canonical(module, modules) for name, module in modules.items()}
+    unique = {key: source for source, key in sources.values()}
+    areas: dict[str, Area] = {}
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        for done, (key, area) in enumerate(zip(unique, pool.map(lambda s: _yosys(s, family), unique.values()),
+                                               strict=True), 1):
+            areas[key] = area
+            if progress:
+                progress(done, len(unique))
+
+    def total(instance: str, name: str) -> ModuleArea:
+        children = [total(child, module) for child, module in modules[name].children]
+        own = areas[sources[name][1]]
+        return ModuleArea(instance, sum((child.area for child in children), own), children)
+
+    return total("fgpu", "fgpu")
