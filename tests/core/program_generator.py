@@ -10,7 +10,10 @@ permuted       word or byte ``(id * odd + c) % 2**n``
 input          read only: random, strided, or one word for all
 constants      a word that every work-item stores the same value to
 wavefront      64 bytes of each wavefront, where its work-items overwrite each other in lock step
+atomic         words for one atomic operation each, by all, with results that nobody uses
 =============  ==============================================================================
+
+Atomic operations whose results matter work on words of the other regions, where the order is known.
 """
 
 import math
@@ -35,6 +38,7 @@ _UNITS = (Unit.ADD, Unit.SHIFT, Unit.LOGIC, Unit.MOVE, Unit.MULTIPLY, Unit.COMPA
 _ALU = [row for row in by_mnemonic.values() if row.unit in _UNITS]
 _RUNTIME = ("lid", "wgoff", "size", "wgid", "wgsize")
 _BYTES = {"w": 4, "h": 2, "b": 1}
+_ATOMIC_BYTES = 512
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,8 @@ class _Generator:
                  "wavefront": 64 * self.wavefronts, "dump": 4 * 32 * self.items,
                  "permuted_w": 4 * self.permuted_items, "permuted_b": self.permuted_items}
         sizes |= {f"interleaved_{width}": _BYTES[width] * _INTERLEAVED * self.items for width in _BYTES}
+        if self.config.atomics:
+            sizes["atomic"] = _ATOMIC_BYTES
         names = self.rng.sample(list(sizes), len(sizes))
         at = 0
         self.regions = {}
@@ -217,13 +223,13 @@ class _Generator:
         code, rng, t1, t2 = self.code, self.rng, self.t1, self.t2
         width = self._width()
         count, scale = _OWN_BYTES // _BYTES[width], {"w": 2, "h": 1, "b": 0}[width]
-        name, rd = rng.choice("ls") + width, self._target()
+        rd = self._target()
         way = rng.choice(["masked", "masked", "first", "negative", "unaligned", "no base"])
         if way == "first":
-            code.op(name, rd, 0, pointer)
+            self._access(width, rd, 0, pointer)
         elif way == "no base":
             code.op("srli", t1, pointer, imm=scale)
-            code.op(name, rd, t1, 0)
+            self._access(width, rd, t1, 0)
         else:
             code.op("andi", t1, self._source(), imm=count - 1)
             base = pointer
@@ -234,7 +240,40 @@ class _Generator:
             elif way == "unaligned":
                 code.op("addi", t2, pointer, imm=rng.randrange(_BYTES[width]))
                 base = t2
-            code.op(name, rd, t1, base)
+            self._access(width, rd, t1, base)
+
+    def _access(self, width: str, rd: int, index: int, base: int) -> None:
+        """A load, a store or an atomic operation."""
+        if width != "w" or not self.config.atomics or self.rng.random() < 0.6:
+            self.code.op(self.rng.choice("ls") + width, rd, index, base)
+        else:
+            self._atomic(self.rng.choice(sorted(self.config.atomics)), rd, index, base)
+
+    def _atomic(self, name: str, rd: int, index: int, base: int) -> None:
+        if name == "cmpxchg":
+            expected = self._source()
+            self.code.op("slli", self.t1, index, imm=2)
+            self.code.op("add", self.t1, self.t1, base)
+            if self.rng.random() < 0.5:         # what is there
+                self.code.op("lw", self.t2, 0, self.t1)
+                expected = self.t2
+            self.code.op("acmpxchg", rd, self.t1, expected)
+        else:
+            self.code.op(f"a{name}", rd, base, index)
+
+    def atomic_shared(self) -> None:
+        """An operation whose order does not matter, on words that see no other."""
+        code, t1, t2 = self.code, self.t1, self.t2
+        names = sorted(self.config.atomics - {"xchg", "cmpxchg"})
+        if not names:
+            return
+        name = self.rng.choice(names)
+        self.constant(t2, self.regions["atomic"] + _ATOMIC_BYTES // 8 * names.index(name))
+        code.op("andi", t1, self._source(), imm=self.rng.choice([0, 1, 15]))
+        code.op("slli", t1, t1, imm=2)
+        code.op("add", t2, t2, t1)
+        code.op("add", t1, self._source(), 0)
+        code.op(f"a{name}", t1, t2, 0)
 
     def _width(self, widths: str = "whb") -> str:
         """Width of an access; of words only where the hardware lacks the others."""
@@ -269,7 +308,9 @@ class _Generator:
 
     def _access_element(self, width: str) -> None:
         """Element t1 of the array at t2."""
-        if self.rng.random() < 0.5:
+        if width == "w" and self.config.atomics and self.rng.random() < 0.3:
+            self._access(width, self._target(), self.t1, self.t2)
+        elif self.rng.random() < 0.5:
             self.code.op(f"s{width}", self._target(), self.t1, self.t2)
         else:
             rd = self.rng.choice(self.hot)
@@ -355,6 +396,8 @@ class _Generator:
         simple: list[Callable[[], None]] = [
             self.alu, self.alu, self.alu, self.alu, self.runtime, self.scratchpad, self.access_own, self.load_input,
             self.access_interleaved, self.access_permuted, self.access_wavefront, self.store_constant]
+        if self.config.atomics:
+            simple.append(self.atomic_shared)
         for _ in range(statements):
             choice = rng.random()
             if choice < self.control * (0.5 if nested else 1):
@@ -368,7 +411,7 @@ class _Generator:
                 elif kind == "recursion" and level == 0 and not nested:
                     self.recursion_call()
             else:
-                rng.choices(simple, self.weights)[0]()
+                rng.choices(simple, self.weights[:len(simple)])[0]()
 
     # -- the program ------------------------------------------------------------------------------
 
@@ -447,7 +490,7 @@ class _Generator:
         # Divergence alone takes 6 entries of the stacks, each call one.
         deep = self.config.link_stack_depth > 8
         self.control = rng.choice([0.0, 0.1, 0.25, 0.4])
-        self.weights = [rng.choice([1, 1, 1, 4, 8]) for _ in range(12)]
+        self.weights = [rng.choice([1, 1, 1, 4, 8]) for _ in range(13)]
         self.recursive = Label()
         self.subroutines: list[list[Label]] = [
             [Label()], [Label() for _ in range(rng.randint(1, 2))], *([[Label()]] * deep)]

@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from fgpu.config import Config
+from fgpu.config import ATOMICS, Config
 from sim.engine import MemoryTiming
 
 from .harness import BASE, SIZE, Difference, Pair, first_seed, random_timing
@@ -17,11 +17,13 @@ from .program_generator import generate
 
 SMALL = Config(compute_units=2, cache_banks=1, cache_line=64, cache_size=4, cu_stations=16, axi_data_width=32,
                scratchpad_size=8, tag_managers=1, global_stations=32, link_stack_depth=8, cram_size=8)
+ATOMIC = Config(compute_units=2, cache_size=4, tag_managers=4, atomics=ATOMICS)
 
 CONFIGS = {
     "basic": Config(),
     "small": SMALL,
     "4 CUs": Config.preset("reference", compute_units=4),
+    "atomics": ATOMIC,
 }
 LONG = {
     "tiny": Config.preset("tiny", link_stack_depth=32),
@@ -31,6 +33,9 @@ LONG = {
     "1 bank": Config(cache_banks=1, cache_line=128, cu_stations=64, compute_units=2),
     "4 banks": Config(cache_banks=4, cache_line=64, cu_stations=40, compute_units=2, tag_managers=4),
     "8 CUs": Config.preset("full"),
+    "some atomics": Config(compute_units=4, cache_banks=1, cache_line=64, cache_size=4,
+                           atomics=frozenset({"add", "umin", "xor"})),
+    "atomics, 2 banks": Config(compute_units=2, cache_banks=2, cache_size=4, cu_stations=16, atomics=ATOMICS),
 }
 
 
