@@ -4,7 +4,7 @@ What :func:`compile_opencl` does, and where:
 
 ========================  ===========================================================================
 ``frontend``              clang turns the source, with ``opencl.h`` before it, into optimized LLVM IR
-``tokens, ir_parser, ir`` the IR as objects
+``reader, ir``            the IR as objects, read with llvmlite (``types``, ``constants``, ``metadata``)
 ``scalarize, tables``     vectors become scalars, constant tables private arrays
 ``loops, expand``         cheaper loop exits; division, switches and the like in simpler operations,
                           some of them inlined (``inline``) from ``runtime.cl``

@@ -8,7 +8,7 @@ from pathlib import Path
 from fgpu.errors import CompileError, ToolError
 
 from .ir import Module
-from .ir_parser import parse_module
+from .reader import read_module
 
 __all__ = ["HEADER", "compile_to_ir"]
 
@@ -18,7 +18,7 @@ _TIMEOUT_SECONDS = 60
 _USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.", "-cl-mad-enable", "-cl-fast-relaxed-math")
 _CLANG = (
     sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
-    "-target", "spir-unknown-unknown", "-emit-llvm", "-S", "-gline-tables-only", "-cl-kernel-arg-info",
+    "-target", "spir-unknown-unknown", "-emit-llvm", "-c", "-gline-tables-only", "-cl-kernel-arg-info",
     # Signed integers wrap: what the hardware does, and what kernels ported from elsewhere count on.
     "-fwrapv",
     "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
@@ -44,16 +44,17 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
             raise CompileError(f"option {option!r} is not accepted; use {', '.join(_USER_OPTIONS)}")
     name = filename.replace("\\", "\\\\").replace('"', '\\"')
     try:
-        run = subprocess.run([*_CLANG, optimization, *options, "-o", "-", "-"], text=True, encoding="utf-8",
-                             input=f'#line 1 "{name}"\n{source}', capture_output=True,
+        run = subprocess.run([*_CLANG, optimization, *options, "-o", "-", "-"], capture_output=True,
+                             input=f'#line 1 "{name}"\n{source}'.encode(),
                              timeout=_TIMEOUT_SECONDS, check=False)
     except OSError as error:
         raise ToolError(f"cannot run clang: {error}") from None
     except subprocess.TimeoutExpired:
         raise ToolError(f"clang did not finish {filename} within {_TIMEOUT_SECONDS} s") from None
     if run.returncode != 0:
-        if "error:" in run.stderr:
-            raise CompileError(run.stderr.strip())
-        raise ToolError(f"clang failed with status {run.returncode}: {run.stderr.strip() or 'no message'}; "
+        message = run.stderr.decode(errors="replace").strip()
+        if "error:" in message:
+            raise CompileError(message)
+        raise ToolError(f"clang failed with status {run.returncode}: {message or 'no message'}; "
                         "is the ziglang package installed?")
-    return parse_module(run.stdout, own_headers=(HEADER.name,))
+    return read_module(run.stdout, own_headers=(HEADER.name,))

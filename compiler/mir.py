@@ -50,8 +50,7 @@ class Op:
         if isinstance(self.opcode, Pseudo):
             return False
         row = by_opcode[self.opcode]
-        # A conditional move that does not move leaves rd alone: the old value counts like an operand.
-        return row.writes_rd and (row.reads_rd or row.unit is Unit.MOVE)
+        return row.writes_rd and row.reads_rd
 
     @property
     def is_pure(self) -> bool:

@@ -225,7 +225,7 @@ class Instruction:
 
 def _alu(opcode: Opcode) -> Instruction:
     return Instruction(opcode, Format.RD_RS_RT, reads_rs=True, reads_rt=True, writes_rd=True,
-                       reads_rd=opcode is Opcode.MACC)
+                       reads_rd=opcode in (Opcode.MACC, Opcode.MOVN, Opcode.MOVZ))
 
 
 def _alui(opcode: Opcode, kind: Immediate = Immediate.SIGNED, field: Field = IMM14) -> Instruction:

@@ -12,7 +12,7 @@ BODY = "__kernel void k(__global int *a) {{\n    {}\n}}\n"
 
 
 @pytest.mark.parametrize(("statement", "message"), [
-    ("a[0] = (int)(a[1] * 1.5f);", "k.cl:2: floating point not supported"),
+    ("a[0] = (int)(a[1] * 1.5f);", "k.cl:2: floating point (float) not supported"),
     ("long x = a[0]; a[2] = (int)((x * a[1] + 1) >> 7);", "k.cl:2: 64-bit integers (long, ulong) not supported"),
     ("a[0] = 1; barrier(CLK_LOCAL_MEM_FENCE); a[1] = 2;", "k.cl:2: barrier() is not supported"),
     ("a[0] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE);", "k.cl:2: memory fences are not supported (mem_fence)"),
