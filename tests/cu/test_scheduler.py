@@ -1,0 +1,202 @@
+"""The scheduler with random programs: what it issues, when, and for which work-items."""
+
+import random
+from collections import deque
+from dataclasses import dataclass, field
+
+import pytest
+
+from fgpu import isa
+from fgpu.config import PE_COUNT, PHASES, WAVEFRONTS, Config
+from fgpu.cu.scheduler import WavefrontScheduler
+from fgpu.isa import Opcode, Operands, encode
+
+from ..streams import random_waits, simulate
+
+WORDS = 256
+REST = 12
+"""Least cycles from an instruction of a wavefront to its next."""
+BRANCH_STAGE = 5
+
+
+def random_program(rng: random.Random) -> list[int]:
+    """Control flow goes forward only, so that every wavefront ends."""
+    program = []
+    for at in range(WORDS - 1):
+        distance = rng.randint(0, min(20, WORDS - 3 - at)) if at < WORDS - 3 else 0
+        choice = rng.random()
+        if choice < 0.1:
+            program.append(encode(rng.choice([Opcode.BEQ, Opcode.BNE]), Operands(rd=1, rs=2, imm=distance)))
+        elif choice < 0.14:
+            program.append(encode(Opcode.JSUB, Operands(imm=distance + 1)))
+        elif choice < 0.22:
+            program.append(encode(Opcode.RET))
+        elif choice < 0.45:
+            program.append(encode(rng.choice([Opcode.LW, Opcode.SW, Opcode.SB]), Operands(1, 2, 3)))
+        else:
+            program.append(encode(Opcode.ADD, Operands(rng.randrange(32), 2, 3)))
+    return [*program, encode(Opcode.RET)]
+
+
+@dataclass
+class Wavefront:
+    """Where a wavefront must be."""
+
+    number: int
+    pc: int
+    mask: int
+    started: int
+    stack: list[tuple[int, int]] = field(default_factory=list)
+    done: bool = False
+    loading: bool = False
+
+    def follow(self, program: list[int]) -> None:
+        """Pass calls and returns, which are not seen at the vector."""
+        while not self.done:
+            row, operands = isa.decode(program[self.pc])
+            if row.opcode is Opcode.JSUB:
+                self.stack.append((self.pc + 1, self.mask))
+                self.pc += operands.imm
+            elif row.opcode is Opcode.RET:
+                if self.stack:
+                    self.pc, self.mask = self.stack.pop()
+                else:
+                    self.done = True
+            else:
+                return
+
+    def branch(self, taken: int, target: int) -> None:
+        others = self.mask & ~taken
+        following = self.pc + 1
+        if taken and others:
+            first_taken = taken.bit_count() < others.bit_count()
+            self.stack.append((following, others) if first_taken else (target, taken))
+            self.mask, self.pc = (taken, target) if first_taken else (others, following)
+        else:
+            self.pc = target if taken else following
+
+
+class Bench:
+    """Plays launcher, code RAM, vector and memory controller."""
+
+    def __init__(self, rng: random.Random, most: int) -> None:
+        self.rng = rng
+        self.most = most        # wavefronts at a time
+        self.dut = WavefrontScheduler(Config(link_stack_depth=32))
+        self.program = random_program(rng)
+        self.running: dict[int, Wavefront] = {}
+        self.last_issue = [-REST] * WAVEFRONTS
+        self.expected_phases: deque[int] = deque()
+        self.current: tuple[int, int, isa.Instruction, int] | None = None   # slot, mask, row, taken
+        self.cycle = 0
+        self.issued = self.retired = 0
+        self.lanes: deque[dict] = deque([{"valid": 0}] * BRANCH_STAGE)
+        self.loads: dict[int, int] = {}     # slot: cycle of its end
+        self.reserved = 0
+
+    async def run(self, ctx) -> None:
+        dut, rng = self.dut, self.rng
+        ready_chance = rng.choice([0.1, 0.5, 1.0])
+        fetch_wait, wait = random_waits(rng), 0
+        fetched: deque[dict] = deque([{"valid": 0}] * 1)
+        for _ in range(2000):
+            self._start(ctx)
+            ctx.set(dut.memory_ready, rng.random() < ready_chance)
+            ended = [slot for slot, end in self.loads.items() if end <= self.cycle][:1]
+            ctx.set(dut.load_done, len(ended))
+            for slot in ended:
+                ctx.set(dut.load_done_wavefront, slot)
+                del self.loads[slot]
+                self.running[slot].loading = False
+            ctx.set(dut.fetched, fetched.popleft())
+            ctx.set(dut.fetch.ready, wait == 0)
+            ctx.set(dut.branch, self.lanes.popleft())
+            *_, issue, request, valid, reserve, ready, free = await ctx.tick().sample(
+                dut.issue, dut.fetch.payload, dut.fetch.valid, dut.memory_reserve, dut.memory_ready, dut.free)
+            taken = valid and wait == 0
+            pair = self.program[2 * request.pair] | self.program[2 * request.pair + 1] << 32 if taken else 0
+            fetched.append({"valid": taken, "wavefront": request.wavefront, "pair": pair})
+            wait = max(wait - 1, 0) if not taken else fetch_wait()
+            assert ready or not reserve
+            self._observe(issue)
+            self.reserved = reserve
+            self.cycle += 1
+            self._retire(free)
+
+    def _start(self, ctx) -> None:
+        dut, rng = self.dut, self.rng
+        ctx.set(dut.start, 0)
+        ctx.set(dut.start_mask.valid, 0)
+        slots = [slot for slot in range(WAVEFRONTS) if slot not in self.running and ctx.get(dut.free[slot])]
+        if not slots or len(self.running) == self.most or rng.random() < 0.7:
+            return
+        slot, entry, number = rng.choice(slots), rng.randrange(WORDS // 2), rng.randrange(8)
+        mask = rng.choice([(1 << 64) - 1, 1, rng.getrandbits(64) | 1, rng.getrandbits(32) | 1, 1 << 63])
+        ctx.set(dut.kernel.entry, entry)
+        ctx.set(dut.start_mask, {"valid": 1, "wavefront": slot, "mask": mask})
+        if ctx.get(dut.start_mask_ready):
+            ctx.set(dut.start, 1 << slot)
+            ctx.set(dut.start_number, number)
+            self.running[slot] = Wavefront(number, entry, mask, self.cycle)
+            self.running[slot].follow(self.program)
+
+    def _retire(self, free: int) -> None:
+        for slot in list(self.running):
+            wavefront = self.running[slot]
+            if free >> slot & 1 and self.cycle > wavefront.started + 1:
+                assert wavefront.done, f"wavefront {slot} ended at {wavefront.pc}"
+                del self.running[slot]
+                self.retired += 1
+
+    def _observe(self, issue) -> None:
+        if not issue.valid:
+            assert not self.expected_phases
+            self.lanes.append({"valid": 0})
+            return
+        if not self.expected_phases:
+            self._begin(issue)
+        assert self.current is not None
+        slot, mask, row, taken = self.current
+        phase = self.expected_phases.popleft()
+        lanes = mask >> PE_COUNT * phase & 0xFF
+        first, last = issue.first, not self.expected_phases
+        assert (issue.wavefront, issue.phase, issue.lanes, bool(issue.last)) == (slot, phase, lanes, last)
+        here = taken >> PE_COUNT * phase & 0xFF
+        self.lanes.append({"valid": row.is_branch, "wavefront": slot, "phase": phase, "taken": here,
+                           "not_taken": lanes & ~here, "first": first, "last": last})
+
+    def _begin(self, issue) -> None:
+        """The first phase of an instruction: it must be the wavefront's next one."""
+        rng, slot = self.rng, issue.wavefront
+        wavefront = self.running[slot]
+        assert issue.first
+        assert not wavefront.done
+        assert not wavefront.loading
+        assert issue.pc == wavefront.pc
+        assert issue.number == wavefront.number
+        assert self.cycle - self.last_issue[slot] >= REST
+        self.last_issue[slot] = self.cycle
+        self.issued += 1
+        row, operands = isa.decode(self.program[wavefront.pc])
+        mask = wavefront.mask
+        half = PHASES // 2
+        self.expected_phases.extend(range(0 if mask & 0xFFFF_FFFF else half, PHASES if mask >> 32 else half))
+        taken = mask & rng.choice([0, -1, rng.getrandbits(64), 1 << rng.randrange(64), 0xFFFF_FFFF])
+        self.current = slot, mask, row, taken
+        assert self.reserved == (len(self.expected_phases) if row.is_load or row.is_store else 0)
+        if row.is_branch:
+            wavefront.branch(taken, wavefront.pc + 1 + operands.imm)
+        else:
+            wavefront.pc += 1
+        if row.is_load:
+            wavefront.loading = True
+            self.loads[slot] = self.cycle + rng.randint(15, 60)
+        wavefront.follow(self.program)
+
+
+@pytest.mark.parametrize("wavefronts", [1, 3, WAVEFRONTS])
+def test_random_programs(wavefronts: int) -> None:
+    bench = Bench(random.Random(wavefronts), wavefronts)
+    simulate(bench.dut, bench.run)
+    assert bench.issued > 30
+    assert bench.retired > 2
