@@ -195,8 +195,8 @@ PRESETS: dict[str, Config] = {
     "tiny": Config(cram_size=4, scratchpad_size=0, cache_size=4, cache_banks=4, cu_stations=16,
                    global_stations=32, tag_managers=2),
     "basic": Config(),
-    "full": Config(compute_units=8, cache_size=32, tag_managers=16),
+    "full": Config(compute_units=8, cache_size=32, tag_managers=16, atomics=ATOMICS),
     "reference": Config(cache_banks=4, cu_stations=32, tag_managers=2),
 }
-"""tiny: the smallest core; basic: the default; full: 8 CUs; reference: the parameters of the reference's
-1-CU build in ``shared/spec/reference.md``."""
+"""tiny: the smallest core; basic: the default; full: 8 CUs and all atomics; reference: the parameters of the
+reference's 1-CU build in ``shared/spec/reference.md``."""
