@@ -29,14 +29,23 @@ def word(rng: random.Random) -> bytes:
     return rng.choice([rng.choice(CORNERS), rng.getrandbits(32)]).to_bytes(4, "little")
 
 
-def operation(bench: Bench, line: int, row: int, number: int, kind: AtomicOp | None = None) -> Request:
-    """An atomic operation on word ``number`` of ``row``; cmpxchg often expects what is there, or was."""
-    rng, config = bench.rng, bench.config
-    built = [each for each in AtomicOp if each.name.lower() in config.atomics]
-    at = row * bench.row_bytes + 4 * number
-    expected = rng.choice([word(rng), bytes(bench.model_line(line)[at:at + 4])])
-    content = (word(rng) + expected + rng.randbytes(bench.row_bytes))[:bench.row_bytes]
-    return Request(line, 1 << row, row=content, strobe=0xF << 4 * number, atomic=kind or rng.choice(built))
+def operation(bench: Bench, line: int, row: int, number: int, kind: AtomicOp | None = None,
+              operand: bytes = b"", expected: bytes = b"") -> Request:
+    """An atomic operation on word ``number`` of ``row``."""
+    rng = bench.rng
+    built = [each for each in AtomicOp if each.name.lower() in bench.config.atomics]
+    content = (operand or word(rng)) + (expected or word(rng)) + rng.randbytes(bench.row_bytes)
+    return Request(line, 1 << row, row=content[:bench.row_bytes], strobe=0xF << 4 * number,
+                   atomic=kind or rng.choice(built))
+
+
+def exchange(bench: Bench, line: int, row: int, number: int) -> list[Request]:
+    """An exchange, and soon one that expects what it left."""
+    left = word(bench.rng)
+    first = operation(bench, line, row, number, AtomicOp.XCHG, left)
+    between = [operation(bench, line, row, bench.rng.randrange(bench.config.row_words))
+               for _ in range(bench.rng.randrange(3))]
+    return [first, *between, operation(bench, line, row, number, AtomicOp.CMPXCHG, expected=left)]
 
 
 def mixed_requests(bench: Bench, count: int) -> list[Request]:
@@ -53,12 +62,14 @@ def mixed_requests(bench: Bench, count: int) -> list[Request]:
             continue
         for _ in range(rng.choice([1, 1, 2, 5])):
             line, row, number = rng.choice(few)
-            kind = rng.choice(["atomic"] * 4 + ["read", "write"])
+            kind = rng.choice(["atomic"] * 4 + ["exchange", "read", "write"])
             if kind == "read":
                 requests.append(Request(line, 1 << row))
             elif kind == "write":
                 requests.append(Request(line, 1 << row, True, rng.randbytes(bench.row_bytes),
                                         rng.choice([0xF << 4 * number, rng.getrandbits(bench.row_bytes)])))
+            elif kind == "exchange" and "cmpxchg" in config.atomics:
+                requests.extend(exchange(bench, line, row, number))
             else:
                 requests.append(operation(bench, line, row, number))
     return requests
@@ -68,7 +79,7 @@ def mixed_requests(bench: Bench, count: int) -> list[Request]:
 def test_random_traffic(name: str) -> None:
     """The seed is new each time, and printed; FGPU_TEST_SEED repeats a run."""
     async def script(bench: Bench) -> None:
-        for _ in range(3):
+        for _ in range(2):
             bench.memory.timing = Timing.random(bench.rng)
             for unit in bench.units:
                 unit.request_chance = bench.rng.choice([0.2, 0.7, 1.0])
