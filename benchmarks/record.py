@@ -16,9 +16,24 @@ from .registry import BENCHMARKS, GROUP_SIZE, Problem
 
 __all__ = ["Record", "run_benchmark"]
 
+_LAUNCH_CYCLES: Final = 80
+"""Of a kernel that returns at once, in one work-group; tests/core/test_launch_time.py keeps it true."""
 _FIRST_ADDRESS: Final = 0x1000_0000
 _OUTPUT_ADDRESS: Final = 0x1008_0000
 _SPACING: Final = 0x4_0000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """Least cycles of a run: the larger of issue and memory, and the time of kernels that return at once."""
+
+    issue: int
+    memory: int
+    overhead: int
+
+    @property
+    def total(self) -> int:
+        return max(self.issue, self.memory) + self.overhead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +63,18 @@ class Record:
     reference_cycles: int | None = None
     """Cycles of the reference design for the same work, where they were measured."""
     stats: dict[str, int] = field(default_factory=dict)
+
+    def bound(self, config: Config) -> "Bound":
+        """What the hardware allows at best; ``config`` gives the width of its AXI ports.
+
+        Issue takes 8 cycles for each wavefront instruction of a compute unit; memory moves what was in fact
+        read and written, both ways at once.
+        """
+        traffic = {way: sum(self.stats.get(f"axi{port}.{way}_bytes", 0) for port in range(config.axi_ports))
+                   for way in ("read", "write")}
+        width = config.axi_data_width // 8 * config.axi_ports
+        return Bound(issue=-(-self.instructions * 8 // self.cus), memory=-(-max(traffic.values()) // width),
+                     overhead=_LAUNCH_CYCLES * self.launches)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

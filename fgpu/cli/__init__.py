@@ -7,6 +7,7 @@ from .build import asm, compile_, disasm, verilog
 from .common import ErrorGroup
 from .demo import demo
 from .run import run
+from .synth import synth
 
 __all__ = ["main"]
 
@@ -20,5 +21,5 @@ def main() -> None:
     """
 
 
-for command in (demo, compile_, run, bench, asm, disasm, verilog):
+for command in (demo, compile_, run, bench, asm, disasm, verilog, synth):
     main.add_command(command)

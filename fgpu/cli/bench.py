@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from statistics import geometric_mean
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,10 +34,12 @@ _Job = tuple[str, int, int]
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the data.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Write one record a run to FILE.")
+@click.option("--compare", is_flag=True, help="Also show how far each run is from its bound.")
 @engine_options
 @config_options(omit=("compute_units",))
 def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...], group_size: int, seed: int,
-          json_file: Path | None, engine: str, latency: Any, max_cycles: int, config: Config) -> None:
+          json_file: Path | None, compare: bool, engine: str, latency: Any, max_cycles: int,
+          config: Config) -> None:
     """Run benchmark kernels and check their results: copy, vec_add, vec_mul, fir, matmul, bitonic.
 
     Without KERNEL all are run. The exit code is 1 if any result is wrong. The reference's cycles are
@@ -71,6 +74,8 @@ def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...]
                                          seed=seed, memory_latency=latency, max_cycles=max_cycles))
             progress.advance(task)
     _print(records)
+    if compare:
+        _compare(records, config)
     if json_file is not None:
         write_file(json_file, json.dumps([record.as_dict() for record in records], indent=1) + "\n")
     failed = sum(not record.passed for record in records)
@@ -96,6 +101,27 @@ def _print(records: "list[Record]") -> None:
         if record.failure:
             console.print(f"{record.kernel} {record.size}, {record.cus} CU(s): {record.failure}", style="red",
                           markup=False)
+
+
+def _compare(records: "list[Record]", config: Config) -> None:
+    """How close each run is to what issue and memory allow, and the mean speed-up over the reference."""
+    table = Table("kernel", pad_edge=False, box=None, title="Bounds", title_justify="left")
+    for title in ("size", "CUs", "issue", "memory", "start and end", "cycles", "of the bound"):
+        table.add_column(title, justify="right")
+    for record in records:
+        if record.cycles is None:
+            continue
+        bound = record.bound(config)
+        table.add_row(record.kernel, str(record.size), str(record.cus), _number(bound.issue), _number(bound.memory),
+                      _number(bound.overhead), _number(record.cycles), f"{record.cycles / bound.total:.2f}")
+    console = Console(highlight=False)
+    console.print()
+    console.print(table)
+    speedups = [record.reference_cycles / record.cycles for record in records
+                if record.cycles and record.reference_cycles]
+    if speedups:
+        console.print(f"Geometric mean of the speed-up over the reference: {geometric_mean(speedups):.2f}, "
+                      f"least {min(speedups):.2f}")
 
 
 def _number(value: int | None) -> str:
