@@ -194,6 +194,7 @@ class Bench:
         done, idle, error, *rest = sampled[count:]
         self.errors += error
         self.done, self.idle = bool(done), bool(idle)
+        assert not (idle and any(unit.expected for unit in self.units)), "idle, but an answer is due"
         n = config.compute_units
         accepted = 0
         for unit, ready, valid, payload in zip(self.units, rest[:n], rest[n:2 * n], rest[2 * n:3 * n], strict=True):

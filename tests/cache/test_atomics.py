@@ -157,6 +157,23 @@ def test_operations_that_miss_are_written_back() -> None:
     Bench(SMALL).simulate(script)
 
 
+def test_a_line_is_evicted_behind_the_operations_on_it() -> None:
+    """The compute unit takes no answers for a while, so that the next line is there when it goes on."""
+    async def script(bench: Bench) -> None:
+        unit, lines = bench.units[0], bench.config.cache_lines
+        for turn in range(10):
+            unit.ready_chance = 0.0
+            unit.requests.extend(operation(bench, 3 + lines * (number // 3 % 2), 0, turn % 8, AtomicOp.ADD)
+                                 for number in range(9))
+            for _ in range(120):
+                await bench.step()
+            unit.ready_chance = 1.0
+            await bench.run()
+        await bench.clean()
+
+    Bench(SMALL).simulate(script)
+
+
 def test_an_operation_merges_with_bytes_written_before() -> None:
     """The line was allocated by a store, so the operation brings in the rest of it."""
     async def script(bench: Bench) -> None:
