@@ -16,6 +16,7 @@ from fgpu.round_robin import RoundRobin
 from .control_word import ControlWord, Flow, Issue, MemoryAccess
 from .decoder import Decoder
 from .divergence import DivergenceUnit, MaskWrite
+from .turn import WavefrontTurn
 from .vector import BranchLanes
 from .wavefront import Commit, WavefrontController
 
@@ -103,12 +104,13 @@ class WavefrontScheduler(wiring.Component):
         ]
         numbers = Array(Signal(3, name=f"number{slot}") for slot in range(WAVEFRONTS))
 
-        # Slot cycle 0: pick a ready wavefront, in turn.
+        # Slot cycle 0: pick a ready wavefront.
         second_half = Signal()
-        m.submodules.turn = turn = RoundRobin(WAVEFRONTS)
+        m.submodules.turn = turn = WavefrontTurn()
         pick, picked = Signal(), turn.choice
         m.d.comb += [
-            turn.requests.eq(Cat(controller.ready for controller in controllers)),
+            turn.ready.eq(Cat(controller.ready for controller in controllers)),
+            turn.waits.eq(Cat(controller.waits for controller in controllers)),
             pick.eq((self.beat == 0) & ~second_half & turn.valid),
             turn.accept.eq(pick),
         ]

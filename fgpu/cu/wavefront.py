@@ -31,6 +31,7 @@ class Commit(enum.Enum, shape=3):
 class WavefrontController(wiring.Component):
     """Keeps a wavefront's instruction address and what it waits for.
 
+    ``ready``: an instruction can be issued; ``waits``: none can for some time, because of memory or for want of work.
     ``pair_valid``: the instruction buffer holds the pair of instructions that contains ``pc``. ``outcome``
     is for this wavefront if ``outcome_mine``. ``fault_cause`` names a fault in the cycle in which the
     wavefront meets it, at instruction ``fault_pc``; it then waits for ``abort``, which frees every wavefront as
@@ -54,6 +55,7 @@ class WavefrontController(wiring.Component):
             "fetch_granted": In(1),
             "fetch_done": In(1),
             "ready": Out(1),
+            "waits": Out(1),
             "free": Out(1),
             "fetch": Out(1),
             "pc": Out(FAULT_PC_BITS),
@@ -90,7 +92,7 @@ class WavefrontController(wiring.Component):
 
         with m.FSM():
             with m.State("Free"):
-                m.d.comb += [self.free.eq(1), self.state.eq(WavefrontState.FREE)]
+                m.d.comb += [self.free.eq(1), self.waits.eq(1), self.state.eq(WavefrontState.FREE)]
                 with m.If(self.start):
                     m.d.sync += [self.pc.eq(self.entry), pair_valid.eq(0)]
                     m.next = "Run"
@@ -121,11 +123,11 @@ class WavefrontController(wiring.Component):
                     stop(FaultCause.INSTRUCTION_ADDRESS)
             with m.State("Wait for memory"):
                 prefetch()
-                m.d.comb += self.state.eq(WavefrontState.MEMORY_READ)
+                m.d.comb += [self.waits.eq(1), self.state.eq(WavefrontState.MEMORY_READ)]
                 with m.If(self.load_done):
                     m.next = "Run"
             with m.State("Wait for room"):
-                m.d.comb += self.state.eq(WavefrontState.WRITE_PRESSURE)
+                m.d.comb += [self.waits.eq(1), self.state.eq(WavefrontState.WRITE_PRESSURE)]
                 with m.If(self.memory_ready | self.abort):
                     m.next = "Run"
             with m.State("Wait for divergence unit"):

@@ -1,0 +1,48 @@
+"""Which wavefront issues next."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from fgpu.config import WAVEFRONTS
+
+__all__ = ["WavefrontTurn"]
+
+_PATIENCE = 64
+"""Issued instructions after which the first wavefront goes to the end of the line even if it never waits."""
+
+
+class WavefrontTurn(wiring.Component):
+    """Chooses the first ready wavefront of a line; combinational.
+
+    The head of the line keeps its place until it waits for memory or is free (``waits``). So wavefronts reach
+    their loads one after the other, and memory works while the vector does; if all took turns, they would all
+    compute and then all wait. Nobody starves: every wavefront comes to the head.
+    """
+
+    ready: In(WAVEFRONTS)
+    waits: In(WAVEFRONTS)
+    accept: In(1)
+    valid: Out(1)
+    choice: Out(range(WAVEFRONTS))
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        head = Signal(range(WAVEFRONTS))
+        behind = Signal(WAVEFRONTS, init=-1)    # the head and those with higher numbers
+        candidates = Signal(WAVEFRONTS)
+        m.d.comb += [
+            self.valid.eq(self.ready.any()),
+            candidates.eq(Mux((self.ready & behind).any(), self.ready & behind, self.ready)),
+        ]
+        for slot in reversed(range(WAVEFRONTS)):
+            with m.If(candidates[slot]):
+                m.d.comb += self.choice.eq(slot)
+
+        issued = Signal(range(_PATIENCE))
+        with m.If(self.accept & self.valid):
+            m.d.sync += issued.eq(issued + 1)
+        with m.If(self.waits.bit_select(head, 1) | (issued == _PATIENCE - 1)):
+            m.d.sync += [head.eq(head + 1), issued.eq(0)]
+            m.d.sync += behind.eq(Mux(head == WAVEFRONTS - 1, -1, behind & (behind << 1)))
+        return m
