@@ -6,8 +6,9 @@ What :func:`compile_opencl` does, and where:
 ``frontend``              clang turns the source, with ``opencl.h`` before it, into optimized LLVM IR
 ``reader, ir``            the IR as objects, read with llvmlite (``types``, ``constants``, ``metadata``)
 ``scalarize, tables``     vectors become scalars, constant tables private arrays
-``loops, expand``         cheaper loop exits; division, switches and the like in simpler operations,
-                          some of them inlined (``inline``) from ``runtime.cl``
+``floats``                floating point as words, with instructions or with routines
+``loops, expand``         cheaper loop exits; division, switches and the like in simpler operations or by
+                          ``routines``: our own library, in OpenCL C (``library/``), inlined (``inline``)
 ``lower``                 instruction selection, to virtual registers in SSA form (``mir``), with
                           ``builder``, ``conditions``, ``memory``, ``calls``; refusals with reasons
 ``optimize``              common subexpressions, loop invariants, dead code

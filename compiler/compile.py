@@ -11,6 +11,7 @@ from .allocate import allocate
 from .destruct import destruct
 from .emit import emit
 from .expand import expand
+from .floats import expand_floats, floats_as_words
 from .frontend import compile_to_ir
 from .image import Image, Kernel, Parameter
 from .ir import Function, Module
@@ -58,9 +59,11 @@ def _compile_kernel(function: Function, module: Module, config: Config, at: int)
     if len(function.parameters) > _PARAMETERS_MAX:
         raise function.error(f"kernel {function.name!r} has {len(function.parameters)} parameters; the hardware "
                              f"has room for {_PARAMETERS_MAX}")
+    floats_as_words(function)
     scalarize(function)
     localize_tables(function, module.variables)
     compare_counters_for_equality(function)
+    expand_floats(function, config.float_ops)
     expand(function)
     machine = lower(function, module, config)
     optimize(machine)

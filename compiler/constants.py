@@ -39,6 +39,7 @@ class _Cursor:
         return found is not None
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        self.text = self.text.lstrip(" ,")
         match = pattern.match(self.text)
         if match is None:
             raise _Unknown

@@ -2,27 +2,18 @@
 
 import itertools
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
-from .frontend import compile_to_ir
 from .inline import inline_call
-from .ir import Block, Constant, Function, Instruction, Local, Module, Type, Value, integer
+from .ir import Block, Constant, Function, Instruction, Local, Type, Value, integer
+from .routines import routine
 from .wide import high_products
 
 __all__ = ["expand"]
 
-_RUNTIME = Path(__file__).parent / "runtime.cl"
 _WORD = integer(32)
 _DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 _BIT_INTRINSICS = ("ctpop", "ctlz", "cttz")
 _serial = itertools.count()
-
-
-@cache
-def _runtime() -> Module:
-    # At -O2 clang would put 64-bit multiplications back in for ours.
-    return compile_to_ir(_RUNTIME.read_text(encoding="utf-8"), _RUNTIME.name, optimization="-O1")
 
 
 def expand(function: Function) -> None:
@@ -33,15 +24,10 @@ def expand(function: Function) -> None:
     for block in list(function.blocks.values()):
         block.instructions = list(_Expansion(block).instructions())
     for block in list(function.blocks.values()):
-        for call in [i for i in block.instructions if i.op == "call" and i.detail in _runtime_names(function)]:
-            block = inline_call(function, block, call, _runtime().functions[call.detail])
-
-
-def _runtime_names(function: Function) -> frozenset[str]:
-    """Names of runtime functions; the runtime is not compiled for a function that calls none."""
-    if not any(i.op == "call" and i.detail.startswith("fgpu_") for i in function.instructions()):
-        return frozenset()
-    return frozenset(_runtime().functions)
+        for call in [i for i in block.instructions if i.op == "call"]:
+            callee = routine(call.detail)
+            if callee is not None:
+                block = inline_call(function, block, call, callee)
 
 
 def _expand_switch(function: Function, block: Block) -> None:

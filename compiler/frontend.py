@@ -21,6 +21,10 @@ _CLANG = (
     "-target", "spir-unknown-unknown", "-emit-llvm", "-c", "-gline-tables-only", "-cl-kernel-arg-info",
     # Signed integers wrap: what the hardware does, and what kernels ported from elsewhere count on.
     "-fwrapv",
+    # Every product and every sum is rounded, in whatever expression it stands: as other machines do it.
+    "-ffp-contract=off",
+    # Numbers like 1.5 are of type float.
+    "-cl-ext=-cl_khr_fp64,-cl_khr_fp16",
     "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
     # No memcpy, memset or tables for checksums made of loops and stores: there is no library to call.
     "-fno-builtin", "-mllvm", "-disable-loop-idiom-all",

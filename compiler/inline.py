@@ -20,6 +20,9 @@ def substitute(instructions: Iterable[Instruction], values: dict[str, Value]) ->
 
 def inline_call(function: Function, block: Block, call: Instruction, callee: Function) -> Block:
     """Replace ``call`` in ``block`` by the body of ``callee``; returns the block that has what followed it."""
+    if len(callee.blocks) == 1:
+        _splice(function, block, call, callee)
+        return block
     prefix = f"{callee.name}.{next(_serial)}."
     values: dict[str, Value] = {
         name: argument for (name, _), argument in zip(callee.parameters, call.operands, strict=True)
@@ -52,6 +55,27 @@ def inline_call(function: Function, block: Block, call: Instruction, callee: Fun
         [name for _, name in results], location=call.location))
     _place_after(function, block, [*clones, after])
     return after
+
+
+def _splice(function: Function, block: Block, call: Instruction, callee: Function) -> None:
+    """The body of a callee without branches in the place of ``call``."""
+    prefix = f"{callee.name}.{next(_serial)}."
+    values: dict[str, Value] = {
+        name: argument for (name, _), argument in zip(callee.parameters, call.operands, strict=True)
+    }
+    copies = []
+    for original in callee.instructions():
+        copy = replace(original, name=original.name and prefix + original.name, types=list(original.types),
+                       location=call.location)
+        substitute([copy], values)
+        if original.name:
+            values[original.name] = Local(copy.name)
+        copies.append(copy)
+    result = copies.pop()
+    at = block.instructions.index(call)
+    block.instructions[at:at + 1] = copies
+    if call.name:
+        substitute(function.instructions(), {call.name: result.operands[0]})
 
 
 def _place_after(function: Function, block: Block, new: list[Block]) -> None:

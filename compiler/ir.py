@@ -70,7 +70,7 @@ class Type:
     @property
     def is_word(self) -> bool:
         """Whether a value of this type fits a register."""
-        return self.kind == "ptr" or (self.kind == "int" and self.bits <= 32)
+        return self.kind == "ptr" or (self.kind == "int" and self.bits <= 32) or self.text == "float"
 
 
 def _round_up(value: int, to: int) -> int:
@@ -101,7 +101,7 @@ class Global:
 
 @dataclass(frozen=True)
 class Constant:
-    """An integer (or null, or an undefined value as zero); None where the compiler has no use for it.
+    """An integer (null, an undefined value as zero, the word of a float); None if the compiler has no use for it.
 
     A vector has ``lanes``, unless all of them are ``value``.
     """

@@ -22,6 +22,7 @@ typedef __UINTPTR_TYPE__ uintptr_t;
     typedef type type##8 __attribute__((ext_vector_type(8))); \
     typedef type type##16 __attribute__((ext_vector_type(16)));
 FGPU_VECTORS(char) FGPU_VECTORS(uchar) FGPU_VECTORS(short) FGPU_VECTORS(ushort) FGPU_VECTORS(int) FGPU_VECTORS(uint)
+FGPU_VECTORS(float)
 #undef FGPU_VECTORS
 
 #define NULL ((void *)0)
@@ -124,5 +125,63 @@ static inline int FGPU_OVERLOAD mul24(int a, int b) { return a * b; }
 static inline uint FGPU_OVERLOAD mul24(uint a, uint b) { return a * b; }
 static inline int FGPU_OVERLOAD mad24(int a, int b, int c) { return a * b + c; }
 static inline uint FGPU_OVERLOAD mad24(uint a, uint b, uint c) { return a * b + c; }
+
+/* Floating-point functions (OpenCL 1.2, 6.12.2 and 6.12.6), each correctly rounded; conversions round towards zero. */
+#define INFINITY (__builtin_inff())
+#define NAN (__builtin_nanf(""))
+#define FLT_MAX 0x1.fffffep127f
+#define FLT_MIN 0x1.0p-126f
+#define FLT_EPSILON 0x1.0p-23f
+#define MAXFLOAT FLT_MAX
+#define HUGE_VALF INFINITY
+
+#define FGPU_AS(from, to) static inline to FGPU_OVERLOAD as_##to(from x) { return __builtin_astype(x, to); }
+FGPU_AS(float, int) FGPU_AS(uint, int) FGPU_AS(int, int)
+FGPU_AS(float, uint) FGPU_AS(int, uint) FGPU_AS(uint, uint)
+FGPU_AS(int, float) FGPU_AS(uint, float) FGPU_AS(float, float)
+#undef FGPU_AS
+
+#define FGPU_FLOAT(type) \
+    static inline type FGPU_OVERLOAD fabs(type x) { return __builtin_elementwise_abs(x); } \
+    static inline type FGPU_OVERLOAD sqrt(type x) { return __builtin_elementwise_sqrt(x); } \
+    static inline type FGPU_OVERLOAD fma(type a, type b, type c) { return __builtin_elementwise_fma(a, b, c); } \
+    static inline type FGPU_OVERLOAD mad(type a, type b, type c) { return a * b + c; } \
+    static inline type FGPU_OVERLOAD copysign(type x, type y) { return __builtin_elementwise_copysign(x, y); } \
+    static inline type FGPU_OVERLOAD fmin(type a, type b) { return __builtin_elementwise_minimumnum(a, b); } \
+    static inline type FGPU_OVERLOAD fmax(type a, type b) { return __builtin_elementwise_maximumnum(a, b); } \
+    static inline type FGPU_OVERLOAD fdim(type x, type y) { return fmax(x - y, (type)0.0f); } \
+    static inline type FGPU_OVERLOAD mix(type x, type y, type a) { return x + (y - x) * a; }
+FGPU_FLOAT(float) FGPU_FLOAT(float2) FGPU_FLOAT(float3) FGPU_FLOAT(float4) FGPU_FLOAT(float8) FGPU_FLOAT(float16)
+#undef FGPU_FLOAT
+static inline float FGPU_OVERLOAD min(float a, float b) { return b < a ? b : a; }
+static inline float FGPU_OVERLOAD max(float a, float b) { return a < b ? b : a; }
+static inline float FGPU_OVERLOAD clamp(float x, float low, float high) { return fmin(fmax(x, low), high); }
+static inline int FGPU_OVERLOAD isnan(float x) { return x != x; }
+static inline int FGPU_OVERLOAD isinf(float x) { return as_uint(x) << 1 == 0xff000000; }
+static inline int FGPU_OVERLOAD isfinite(float x) { return as_uint(x) << 1 < 0xff000000; }
+static inline int FGPU_OVERLOAD isnormal(float x) { return (as_uint(x) << 1) - 0x01000000 < 0xfe000000; }
+static inline int FGPU_OVERLOAD signbit(float x) { return as_int(x) < 0; }
+static inline int FGPU_OVERLOAD isequal(float a, float b) { return a == b; }
+static inline int FGPU_OVERLOAD isnotequal(float a, float b) { return a != b; }
+static inline int FGPU_OVERLOAD isless(float a, float b) { return a < b; }
+static inline int FGPU_OVERLOAD islessequal(float a, float b) { return a <= b; }
+static inline int FGPU_OVERLOAD isgreater(float a, float b) { return a > b; }
+static inline int FGPU_OVERLOAD isgreaterequal(float a, float b) { return a >= b; }
+static inline int FGPU_OVERLOAD islessgreater(float a, float b) { return a < b || a > b; }
+static inline int FGPU_OVERLOAD isordered(float a, float b) { return a == a && b == b; }
+static inline int FGPU_OVERLOAD isunordered(float a, float b) { return a != a || b != b; }
+
+/* Conversions between the scalar types; those with _sat differ only for integers, as those from floats saturate. */
+#define FGPU_CONVERT(to) \
+    static inline to FGPU_OVERLOAD convert_##to(char x) { return (to)x; } \
+    static inline to FGPU_OVERLOAD convert_##to(uchar x) { return (to)x; } \
+    static inline to FGPU_OVERLOAD convert_##to(short x) { return (to)x; } \
+    static inline to FGPU_OVERLOAD convert_##to(ushort x) { return (to)x; } \
+    static inline to FGPU_OVERLOAD convert_##to(int x) { return (to)x; } \
+    static inline to FGPU_OVERLOAD convert_##to(uint x) { return (to)x; } \
+    static inline to FGPU_OVERLOAD convert_##to(float x) { return (to)x; }
+FGPU_CONVERT(char) FGPU_CONVERT(uchar) FGPU_CONVERT(short) FGPU_CONVERT(ushort) FGPU_CONVERT(int) FGPU_CONVERT(uint)
+FGPU_CONVERT(float)
+#undef FGPU_CONVERT
 
 #endif

@@ -9,7 +9,8 @@ from .ir import Constant, Function, Instruction, Local, Type, Value, integer
 __all__ = ["scalarize"]
 
 _LANEWISE = {"add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor", "icmp",
-             "select", "zext", "sext", "trunc", "freeze", "phi"}
+             "select", "zext", "sext", "trunc", "freeze", "phi", "fadd", "fsub", "fmul", "fdiv", "fneg", "fcmp",
+             "sitofp", "uitofp", "fptosi", "fptoui"}
 _WORD = integer(32)
 _serial = itertools.count()
 

@@ -121,7 +121,7 @@ def test_a_failed_save_leaves_the_old_file(image, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("compiler.image.os.replace", fail)
+    monkeypatch.setattr("os.replace", fail)
     with pytest.raises(ImageError, match="No space left"):
         Image((RET,)).save(path)
     assert Image.load(path).words == WORDS

@@ -1,0 +1,193 @@
+"""Floating point as integer words: instructions where the hardware has them, calls of routines where not."""
+
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass, replace
+from itertools import count
+
+from .ir import Constant, Function, Instruction, Local, Type, Value, integer
+from .routines import PREFIX
+
+__all__ = ["HARD", "expand_floats", "floats_as_words"]
+
+_WORD = integer(32)
+_BOOL = integer(1)
+_SIGN = -1 << 31
+_FLOAT_BITS = 32
+HARD = {"fadd", "fsub", "fmul", "fdiv", "fsqrt", "fslt", "uitofp"}
+"""Operations that hardware may have, by their mnemonics."""
+_ARITHMETIC = {"fadd": "add", "fmul": "mul", "fdiv": "div"}
+_COMPARISONS = {
+    # The routine, whether its operands are swapped, and whether its result is negated.
+    "oeq": ("equal", False, False), "une": ("equal", False, True),
+    "olt": ("less", False, False), "uge": ("less", False, True),
+    "ogt": ("less", True, False), "ule": ("less", True, True),
+    "ole": ("less_or_equal", False, False), "ugt": ("less_or_equal", False, True),
+    "oge": ("less_or_equal", True, False), "ult": ("less_or_equal", True, True),
+    "one": ("less_or_greater", False, False), "ueq": ("less_or_greater", False, True),
+    "uno": ("unordered", False, False), "ord": ("unordered", False, True),
+}
+_serial = count()
+
+
+def floats_as_words(function: Function) -> None:
+    """Let all numbers of type float be integers of 32 bits; the operations on them keep their names."""
+    function.result = _word_type(function.result)
+    function.parameters = [(name, _word_type(type)) for name, type in function.parameters]
+    for instruction in function.instructions():
+        instruction.types = [_word_type(type) for type in instruction.types]
+        instruction.type = _word_type(instruction.type)
+        instruction.source = _word_type(instruction.source)
+
+
+def _word_type(type: Type) -> Type:
+    if type.kind == "float":
+        return _WORD if type.text == "float" else type
+    if type.fields:
+        return replace(type, fields=tuple(_word_type(field) for field in type.fields))
+    return type
+
+
+def expand_floats(function: Function, hard: Set[str]) -> None:
+    """Rewrite the operations on floats that are not in ``hard`` as integer operations and calls of routines."""
+    for block in function.blocks.values():
+        block.instructions = [new for old in block.instructions for new in _Expansion(old, hard).run()]
+
+
+@dataclass
+class _Expansion:
+    """What one instruction becomes."""
+
+    old: Instruction
+    hard: Set[str]
+
+    def __post_init__(self) -> None:
+        self.made: list[Instruction] = []
+
+    def run(self) -> Iterator[Instruction]:
+        old = self.old
+        name = f"call_{old.detail.split('.')[1]}" if old.op == "call" and old.detail.startswith("llvm.") \
+            else f"on_{old.op}"
+        handler: Callable[[], Value | None] | None = getattr(self, name, None)
+        wide = any(type.kind in ("int", "float") and type.bits > _FLOAT_BITS for type in (*old.types, old.type))
+        result = handler() if handler is not None and not wide else None
+        if result is None:
+            yield old
+            return
+        assert isinstance(result, Local)
+        self.made[-1].name = old.name
+        yield from self.made
+
+    # -- pieces ------------------------------------------------------------------------------------------
+
+    def add(self, op: str, a: Value, b: Value, type: Type = _WORD, detail: str = "") -> Value:
+        return self._append(Instruction(op, type, "", [a, b], [type if detail == "" else _WORD] * 2, detail=detail))
+
+    def convert(self, op: str, value: Value, source: Type, type: Type) -> Value:
+        return self._append(Instruction(op, type, "", [value], [source])) if source != type else value
+
+    def call(self, name: str, *arguments: Value) -> Value:
+        return self._append(Instruction("call", _WORD, "", [*arguments], [_WORD] * len(arguments),
+                                        detail=f"{PREFIX}float_{name}"))
+
+    def hardware(self, op: str, *arguments: Value) -> Value:
+        return self._append(Instruction(op, _WORD, "", [*arguments], [_WORD] * len(arguments)))
+
+    def _append(self, new: Instruction) -> Value:
+        new.name, new.location = f"{self.old.name or self.old.op}.float{next(_serial)}", self.old.location
+        self.made.append(new)
+        return Local(new.name)
+
+    # -- instructions ------------------------------------------------------------------------------------
+
+    def arithmetic(self) -> Value | None:
+        op = self.old.op
+        return None if op in self.hard else self.call(_ARITHMETIC[op], *self.old.operands)
+
+    on_fadd = on_fmul = on_fdiv = arithmetic
+
+    def on_fsub(self) -> Value | None:
+        if "fsub" in self.hard:
+            return None
+        a, b = self.old.operands
+        negated = self.add("xor", b, Constant(_SIGN))
+        return self.hardware("fadd", a, negated) if "fadd" in self.hard else self.call("add", a, negated)
+
+    def on_fneg(self) -> Value:
+        return self.add("xor", self.old.operands[0], Constant(_SIGN))
+
+    def on_fcmp(self) -> Value | None:
+        predicate, (a, b) = self.old.detail, self.old.operands
+        if predicate in ("true", "false"):
+            return self.add("or", Constant(int(predicate == "true")), Constant(0), _BOOL)
+        name, is_swapped, is_negated = _COMPARISONS[predicate]
+        if is_swapped:
+            a, b = b, a
+        result = self.hardware("fslt", a, b) if name == "less" and "fslt" in self.hard else self.call(name, a, b)
+        result = self.convert("trunc", result, _WORD, _BOOL)
+        return self.add("xor", result, Constant(1), _BOOL) if is_negated else result
+
+    def on_uitofp(self) -> Value:
+        value = self.convert("zext", self.old.operands[0], self.old.types[0], _WORD)
+        return self.hardware("uitofp", value) if "uitofp" in self.hard else self.call("from_uint", value)
+
+    def on_sitofp(self) -> Value:
+        value = self.convert("sext", self.old.operands[0], self.old.types[0], _WORD)
+        return self.call("from_int", value)
+
+    def to_integer(self, is_signed: bool) -> Value:
+        """Truncation to any width; out of range, the nearest number there is."""
+        bits = self.old.type.bits
+        result = self.call("to_int" if is_signed else "to_uint", self.old.operands[0])
+        if bits == _WORD.bits:
+            return result
+        lowest, highest = (-1 << (bits - 1), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
+        prefix = "llvm.s" if is_signed else "llvm.u"
+        result = self.bound(f"{prefix}min.i32", result, highest)
+        if is_signed:
+            result = self.bound(f"{prefix}max.i32", result, lowest)
+        return self.convert("trunc", result, _WORD, self.old.type)
+
+    def bound(self, intrinsic: str, value: Value, limit: int) -> Value:
+        return self._append(Instruction("call", _WORD, "", [value, Constant(limit)], [_WORD] * 2, detail=intrinsic))
+
+    def on_fptosi(self) -> Value:
+        return self.to_integer(is_signed=True)
+
+    def on_fptoui(self) -> Value:
+        return self.to_integer(is_signed=False)
+
+    # -- intrinsics --------------------------------------------------------------------------------------
+
+    def call_fptosi(self) -> Value:
+        return self.to_integer(is_signed=True)
+
+    def call_fptoui(self) -> Value:
+        return self.to_integer(is_signed=False)
+
+    def call_fabs(self) -> Value:
+        return self.add("and", self.old.operands[0], Constant(~_SIGN))
+
+    def call_copysign(self) -> Value:
+        magnitude, sign = self.old.operands
+        return self.add("or", self.add("and", magnitude, Constant(~_SIGN)), self.add("and", sign, Constant(_SIGN)))
+
+    def call_sqrt(self) -> Value:
+        operand = self.old.operands[0]
+        return self.hardware("fsqrt", operand) if "fsqrt" in self.hard else self.call("sqrt", operand)
+
+    def call_fmuladd(self) -> Value:
+        """Product and sum, each rounded: what the program would compute without the contraction."""
+        a, b, c = self.old.operands
+        product = self.hardware("fmul", a, b) if "fmul" in self.hard else self.call("mul", a, b)
+        return self.hardware("fadd", product, c) if "fadd" in self.hard else self.call("add", product, c)
+
+    def call_fma(self) -> Value:
+        return self.call("fma", *self.old.operands)
+
+    def call_minnum(self) -> Value:
+        return self.call("min", *self.old.operands)
+
+    def call_maxnum(self) -> Value:
+        return self.call("max", *self.old.operands)
+
+    call_minimumnum, call_maximumnum = call_minnum, call_maxnum

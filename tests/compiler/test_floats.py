@@ -1,0 +1,155 @@
+"""Soft floating point, bit for bit against NumPy."""
+
+import numpy as np
+import pytest
+
+from compiler import compile_opencl
+
+from .floating import all_pairs, canonical, floats, launch, random_pairs, special_words
+
+SPECIAL = special_words()
+SAMPLE = 30_000
+LONG_SAMPLE = 10_000_000
+CHUNK = 1 << 20
+
+
+def truth(operation):
+    return lambda a, b: operation(floats(a), floats(b)).astype(np.uint32)
+
+
+def result(operation):
+    return lambda a, b: canonical(operation(floats(a), floats(b)))
+
+
+BINARY = {
+    "add": ("a + b", result(np.add)),
+    "sub": ("a - b", result(np.subtract)),
+    "mul": ("a * b", result(np.multiply)),
+    "div": ("a / b", result(np.divide)),
+    "fmin": ("fmin(a, b)", result(np.fmin)),    # of a number and a NaN the number
+    "fmax": ("fmax(a, b)", result(np.fmax)),
+    "copysign": ("copysign(a, b)", lambda a, b: a & np.uint32(0x7FFFFFFF) | b & np.uint32(0x80000000)),
+}
+COMPARISONS = {
+    "olt": ("a < b", np.less), "ole": ("a <= b", np.less_equal), "ogt": ("a > b", np.greater),
+    "oge": ("a >= b", np.greater_equal), "oeq": ("a == b", np.equal), "une": ("a != b", np.not_equal),
+    "ult": ("!(a >= b)", lambda a, b: ~(a >= b)), "ule": ("!(a > b)", lambda a, b: ~(a > b)),
+    "ugt": ("!(a <= b)", lambda a, b: ~(a <= b)), "uge": ("!(a < b)", lambda a, b: ~(a < b)),
+    "one": ("islessgreater(a, b)", lambda a, b: (a < b) | (a > b)),
+    "ueq": ("!islessgreater(a, b)", lambda a, b: ~((a < b) | (a > b))),
+    "ord": ("isordered(a, b)", lambda a, b: ~(np.isnan(a) | np.isnan(b))),
+    "uno": ("isunordered(a, b)", lambda a, b: np.isnan(a) | np.isnan(b)),
+}
+UNARY = {
+    "neg": ("-a", lambda a: a ^ np.uint32(0x80000000)),
+    "fabs": ("fabs(a)", lambda a: a & np.uint32(0x7FFFFFFF)),
+    "sqrt": ("sqrt(a)", lambda a: canonical(np.sqrt(floats(a)))),
+    "isnan": ("as_float(isnan(a))", lambda a: np.isnan(floats(a)).astype(np.uint32)),
+    "isinf": ("as_float(isinf(a))", lambda a: np.isinf(floats(a)).astype(np.uint32)),
+    "isfinite": ("as_float(isfinite(a))", lambda a: np.isfinite(floats(a)).astype(np.uint32)),
+    "twice": ("a * 2", lambda a: canonical(floats(a) * np.float32(2))),
+    "tenth": ("a * 0.1f", lambda a: canonical(floats(a) * np.float32(0.1))),
+    "above": ("a + 1.5f", lambda a: canonical(floats(a) + np.float32(1.5))),
+    "positive": ("as_float(a > 0)", lambda a: (floats(a) > 0).astype(np.uint32)),
+}
+INTEGERS = {"char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32,
+            "uint": np.uint32}
+
+
+def saturated(words, dtype):
+    """C's truncation, towards the nearest integer there is, as a word."""
+    limits = np.iinfo(dtype)
+    exact = np.nan_to_num(np.trunc(floats(words).astype(np.float64)), nan=0.0, posinf=1e30, neginf=-1e30)
+    return np.clip(exact, limits.min, limits.max).astype(np.int64).astype(np.uint32)
+
+
+def kernel(name, expression, inputs, output="float", input_type="float"):
+    parameters = ", ".join(f"__global const {input_type} *p{name}" for name in inputs)
+    loads = " ".join(f"{input_type} {name} = p{name}[i];" for name in inputs)
+    return (f"__kernel void k_{name}({parameters}, __global {output} *out)\n"
+            f"{{ int i = get_global_id(0); {loads} out[i] = {expression}; }}\n")
+
+
+@pytest.fixture(scope="module")
+def image():
+    source = "".join(kernel(name, expression, "ab") for name, (expression, _) in BINARY.items())
+    source += "".join(kernel(name, expression, "ab", "int") for name, (expression, _) in COMPARISONS.items())
+    source += "".join(kernel(name, expression, "a") for name, (expression, _) in UNARY.items())
+    for name in INTEGERS:
+        source += kernel(f"to_{name}", f"({name})a", "a", "int")
+        source += kernel(f"from_{name}", f"(float)({name})a", "a", input_type="int")
+    return compile_opencl(source, filename="floats.cl")
+
+
+def check(image, name, expected, *inputs):
+    got = launch(image, f"k_{name}", *inputs)
+    wrong = np.flatnonzero(got != expected)
+    if len(wrong):
+        lines = [f"{', '.join(f'{array[i]:08x}' for array in inputs)} -> {got[i]:08x}, not {expected[i]:08x}"
+                 for i in wrong[:8]]
+        pytest.fail(f"{name}: {len(wrong)} of {len(got)} are wrong\n" + "\n".join(lines))
+
+
+def pairs(seed, count=SAMPLE):
+    return np.concatenate([all_pairs(SPECIAL), random_pairs(np.random.default_rng(seed), count)], axis=1)
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    with np.errstate(all="ignore"):
+        yield
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary(image, name):
+    a, b = pairs(1)
+    if name in ("fmin", "fmax"):        # either zero is right
+        a, b = (array[(a | b) << 1 != 0] for array in (a, b))
+    check(image, name, BINARY[name][1](a, b), a, b)
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_comparisons(image, name):
+    a, b = pairs(3)
+    b = np.where(np.arange(len(b)) % 3 == 2, a ^ np.uint32(1), b)
+    check(image, name, COMPARISONS[name][1](floats(a), floats(b)).astype(np.uint32), a, b)
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_unary(image, name):
+    a = pairs(4)[0]
+    check(image, name, UNARY[name][1](a), a)
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_to_integers(image, name):
+    a = pairs(5)[0]
+    check(image, f"to_{name}", saturated(a, INTEGERS[name]), a)
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_from_integers(image, name):
+    edges = np.array([sign * ((1 << bit) + delta) for bit in range(33) for delta in (-2, -1, 0, 1, 2)
+                      for sign in (1, -1)], np.int64).astype(np.uint32)
+    words = np.concatenate([edges, np.random.default_rng(6).integers(0, 1 << 32, SAMPLE, dtype=np.uint32)])
+    words[len(edges)::2] >>= np.arange(len(words[len(edges)::2]), dtype=np.uint32) % 32
+    expected = words.astype(INTEGERS[name]).astype(np.float32)
+    check(image, f"from_{name}", canonical(expected), words)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div"])
+def test_many_pairs(image, name):
+    for seed in range(LONG_SAMPLE // CHUNK + 1):
+        a, b = random_pairs(np.random.default_rng([7, seed]), CHUNK)
+        check(image, name, BINARY[name][1](a, b), a, b)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["sqrt", "to_int", "to_uint"])
+def test_all_words(image, name):
+    expected = UNARY["sqrt"][1] if name == "sqrt" else \
+        lambda a: saturated(a, np.int32 if name == "to_int" else np.uint32)
+    for start in range(0, 1 << 32, CHUNK):
+        a = np.arange(start, start + CHUNK, dtype=np.uint32)
+        check(image, name, expected(a), a)
