@@ -1,0 +1,80 @@
+"""The host of an FGPU in a cocotb bench. Copy this file into your own bench."""
+
+import logging
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles
+from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiRam, AxiResp
+
+from compiler.image import Image
+from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, LRAM_BASE, ControlRegister, register_address
+from sim.descriptor import KernelDescriptor
+
+__all__ = ["FgpuHost"]
+
+
+class FgpuHost:
+    """Control port and memory of the FGPU ``dut``: ``control`` and ``memory`` are cocotbext-axi models."""
+
+    def __init__(self, dut: Any, *, memory_size: int = 1 << 32) -> None:
+        self._dut = dut
+        for bus in ("s_axi", "m0_axi"):     # they tell of every access
+            logging.getLogger(f"cocotb.{dut._name}.{bus}").setLevel(logging.WARNING)
+        self.control = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.clk, dut.rst)
+        self.memory = AxiRam(AxiBus.from_prefix(dut, "m0_axi"), dut.clk, dut.rst, size=memory_size)
+
+    async def reset(self) -> None:
+        """Start the clock and reset for a few cycles; the FGPU's cache is empty then."""
+        cocotb.start_soon(Clock(self._dut.clk, 10, unit="ns").start())
+        self._dut.rst.value = 1
+        await ClockCycles(self._dut.clk, 4)
+        self._dut.rst.value = 0
+        await ClockCycles(self._dut.clk, 2)
+
+    def pause(self, seed: int, share: float = 0.5) -> None:
+        """Make every AXI channel that the bench drives wait in a random ``share`` of the cycles."""
+        def generator(channel: int) -> Iterator[bool]:
+            choose = random.Random(f"{seed} {channel}")
+            while True:
+                yield choose.random() < share
+
+        for number, side in enumerate([self.control.write_if, self.control.read_if,
+                                       self.memory.write_if, self.memory.read_if]):
+            for place, name in enumerate(["aw_channel", "w_channel", "b_channel", "ar_channel", "r_channel"]):
+                channel = getattr(side, name, None)
+                if channel is not None:
+                    channel.set_pause_generator(generator(8 * number + place))
+
+    async def write(self, address: int, *words: int) -> None:
+        """Write words to consecutive addresses of the control port."""
+        for index, word in enumerate(words):
+            done = await self.control.write(address + 4 * index, word.to_bytes(4, "little"))
+            assert done.resp == AxiResp.OKAY, f"write of {address + 4 * index:#06x}: {done.resp!r}"
+
+    async def read(self, address: int) -> int:
+        """Read a word of the control port."""
+        done = await self.control.read(address, 4)
+        assert done.resp == AxiResp.OKAY, f"read of {address:#06x}: {done.resp!r}"
+        return int.from_bytes(done.data, "little")
+
+    async def load(self, image: Image) -> None:
+        """Write a program to the code RAM."""
+        await self.write(CRAM_BASE, *image.words)
+
+    async def start(self, descriptor: KernelDescriptor, *, slot: int = 0) -> None:
+        """Describe a kernel in a slot of LRAM and start it."""
+        await self.write(LRAM_BASE + 4 * DESCRIPTOR_WORDS * slot, *descriptor.words())
+        # Initialize the runtime memory, and write the cache back at the end: what is always right.
+        for register in (ControlRegister.INITIALIZE, ControlRegister.CLEAN_CACHE, ControlRegister.START):
+            await self.write(register_address(register), 1 << slot)
+
+    async def wait(self, *, slot: int = 0, polls: int = 10_000) -> None:
+        """Poll the status register until the kernel of a slot has finished and its results are in memory."""
+        for _ in range(polls):
+            if await self.read(register_address(ControlRegister.STATUS)) >> slot & 1:
+                return
+        raise TimeoutError(f"the kernel of slot {slot} did not finish")

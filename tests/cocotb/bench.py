@@ -1,0 +1,122 @@
+"""The cocotb side of ``test_cocotb``: runs inside the simulator, with ``examples/cocotb`` on the path."""
+
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import numpy as np
+from cocotbext.axi import AxiResp
+from fgpu_host import FgpuHost
+from numpy.typing import NDArray
+
+import benchmarks
+from compiler.compile import compile_opencl
+from fgpu.address_map import CONTROL_BASE, LRAM_WORDS, ControlRegister
+from sim.descriptor import KernelDescriptor
+
+KERNELS = Path(benchmarks.__file__).parent / "kernels"
+BUFFERS = [0x1000_0000, 0x2000_1000, 0xFFFF_0000]
+PAUSED = cocotb.parametrize(paused=[False, True])
+# Branches in a loop whose length differs: work-items part and meet again many times.
+COLLATZ = """
+__kernel void collatz(__global const uint *in, __global uint *unused, __global uint *out)
+{
+    size_t i = get_global_id(0);
+    uint n = in[i], steps = 0;
+    while (n != 1) {
+        if (n & 1)
+            n = 3 * n + 1;
+        else
+            n >>= 1;
+        steps++;
+    }
+    out[i] = steps;
+}
+"""
+
+
+def collatz(n: int) -> int:
+    """The number of steps from ``n`` to 1."""
+    steps = 0
+    while n != 1:
+        n = 3 * n + 1 if n & 1 else n >> 1
+        steps += 1
+    return steps
+
+
+async def started(dut: Any, paused: bool) -> FgpuHost:
+    """A host of an FGPU that is ready; ``paused`` makes both AXI ports wait at random."""
+    host = FgpuHost(dut)
+    if paused:
+        cocotb.log.info("pauses with seed %d", cocotb.RANDOM_SEED)
+        host.pause(cocotb.RANDOM_SEED)
+    await host.reset()
+    return host
+
+
+async def run(host: FgpuHost, source: str, name: str, inputs: list[NDArray[Any]], golden: NDArray[Any], *,
+              global_size: tuple[int, ...], local_size: tuple[int, ...], more: tuple[int, ...] = (),
+              slot: int = 0) -> None:
+    """Run a kernel of two inputs and one output and compare, also what surrounds the output."""
+    image = compile_opencl(source)
+    await host.load(image)
+    for address, array in zip(BUFFERS, inputs, strict=False):
+        host.memory.write(address, array.tobytes())
+    guard = bytes(range(256)) * 2
+    host.memory.write(BUFFERS[2] - len(guard), guard + bytes(golden.nbytes) + guard)
+    await host.start(KernelDescriptor(entry=image.kernel(name).entry, global_size=global_size, local_size=local_size,
+                                      parameters=(*BUFFERS, *more)), slot=slot)
+    await host.wait(slot=slot)
+    found = np.frombuffer(host.memory.read(BUFFERS[2], golden.nbytes), golden.dtype).reshape(golden.shape)
+    np.testing.assert_array_equal(found, golden)
+    around = host.memory.read(BUFFERS[2] - len(guard), 2 * len(guard) + golden.nbytes)
+    assert around[:len(guard)] == around[-len(guard):] == guard, "the kernel wrote beside its output"
+
+
+@cocotb.test()
+@PAUSED
+async def vec_add(dut: Any, paused: bool) -> None:
+    """Half-empty wavefronts, and another slot than 0."""
+    rng = np.random.default_rng(cocotb.RANDOM_SEED)
+    a, b = rng.integers(-1 << 31, 1 << 31, (2, 240), dtype=np.int32)
+    await run(await started(dut, paused), (KERNELS / "vec_add.cl").read_text(), "vec_add", [a, b], a + b,
+              global_size=(240,), local_size=(48,), slot=5)
+
+
+@cocotb.test()
+@PAUSED
+async def matmul(dut: Any, paused: bool) -> None:
+    """16 x 16, in two dimensions."""
+    rng = np.random.default_rng(cocotb.RANDOM_SEED)
+    a, b = rng.integers(-1 << 15, 1 << 15, (2, 16, 16), dtype=np.int32)
+    await run(await started(dut, paused), (KERNELS / "matmul.cl").read_text(), "matmul", [a, b], a @ b,
+              global_size=(16, 16), local_size=(8, 8), more=(16,))
+
+
+@cocotb.test()
+@PAUSED
+async def diverging(dut: Any, paused: bool) -> None:
+    """Every work-item takes its own way; twice on one FGPU, so that stale lines would be noticed."""
+    host = await started(dut, paused)
+    for first in (1, 9):
+        numbers = np.arange(first, first + 64, dtype=np.uint32)
+        golden = np.array([collatz(int(n)) for n in numbers], np.uint32)
+        await run(host, COLLATZ, "collatz", [numbers], golden, global_size=(64,), local_size=(64,))
+
+
+@cocotb.test()
+@PAUSED
+async def bad_accesses(dut: Any, paused: bool) -> None:
+    """Unmapped, misaligned and partial accesses are answered with SLVERR, change nothing, block nothing."""
+    host = await started(dut, paused)
+    await host.write(0x0040, 0x0123_4567)
+    # 0x7FFC is beyond the tiny FGPU's code RAM.
+    unmapped = [4 * LRAM_WORDS, 0x3FFC, 0x7FFC, CONTROL_BASE + 4 * len(ControlRegister), 0xFFFC]
+    for address, size in [*((address, 4) for address in unmapped), (0x0041, 1), (0x0042, 2), (0x8001, 1)]:
+        read = await host.control.read(address, size)
+        assert read.resp == AxiResp.SLVERR, f"read of {size} bytes at {address:#06x}: {read.resp!r}"
+        write = await host.control.write(address, bytes(size))
+        assert write.resp == AxiResp.SLVERR, f"write of {size} bytes at {address:#06x}: {write.resp!r}"
+    partial = await host.control.write(0x0040, bytes(2))
+    assert partial.resp == AxiResp.SLVERR, partial.resp
+    assert await host.read(0x0040) == 0x0123_4567

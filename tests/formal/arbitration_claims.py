@@ -1,0 +1,98 @@
+"""What the round-robin chooser and the cache's arbiter promise."""
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
+from amaranth.utils import ceil_log2
+
+from fgpu.cache.arbiter import Arbiter
+from fgpu.cache.bus import MemoryOp
+from fgpu.cache.payloads import TagOp
+from fgpu.config import Config
+from fgpu.round_robin import RoundRobin
+
+from .prover import Claim
+
+CONFIG = Config(compute_units=4, cache_banks=1, cache_line=64)
+
+
+def _no_starvation(claim: Claim, above: Signal, requests: Value, served: Value, choice: Value, who: Signal) -> None:
+    """While ``who`` waits, each of the others is served at most once before it."""
+    m: Module = claim.m
+    count = len(requests)
+    waited = Signal(range(count + 2))
+    with m.If(~requests.bit_select(who, 1) | (served & (choice == who))):
+        m.d.sync += waited.eq(0)
+    with m.Elif(served):
+        m.d.sync += waited.eq(waited + 1)
+    claim.always(waited < count)
+    # ``above`` is one of 0…0, 1…10, 1…100, …; the turns before that of ``who`` and those gone make count - 1.
+    claim.invariant(Cat(above == (1 << count) - (1 << n) for n in range(1, count + 1)).any())
+    last, turns = Signal(range(count)), Signal(range(count))
+    m.d.comb += last.eq(count - 1)
+    for n in range(count - 1):
+        with m.If(above == (1 << count) - (1 << n + 1)):
+            m.d.comb += last.eq(n)
+    m.d.comb += turns.eq(Mux(who > last, who - last - 1, who + count - 1 - last))
+    claim.invariant(waited + turns < count)
+
+
+def round_robin_claim(count: int, round_robin: type[RoundRobin] = RoundRobin) -> Claim:
+    """The choice is a requester if there is one; among ``count``, a requester waits for ``count`` - 1 others."""
+    dut = round_robin(count)
+    claim = Claim(dut=dut)
+    who = claim.constant("who", range(count))
+    claim.assume(who < count)
+    claim.always(dut.valid == dut.requests.any())
+    claim.always(~dut.valid | dut.requests.bit_select(dut.choice, 1))
+    above = claim.inside("dut.above", count)
+    _no_starvation(claim, above, dut.requests, dut.valid & dut.accept, dut.choice, who)
+    return claim
+
+
+def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
+    """Accepted requests, and nothing else, leave one cycle later; the row of a write leaves at once.
+
+    The cleaner goes first and ``hold`` keeps the others out; a compute unit waits for one turn of each other.
+    """
+    count = CONFIG.compute_units
+    dut = arbiter(CONFIG)
+    claim = Claim(dut=dut)
+    m: Module = claim.m
+    requests = Cat(request.valid for request in dut.requests)
+    taken = Cat(request.valid & request.ready for request in dut.requests)
+    granted = dut.granted
+
+    # Of the compute units, one at a time.
+    claim.always((taken & (taken - 1)[:count]) == 0)
+    claim.always(~taken.any() | (~dut.hold & ~dut.cleaner.valid))
+    claim.always(dut.pending == requests.any())
+    cleaned = dut.cleaner.valid & dut.cleaner.ready
+
+    # What is granted is what was taken the cycle before, or still the same.
+    claim.always(claim.stable(granted.valid, granted.ready, granted.payload))
+    waits = claim.past(granted.valid & ~granted.ready)
+    claim.always(granted.valid == (waits | claim.past(taken.any() | cleaned)))
+    claim.always(~waits | claim.past(~taken.any() & ~cleaned))
+    claim.always(~claim.past(cleaned) | claim.same(granted.payload, claim.past(dut.cleaner.payload)))
+    who = claim.constant("who", ceil_log2(count))
+    fields = Array(Cat(r.payload.line, r.payload.rows, r.payload.op == MemoryOp.WRITE) for r in dut.requests)
+    now = Cat(granted.payload.line, granted.payload.rows, granted.payload.op == TagOp.WRITE)
+    mine = taken.bit_select(who, 1)
+    claim.always(~claim.past(mine) | ((now == claim.past(fields[who])) & (granted.payload.cu == who)))
+    claim.always(~claim.past(mine) | (granted.payload.op == TagOp.WRITE) | (granted.payload.op == TagOp.READ))
+
+    # Rows of writes.
+    rows = Array(Cat(r.payload.row, r.payload.strobe) for r in dut.requests)
+    write = mine & (Array(r.payload.op.as_value() for r in dut.requests)[who] == MemoryOp.WRITE.value)
+    claim.always(~write | (dut.writes.valid & dut.writes.ready
+                           & (Cat(dut.writes.payload.row, dut.writes.payload.strobe) == rows[who])))
+    claim.always(~dut.writes.valid | taken.any())
+
+    # Somebody is served whenever nothing is in the way.
+    free = dut.writes.ready & ~dut.hold & ~dut.cleaner.valid & (~granted.valid | granted.ready)
+    claim.always(~(requests.any() & free) | taken.any())
+    choice = Signal(ceil_log2(count))
+    for n in range(count):
+        with m.If(taken[n]):
+            m.d.comb += choice.eq(n)
+    _no_starvation(claim, claim.inside("dut.above", count), requests, taken.any(), choice, who)
+    return claim

@@ -1,0 +1,81 @@
+"""First in, first out: what queues, and all that contains them, promise."""
+
+from dataclasses import dataclass
+
+from amaranth.hdl import Array, Module, Mux, Signal, Value, ValueLike
+from amaranth.utils import exact_log2
+
+from fgpu.cache.queue import Queue
+
+from .prover import Claim
+
+__all__ = ["Followed", "fifo", "follow", "queue_claim"]
+
+
+@dataclass
+class Followed:
+    """One payload, any one, on its way: ``ahead`` of it are so many, and it has this ``value``."""
+
+    active: Signal
+    ahead: Signal
+    value: Signal
+
+
+def follow(claim: Claim, push: ValueLike, ahead: ValueLike, value: ValueLike, pop: ValueLike, *, bits: int,
+           name: str = "") -> Followed:
+    """Follow the payload of any ``push``: when ``ahead`` others have gone, it must come.
+
+    What holds for a payload that nobody can tell from the others holds for each of them.
+    """
+    m: Module = claim.m
+    it = Followed(Signal(), Signal(bits), Signal(len(Value.cast(value))))
+    choose = claim.free(f"follow{name}")
+    with m.If(~it.active):
+        with m.If(choose & push):
+            m.d.sync += [it.active.eq(1), it.ahead.eq(ahead), it.value.eq(value)]
+    with m.Elif(pop):
+        m.d.sync += [it.ahead.eq(it.ahead - 1), it.active.eq(it.ahead != 0)]
+    return it
+
+
+def fifo(claim: Claim, path: str, push: ValueLike, before: ValueLike, pop: ValueLike, valid: ValueLike,
+         after: ValueLike, *, depth: int, registered: bool = False, contents: bool = True) -> Signal:
+    """State that what is pushed comes, once, in order and a cycle later; ``path`` is of a :class:`Queue` inside.
+
+    Returns how many payloads are inside. Without ``contents``, only their number is stated, not what they are.
+    """
+    bits = exact_log2(depth) + 3
+    inside = claim.count(push, pop, bits)
+    claim.always(claim.same(valid, inside != 0))
+    claim.always(inside <= depth + registered)
+
+    in_register = Value.cast(valid) if registered else Value.cast(0)
+    level = claim.inside(f"{path}.level", range(depth + 1))
+    claim.invariant(level + in_register == inside)
+    if not contents:
+        return inside
+
+    it = follow(claim, push, inside - pop, before, pop, bits=bits, name=path.replace(".", "_"))
+    claim.always(~it.active | (it.ahead != 0) | claim.same(after, it.value))
+    # How all that relates to the pointers and the memory.
+    claim.invariant(~it.active | (it.ahead < inside))
+    width = len(Value.cast(before))
+    pointers = exact_log2(depth)
+    read, write = (claim.inside(f"{path}.{port}__addr", pointers) for port in ("read", "write"))
+    claim.invariant((read + level)[:pointers] == write)
+    words = Array(claim.inside(f"{path}.storage[{n}]", width) for n in range(depth))
+    place = Signal(pointers)
+    claim.m.d.comb += place.eq(read + it.ahead - in_register)
+    claim.invariant(~it.active | (it.ahead < in_register) | (Mux(it.active, words[place], 0) == it.value))
+    return inside
+
+
+def queue_claim(depth: int, registered: bool, queue: type[Queue] = Queue) -> Claim:
+    """A queue, with room for all of ``depth``."""
+    dut = queue(3, depth=depth, registered=registered)
+    claim = Claim(dut=dut)
+    push, pop = dut.input.valid & dut.input.ready, dut.output.valid & dut.output.ready
+    inside = fifo(claim, "dut", push, dut.input.payload, pop, dut.output.valid, dut.output.payload,
+                  depth=depth, registered=registered)
+    claim.always(dut.input.ready | (inside >= depth))
+    return claim

@@ -1,0 +1,72 @@
+"""What the tag stage and the tag managers promise together: one owner for each line."""
+
+from amaranth.hdl import Array, Cat, Module, Signal, Value
+from amaranth.utils import exact_log2
+
+from fgpu.cache.payloads import TagOp, index_bits
+from fgpu.cache.tag_manager import TagManagers
+from fgpu.cache.tag_stage import GROUP_LINES, LineState, TagStage
+from fgpu.config import Config
+
+from .prover import Claim
+from .tag_manager_claim import follow_entries
+
+
+def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Claim:
+    """While a line is on its way to memory, it is neither read from memory nor written back a second time.
+
+    The surroundings: any reads, writes and early write-backs, between two sweeps of the cleaner.
+    """
+    stage, managers = tag_stage(config), TagManagers(config)
+    claim = Claim(stage=stage, managers=managers)
+    m: Module = claim.m
+    claim.drive(managers.allocations.valid, stage.allocations.valid)
+    claim.drive(managers.allocations.payload, stage.allocations.payload)
+    claim.drive(stage.allocations.ready, managers.allocations.ready)
+    for inward, outward in [(stage.spare, managers.spare), (stage.spare_retirement, managers.spare_retirement),
+                            (stage.conflict, managers.conflict), (managers.line, stage.line)]:
+        claim.drive(inward, outward)
+    claim.assume(~stage.sweep.active & ~stage.sweep.invalidate)
+    op = stage.requests.payload.op.as_value()
+    claim.assume((op == TagOp.READ.value) | (op == TagOp.WRITE.value) | (op == TagOp.RETIRE.value))
+
+    entries = follow_entries(claim, managers, "managers", config)
+    line = claim.constant("line", config.line_address_bits)
+    leaving = Signal()
+    m.d.comb += leaving.eq(Cat(entries.evicts[n] & (victim == line)
+                               for n, victim in enumerate(entries.victims)).any())
+    claim.always(~(stage.fills.valid & (stage.fills.payload.line == line)) | ~leaving)
+    evicted = entries.allocate & stage.allocations.payload.evict & (stage.allocations.payload.victim == line)
+    claim.always(~evicted | ~leaving)
+    claim.always(~stage.fills.valid | (entries.allocate & (stage.fills.payload.id == entries.taken)))
+
+    claim.reachable(leaving & stage.stall.victim)
+    claim.reachable(claim.past(leaving & stage.stall.victim) & stage.fills.valid & ~leaving)
+
+    # A line that is here does not leave, and the tag stage knows what is here.
+    low, lane_bits = index_bits(config), exact_log2(GROUP_LINES)
+    tag_bits = config.line_address_bits - low
+    tags = Array(claim.inside(f"stage.tags[{n}]", tag_bits) for n in range(config.cache_lines))
+    groups = Array(claim.inside(f"stage.states[{n}]", 3 * GROUP_LINES)
+                   for n in range(config.cache_lines // GROUP_LINES))
+
+    def state(index: Signal, name: str) -> Signal:
+        found = Signal(LineState, name=name)
+        m.d.comb += found.eq(Array(groups)[index[lane_bits:]].word_select(index[:lane_bits], 3))
+        return found
+
+    here = Signal()
+    m.d.comb += here.eq(state(line[:low], "here_state").valid & (tags[line[:low]] == line[low:]))
+    claim.invariant(~here | ~leaving)
+    t1_valid, t1_match = claim.inside("stage.t1_valid", 1), claim.inside("stage.t1_match", 1)
+    t1_old, t1_old_tag = claim.inside("stage.t1_old", 3), claim.inside("stage.t1_old_tag", tag_bits)
+    t1 = claim.inside("stage.t1", len(Value.cast(stage.requests.payload)))
+    t1_op = t1[:len(op)]
+    claim.invariant(~t1_valid | (t1_op == TagOp.READ.value) | (t1_op == TagOp.WRITE.value)
+                    | (t1_op == TagOp.RETIRE.value))
+    known, known_tag = state(stage.line[:low], "known"), Signal(tag_bits)
+    m.d.comb += known_tag.eq(tags[stage.line[:low]])
+    claim.invariant(~t1_valid | claim.same(t1_old, known))
+    claim.invariant(~t1_valid | (t1_old_tag == known_tag))
+    claim.invariant(~t1_valid | (t1_match == (t1_old_tag == stage.line[low:])))
+    return claim

@@ -1,0 +1,44 @@
+"""Round-robin and the cache's arbiter, proven."""
+
+from pathlib import Path
+
+import pytest
+
+from .arbitration_claims import arbiter_claim, round_robin_claim
+from .prover import mutant
+
+
+@pytest.mark.parametrize("count", [2, 3, 8])
+def test_round_robin(count: int, tmp_path: Path) -> None:
+    round_robin_claim(count).prove(tmp_path, depth=2)
+
+
+def test_arbiter(tmp_path: Path) -> None:
+    arbiter_claim().prove(tmp_path, depth=2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new"), [
+    ("above[number].eq(self.choice < number)", "above[number].eq(self.choice > number)"),
+    ("self.accept & self.valid", "self.valid"),
+    ("Mux((self.requests & above).any(), self.requests & above, self.requests)", "self.requests | above"),
+])
+def test_mutants_of_round_robin_fail(old: str, new: str, tmp_path: Path) -> None:
+    chooser = mutant("fgpu.round_robin", old, new).RoundRobin
+    holds, _ = round_robin_claim(4, chooser).check(tmp_path, "bmc", depth=12)
+    assert not holds
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new"), [
+    ("above[cu].eq(choice < cu)", "above[cu].eq(0)"),
+    ("& ~self.hold & ~self.cleaner.valid", "& ~self.hold"),
+    ("space & self.writes.ready & ~self.hold", "space & ~self.hold"),
+    ("space.eq(~self.granted.valid | self.granted.ready)", "space.eq(1)"),
+    ("self.granted.payload.cu.eq(choice)", "self.granted.payload.cu.eq(0)"),
+    ("self.writes.valid.eq(accept & self.pending", "self.writes.valid.eq(self.pending"),
+])
+def test_mutants_of_the_arbiter_fail(old: str, new: str, tmp_path: Path) -> None:
+    arbiter = mutant("fgpu.cache.arbiter", old, new).Arbiter
+    holds, _ = arbiter_claim(arbiter).check(tmp_path, "bmc", depth=12)
+    assert not holds

@@ -1,0 +1,86 @@
+"""The AXI ports, proven."""
+
+from pathlib import Path
+
+import pytest
+
+from fgpu.config import Config
+
+from .axi_claims import addresses_claim, lite_claim, write_data_claim
+from .prover import mutant
+
+WIDE = Config(cache_line=64, cache_banks=8, axi_data_width=64, tag_managers=1)
+EVEN = Config(cache_line=128, cache_banks=1, axi_data_width=32, tag_managers=8)
+CONFIGS = pytest.mark.parametrize("config", [WIDE, EVEN], ids=["wide", "even"])
+
+
+@CONFIGS
+def test_addresses(config: Config, tmp_path: Path) -> None:
+    addresses_claim(config).prove(tmp_path, depth=2)
+
+
+@pytest.mark.long
+def test_addresses_are_those_asked_for(tmp_path: Path) -> None:
+    addresses_claim(WIDE, contents=True).prove(tmp_path, "bmc", depth=6)
+
+
+@CONFIGS
+def test_write_data(config: Config, tmp_path: Path) -> None:
+    write_data_claim(config).prove(tmp_path, depth=2)
+
+
+@pytest.mark.long
+def test_write_data_are_those_pushed(tmp_path: Path) -> None:
+    write_data_claim(WIDE, contents=True).prove(tmp_path, "bmc", depth=9)
+
+
+def test_lite(tmp_path: Path) -> None:
+    lite_claim().prove(tmp_path, depth=3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new"), [
+    ("length = config.burst_beats - 1", "length = config.burst_beats"),
+    ("axi.araddr.eq(reads.output.payload.line << config.line_offset_bits)",
+     "axi.araddr.eq(reads.output.payload.line << 5)"),
+    ("axi.arvalid.eq(reads.output.valid)", "axi.arvalid.eq(reads.output.valid & axi.arready)"),
+    ("writes.output.ready.eq(axi.awready)", "writes.output.ready.eq(1)"),
+    ("size = exact_log2(config.axi_data_width // 8)", "size = 2"),
+])
+def test_mutants_of_the_master_fail(old: str, new: str, tmp_path: Path) -> None:
+    master = mutant("fgpu.axi.master", old, new).AXIMaster
+    holds, _ = addresses_claim(WIDE, master=master).check(tmp_path, "bmc", depth=5)
+    assert not holds
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new", "contents"), [
+    ("beat_last = beat[:exact_log2(config.burst_beats)].all()", "beat_last = beat.all()", False),
+    ("take.eq((complete != 0) & (~self.beats.valid | self.beats.ready))",
+     "take.eq((reserved != 0) & (~self.beats.valid | self.beats.ready))", False),
+    ("(~self.beats.valid | self.beats.ready))", "1)", False),
+    ("(self.input.push & row_last)", "self.input.push", False),
+    ("Cat(word.dirty for word in words)", "-1", True),
+])
+def test_mutants_of_the_pipeline_fail(old: str, new: str, contents: bool, tmp_path: Path) -> None:
+    pipeline = mutant("fgpu.cache.write_pipeline", old, new).WritePipeline
+    holds, _ = write_data_claim(WIDE, contents=contents, pipeline=pipeline).check(tmp_path, "bmc", depth=14)
+    assert not holds
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new"), [
+    ("write_pending.eq(axi.awvalid & axi.wvalid & (~axi.bvalid | axi.bready))",
+     "write_pending.eq(axi.awvalid & axi.wvalid)"),
+    ("write_pending.eq(axi.awvalid & axi.wvalid & ", "write_pending.eq(axi.awvalid & "),
+    ("with m.If(axi.bready):", "with m.If(1):"),
+    ("legal & axi.wstrb.all()", "legal"),
+    ("bus.mapped & (address[:2] == 0)", "bus.mapped"),
+    ("write_pending & ~(read_pending & prefer_read)", "write_pending"),
+    ("bus.read_done | ~legal", "bus.read_done"),
+    ("axi.rresp.eq(Mux(legal, Response.OKAY, Response.SLVERR))", "axi.rresp.eq(Response.OKAY)"),
+])
+def test_mutants_of_the_slave_fail(old: str, new: str, tmp_path: Path) -> None:
+    slave = mutant("fgpu.axi.lite", old, new).AXI4LiteSlave
+    holds, _ = lite_claim(slave).check(tmp_path, "bmc", depth=10)
+    assert not holds

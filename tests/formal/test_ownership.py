@@ -1,0 +1,44 @@
+"""One owner for each cache line, proven."""
+
+from pathlib import Path
+
+import pytest
+
+from fgpu.config import Config
+
+from .ownership_claim import ownership_claim
+from .prover import mutant
+
+SMALL = Config(cache_size=4, cache_line=128, tag_managers=1)
+
+
+def test_single_owner(tmp_path: Path) -> None:
+    ownership_claim(SMALL).prove(tmp_path, depth=2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("config", [
+    SMALL.replace(cache_line=64, tag_managers=2), SMALL.replace(tag_managers=8),
+], ids=["64 lines", "8 managers"])
+def test_larger_single_owner(config: Config, tmp_path: Path) -> None:
+    ownership_claim(config).prove(tmp_path, depth=2)
+
+
+@pytest.mark.long
+def test_victims_are_waited_for(tmp_path: Path) -> None:
+    """The assumptions leave room for what the claim is about."""
+    ownership_claim(SMALL).prove(tmp_path, "cover", depth=12)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new"), [
+    ("self.stall.victim.eq(t1_serves & ~hit & self.conflict)", "self.stall.victim.eq(0)"),
+    ("hit.eq(t1_match & t1_old.valid)", "hit.eq(t1_old.valid)"),
+    ("t0_follows.eq(t1_settles & (t1_index == t0_index))", "t0_follows.eq(0)"),
+    ("self.allocations.payload.victim.eq(Cat(t1_index, t1_old_tag))", "self.allocations.payload.victim.eq(t1.line)"),
+    ("self.fills.valid.eq(t1_go & fill)", "self.fills.valid.eq(t1_valid & fill)"),
+])
+def test_mutants_fail(old: str, new: str, tmp_path: Path) -> None:
+    stage = mutant("fgpu.cache.tag_stage", old, new).TagStage
+    holds, _ = ownership_claim(SMALL, stage).check(tmp_path, "bmc", depth=12)
+    assert not holds
