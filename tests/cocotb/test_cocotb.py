@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("cocotbext.axi", reason="needs cocotb: pip install 'fgpu[cocotb]'")
+pytest.importorskip("cocotbext.axi", reason="needs cocotb: pip install 'fgpu[test]'")
 
 from cocotb_tools.runner import get_results, get_runner
 

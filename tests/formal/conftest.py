@@ -14,4 +14,4 @@ def solvers() -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for program in ("yowasp-sby", "z3"):
         if shutil.which(program, path=path) is None:
-            pytest.skip(f"needs {program}: pip install 'fgpu[formal]'")
+            pytest.skip(f"needs {program}: pip install 'fgpu[test]'")
