@@ -1,5 +1,6 @@
 """One benchmark run on one configuration, and what it took."""
 
+import math
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
@@ -11,8 +12,9 @@ from fgpu.errors import FgpuError, LaunchError
 from sim import Buffer, Device
 from sim.device import MAX_CYCLES, Latency
 
+from .patterns import EVERY
 from .reference import reference_cycles
-from .registry import BENCHMARKS, GROUP_SIZE, Problem
+from .registry import GROUP_SIZE, Problem
 
 __all__ = ["Record", "run_benchmark"]
 
@@ -50,6 +52,7 @@ class Record:
     engine: str
     seed: int
     launches: int
+    work_items: int
     cycles: int | None
     """Clock cycles; None on the functional engine and where the run failed."""
     instructions: int
@@ -90,9 +93,9 @@ def run_benchmark(name: str, size: int, *, config: Config | None = None, engine:
     Raises :class:`~fgpu.errors.FgpuError` for a benchmark, size or configuration that there is not.
     """
     config = config or Config()
-    if name not in BENCHMARKS:
-        raise LaunchError(f"there is no benchmark {name!r}; choose from {', '.join(BENCHMARKS)}")
-    benchmark = BENCHMARKS[name]
+    if name not in EVERY:
+        raise LaunchError(f"there is no benchmark {name!r}; choose from {', '.join(EVERY)}")
+    benchmark = EVERY[name]
     problem = benchmark.problem(size, group_size=group_size, seed=seed)
     image = benchmark.image(config)
     counts: Counter[str] = Counter()
@@ -104,7 +107,7 @@ def run_benchmark(name: str, size: int, *, config: Config | None = None, engine:
         try:
             for index, step in enumerate(problem.steps):
                 run = device.launch(
-                    image, name, global_size=step.global_size, local_size=step.local_size,
+                    image, benchmark.kernel, global_size=step.global_size, local_size=step.local_size,
                     args=[buffers[arg] if isinstance(arg, str) else arg for arg in step.args],
                     initialize=index == 0, clean=index == last, max_cycles=max_cycles)
                 counts.update(instructions=run.instructions, work_item_instructions=run.work_item_instructions)
@@ -117,7 +120,8 @@ def run_benchmark(name: str, size: int, *, config: Config | None = None, engine:
     has_clock = engine != "functional" and failure is None
     return Record(
         kernel=name, size=size, cus=config.compute_units, group_size=group_size, engine=engine, seed=seed,
-        launches=len(problem.steps), cycles=cycles if has_clock else None, instructions=counts["instructions"],
+        launches=len(problem.steps), work_items=sum(math.prod(step.global_size) for step in problem.steps),
+        cycles=cycles if has_clock else None, instructions=counts["instructions"],
         work_item_instructions=counts["work_item_instructions"], seconds=seconds, passed=failure is None,
         failure=failure, stats=dict(stats),
         reference_cycles=reference_cycles(name, size, config.compute_units, group_size))

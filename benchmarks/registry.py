@@ -13,14 +13,15 @@ from compiler import Image, compile_opencl
 from fgpu.config import Config
 from fgpu.errors import LaunchError
 
-__all__ = ["BENCHMARKS", "GROUP_SIZE", "Benchmark", "Problem", "Step"]
+__all__ = ["BENCHMARKS", "GROUP_SIZE", "TILE", "Benchmark", "Problem", "Step", "groups", "numbers", "side"]
 
 GROUP_SIZE: Final = 64
 """Work-items of a work-group unless said otherwise."""
 _GROUP_SIZES: Final = (GROUP_SIZE, 32, 128, 256, 512)
 _KERNELS: Final = Path(__file__).parent / "kernels"
 _TAPS: Final = 12
-_TILE: Final = 8
+TILE: Final = 8
+"""Work-items along a side of the square work-groups of problems on matrices."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """A kernel to measure. ``size`` is its number of output elements everywhere."""
+    """A kernel to measure. ``size`` is its number of output elements everywhere; access patterns write one a
+    work-item."""
 
     name: str
     summary: str
@@ -58,11 +60,16 @@ class Benchmark:
     """The problem for a size and a work-group size in work-items."""
     group_sizes: tuple[int, ...] = _GROUP_SIZES
     """Work-group sizes that it can run with."""
+    kernel: str = ""
+    """Name of the kernel, and of its file; that of the benchmark unless given."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", self.kernel or self.name)
 
     @property
     def source(self) -> Path:
-        """The OpenCL C file, whose kernel has the benchmark's name."""
-        return _KERNELS / f"{self.name}.cl"
+        """The OpenCL C file."""
+        return _KERNELS / f"{self.kernel}.cl"
 
     def problem(self, size: int, *, group_size: int = GROUP_SIZE, seed: int = 0) -> Problem:
         """Data, launches and result for ``size``.
@@ -86,11 +93,12 @@ def _compiled(source: Path, config: Config) -> Image:
     return compile_opencl(source.read_text(encoding="utf-8"), filename=str(source), config=config)
 
 
-def _numbers(rng: np.random.Generator, *shape: int) -> np.ndarray:
+def numbers(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Random words."""
     return rng.integers(-(1 << 31), 1 << 31, shape, dtype=np.int32)
 
 
-def _groups(name: str, size: int, group_size: int) -> tuple[int]:
+def groups(name: str, size: int, group_size: int) -> tuple[int]:
     """The local size of a one-dimensional problem; small ones make one smaller group."""
     local = min(size, group_size)
     if size % local:
@@ -99,33 +107,39 @@ def _groups(name: str, size: int, group_size: int) -> tuple[int]:
 
 
 def _copy(size: int, group_size: int, rng: np.random.Generator) -> Problem:
-    a = _numbers(rng, size)
-    step = Step((size,), _groups("copy", size, group_size), ("in", "out"))
+    a = numbers(rng, size)
+    step = Step((size,), groups("copy", size, group_size), ("in", "out"))
     return Problem({"in": a, "out": np.zeros_like(a)}, "out", a, (step,))
 
 
 def _elementwise(name: str, operation: np.ufunc) -> Callable[[int, int, np.random.Generator], Problem]:
     def make(size: int, group_size: int, rng: np.random.Generator) -> Problem:
-        a, b = _numbers(rng, size), _numbers(rng, size)
-        step = Step((size,), _groups(name, size, group_size), ("a", "b", "out"))
+        a, b = numbers(rng, size), numbers(rng, size)
+        step = Step((size,), groups(name, size, group_size), ("a", "b", "out"))
         return Problem({"a": a, "b": b, "out": np.zeros_like(a)}, "out", operation(a, b), (step,))
     return make
 
 
 def _fir(size: int, group_size: int, rng: np.random.Generator) -> Problem:
-    samples, coefficients = _numbers(rng, size + _TAPS - 1), _numbers(rng, _TAPS)
+    samples, coefficients = numbers(rng, size + _TAPS - 1), numbers(rng, _TAPS)
     windows = np.lib.stride_tricks.sliding_window_view(samples, _TAPS)
-    step = Step((size,), _groups("fir", size, group_size), ("in", "coeff", "out", _TAPS))
+    step = Step((size,), groups("fir", size, group_size), ("in", "coeff", "out", _TAPS))
     return Problem({"in": samples, "coeff": coefficients, "out": np.zeros(size, np.int32)}, "out",
                    (windows * coefficients).sum(axis=1, dtype=np.int32), (step,))
 
 
-def _matmul(size: int, group_size: int, rng: np.random.Generator) -> Problem:
+def side(name: str, size: int) -> int:
+    """n of a problem on n x n matrices."""
     n = math.isqrt(size)
-    if n * n != size or n % _TILE:
-        raise LaunchError(f"matmul: the size {size} is not n x n with n a multiple of {_TILE}, as 256 or 1024")
-    a, b = _numbers(rng, n, n), _numbers(rng, n, n)
-    step = Step((n, n), (_TILE, _TILE), ("a", "b", "c", n))
+    if n * n != size or n % TILE:
+        raise LaunchError(f"{name}: the size {size} is not n x n with n a multiple of {TILE}, as 256 or 1024")
+    return n
+
+
+def _matmul(size: int, group_size: int, rng: np.random.Generator) -> Problem:
+    n = side("matmul", size)
+    a, b = numbers(rng, n, n), numbers(rng, n, n)
+    step = Step((n, n), (TILE, TILE), ("a", "b", "c", n))
     return Problem({"a": a, "b": b, "c": np.zeros_like(a)}, "c", a @ b, (step,))
 
 
@@ -145,7 +159,7 @@ _ALL = (
     Benchmark(name="vec_mul", summary="out = a * b", sizes=(256, 1024), make=_elementwise("vec_mul", np.multiply)),
     Benchmark(name="fir", summary=f"FIR filter of {_TAPS} taps", sizes=(256, 1024), make=_fir),
     Benchmark(name="matmul", summary="c = a * b, n x n matrices of size n * n", sizes=(256, 1024), make=_matmul,
-              group_sizes=(_TILE * _TILE,)),
+              group_sizes=(TILE * TILE,)),
     Benchmark(name="bitonic", summary="bitonic sort, a launch a pass", sizes=(256,), make=_bitonic),
 )
 

@@ -34,32 +34,35 @@ _Job = tuple[str, int, int]
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the data.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Write one record a run to FILE.")
+@click.option("--patterns", is_flag=True, help="Without KERNEL: the access patterns instead.")
 @click.option("--compare", is_flag=True, help="Also show how far each run is from its bound.")
 @engine_options
 @config_options(omit=("compute_units",))
 def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...], group_size: int, seed: int,
-          json_file: Path | None, compare: bool, engine: str, latency: Any, max_cycles: int,
+          json_file: Path | None, patterns: bool, compare: bool, engine: str, latency: Any, max_cycles: int,
           config: Config) -> None:
     """Run benchmark kernels and check their results: copy, vec_add, vec_mul, fir, matmul, bitonic.
 
-    Without KERNEL all are run. The exit code is 1 if any result is wrong. The reference's cycles are
-    those of the configuration `--preset reference`.
+    Without KERNEL these are run; there are access patterns, too: stride2, stride32, reverse, gather,
+    scatter, broadcast, transpose, char_copy, whose sizes are work-items. The exit code is 1 if any result
+    is wrong. The reference's cycles are those of the configuration `--preset reference`.
 
     \b
     Example:
       fgpu bench matmul fir --cus 1,4 --sizes 256,1024 --json bench.json
     """
-    from benchmarks import BENCHMARKS, run_benchmark
+    from benchmarks import BENCHMARKS, EVERY, PATTERNS, run_benchmark
     from sim import Device
 
-    unknown = [name for name in kernels if name not in BENCHMARKS]
+    unknown = [name for name in kernels if name not in EVERY]
     if unknown:
-        raise LaunchError(f"there is no benchmark {unknown[0]!r}; choose from {', '.join(BENCHMARKS)}")
+        raise LaunchError(f"there is no benchmark {unknown[0]!r}; choose from {', '.join(EVERY)}")
+    default = PATTERNS if patterns else BENCHMARKS
     configs = {units: config.replace(compute_units=units) for units in cus}
-    jobs: list[_Job] = [(name, size, units) for name in kernels or BENCHMARKS for units in cus
-                        for size in sizes or BENCHMARKS[name].sizes]
+    jobs: list[_Job] = [(name, size, units) for name in kernels or default for units in cus
+                        for size in sizes or EVERY[name].sizes]
     for name, size, _ in jobs:
-        BENCHMARKS[name].problem(size, group_size=group_size, seed=seed)    # refuses what there is not
+        EVERY[name].problem(size, group_size=group_size, seed=seed)    # refuses what there is not
     if engine == "verilator":
         for variant in configs.values():    # builds of models show their own progress
             Device(variant, engine=engine).close()
@@ -104,16 +107,17 @@ def _print(records: "list[Record]") -> None:
 
 
 def _compare(records: "list[Record]", config: Config) -> None:
-    """How close each run is to what issue and memory allow, and the mean speed-up over the reference."""
+    """How close each run, and each of its work-items, is to what issue and memory allow; the mean speed-up."""
     table = Table("kernel", pad_edge=False, box=None, title="Bounds", title_justify="left")
-    for title in ("size", "CUs", "issue", "memory", "start and end", "cycles", "of the bound"):
+    for title in ("size", "CUs", "issue", "memory", "start and end", "cycles", "of the bound", "per item", "at best"):
         table.add_column(title, justify="right")
     for record in records:
         if record.cycles is None:
             continue
         bound = record.bound(config)
         table.add_row(record.kernel, str(record.size), str(record.cus), _number(bound.issue), _number(bound.memory),
-                      _number(bound.overhead), _number(record.cycles), f"{record.cycles / bound.total:.2f}")
+                      _number(bound.overhead), _number(record.cycles), f"{record.cycles / bound.total:.2f}",
+                      f"{record.cycles / record.work_items:.2f}", f"{bound.total / record.work_items:.2f}")
     console = Console(highlight=False)
     console.print()
     console.print(table)

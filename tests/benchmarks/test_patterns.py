@@ -1,0 +1,61 @@
+"""The access patterns: right results, and their place in ``fgpu bench``."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks import BENCHMARKS, EVERY, PATTERNS, run_benchmark
+from fgpu.cli import main
+from fgpu.config import Config
+from fgpu.errors import LaunchError
+
+OPTIONS = ["--sizes", "64", "--engine", "functional", "--json", "out.json"]
+
+
+@pytest.mark.parametrize("size", [64, 1024])
+@pytest.mark.parametrize("name", PATTERNS)
+def test_result_is_right(name: str, size: int) -> None:
+    record = run_benchmark(name, size, engine="functional", seed=size)
+    assert record.failure is None
+    assert record.work_items == size
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_problem_does_what_it_says(name: str) -> None:
+    """As many different words are written as there are work-items, and most move."""
+    problem = PATTERNS[name].problem(256)
+    changed = (problem.expected != problem.arrays[problem.output]).sum()
+    assert 250 <= changed <= 256    # a few random values may be 0
+
+
+def test_work_items_are_those_of_all_launches() -> None:
+    assert run_benchmark("bitonic", 256, engine="functional").work_items == 36 * 128
+    assert run_benchmark("matmul", 256, engine="functional").work_items == 256
+
+
+def test_names_differ() -> None:
+    assert len(EVERY) == len(BENCHMARKS) + len(PATTERNS)
+
+
+def test_transpose_needs_a_square() -> None:
+    with pytest.raises(LaunchError, match=re.escape("transpose: the size 128 is not n x n with n a multiple of 8")):
+        PATTERNS["transpose"].problem(128)
+
+
+def test_bound() -> None:
+    """8 wavefronts of 10 instructions; the functional engine counts no bytes."""
+    bound = run_benchmark("reverse", 512, engine="functional").bound(Config())
+    assert (bound.issue, bound.memory, bound.total) == (8 * 8 * 10, 0, 8 * 8 * 10 + bound.overhead)
+
+
+def test_bench_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["bench", "--patterns", *OPTIONS])
+    assert result.exit_code == 0, result.output
+    assert [record["kernel"] for record in json.loads(Path("out.json").read_text())] == list(PATTERNS)
+    result = CliRunner().invoke(main, ["bench", "gather", "copy", *OPTIONS])
+    assert [record["kernel"] for record in json.loads(Path("out.json").read_text())] == ["gather", "copy"]
+    assert "stride32" in CliRunner().invoke(main, ["bench", "--help"]).output
