@@ -7,7 +7,7 @@ from fgpu.errors import CompileError
 from fgpu.isa import REGISTER_COUNT, STACK_POINTER
 
 from .liveness import live_out
-from .mir import ZERO, MachineFunction, Op, Pseudo
+from .mir import MachineFunction, Op, Pseudo
 from .spill import spill
 
 __all__ = ["allocate"]
@@ -29,6 +29,8 @@ def _equal_values(ops: Iterable[Op]) -> dict[Op, set[int]]:
     for op in ops:
         if op.dst is None:
             continue
+        for register in op.clobbers:
+            holders.pop(register, set()).discard(register)
         same: set[int] = set()
         if op.opcode is Pseudo.MOVE:
             same = holders.setdefault(op.rs, {op.rs})
@@ -63,6 +65,8 @@ class _Graph:
                     self.cost[op.dst] = self.cost.get(op.dst, 0) + (0 if op.is_cheap else weight)
                     live.discard(op.dst)
                     self._define(op.dst, live - equal.get(op, set()))
+                for register in op.clobbers:
+                    self._define(register, live)
                 if op.opcode is Pseudo.MOVE:
                     self.moves.append((weight, op))
                 live.update(op.uses)
@@ -94,7 +98,9 @@ def _coalesce(function: MachineFunction, graph: _Graph) -> None:
     for _, op in sorted(graph.moves, key=lambda item: -item[0]):
         assert op.dst is not None
         a, b = final(op.dst), final(op.rs)
-        if a != b and b not in graph.edges.get(a, ()):
+        if b < REGISTER_COUNT:
+            a, b = b, a
+        if a != b and b not in graph.edges.get(a, ()) and (a >= REGISTER_COUNT or _may_be(b, graph)):
             graph.merge(a, b)
             merged[b] = a
     for block in function.blocks.values():
@@ -106,10 +112,15 @@ def _coalesce(function: MachineFunction, graph: _Graph) -> None:
         block.ops = [op for op in block.ops if op.dst is None or op.dst not in equal[op]]
 
 
+def _may_be(register: int, graph: _Graph) -> bool:
+    """Whether ``register`` may become a physical one: if it is virtual, and would find a place anyway."""
+    return register >= REGISTER_COUNT and len(graph.edges.get(register, ())) < len(COLOURS)
+
+
 def _colour(graph: _Graph, temporaries: set[int]) -> tuple[dict[int, int], list[int]]:
     """A colour for each register, and the registers for which none was left."""
     degree = {register: len(others) for register, others in graph.edges.items()}
-    todo = set(degree)
+    todo = {register for register in degree if register >= REGISTER_COUNT}
     easy = sorted(register for register in todo if degree[register] < len(COLOURS))
     stack = []
     while todo:
@@ -123,7 +134,7 @@ def _colour(graph: _Graph, temporaries: set[int]) -> tuple[dict[int, int], list[
             degree[other] -= 1
             if degree[other] == len(COLOURS) - 1:
                 heapq.heappush(easy, other)
-    colours: dict[int, int] = {}
+    colours = {register: register for register in range(REGISTER_COUNT)}
     failed = []
     for register in reversed(stack):
         taken = {colours[other] for other in graph.edges[register] if other in colours}
@@ -145,7 +156,6 @@ def allocate(function: MachineFunction) -> int:
         graph = _Graph(function)
         colours, failed = _colour(graph, temporaries)
         if not failed:
-            colours[ZERO] = ZERO
             for block in function.blocks.values():
                 for op in block.reading():
                     op.substitute(colours.__getitem__)

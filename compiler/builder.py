@@ -2,7 +2,7 @@
 
 from fgpu.isa import Opcode, by_opcode
 
-from .mir import COMMUTATIVE, ZERO, MachineBlock, MachineFunction, Op, Pseudo
+from .mir import ARGUMENTS, COMMUTATIVE, ZERO, Callee, MachineBlock, MachineFunction, Op, Pseudo
 
 __all__ = ["Builder", "signed"]
 
@@ -60,6 +60,23 @@ class Builder:
     def effect(self, opcode: Opcode, rs: int = ZERO, rt: int = ZERO, rd: int = ZERO, imm: int = 0) -> None:
         """Append an operation without a destination."""
         self.block.ops.append(Op(opcode, None, rs, rt, rd, imm))
+
+    def argument(self, number: int) -> int:
+        """The argument ``number`` of the routine that is being built."""
+        dst = self.function.new_register()
+        self.block.ops.append(Op(Pseudo.MOVE, dst, ARGUMENTS[number]))
+        return dst
+
+    def give_back(self, register: int) -> None:
+        """Let ``register`` be the result of the routine."""
+        self.block.ops.append(Op(Pseudo.RESULT, rs=register))
+
+    def call(self, callee: Callee, arguments: list[int]) -> int:
+        """The result of a call of ``callee``."""
+        dst = self.function.new_register()
+        rs, rt, rd = [*arguments, ZERO, ZERO, ZERO][:len(ARGUMENTS)]
+        self.block.ops.append(Op(Pseudo.CALL, dst, rs, rt, rd, callee.number, callee))
+        return dst
 
     def const(self, value: int) -> int:
         """A register with the value ``value``."""

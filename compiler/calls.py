@@ -1,4 +1,4 @@
-"""Calls: compiler intrinsics and the work-item functions."""
+"""Calls: of routines, compiler intrinsics and the work-item functions."""
 
 import re
 from collections.abc import Callable
@@ -9,10 +9,14 @@ from fgpu.isa import Opcode, by_opcode
 from .builder import Builder
 from .ir import Constant, Function, Global, Instruction, Module, Type, Value
 from .memory import MemorySelector
-from .mir import ZERO
+from .mir import ZERO, Callee
 from .refusals import unsupported_call
 
-__all__ = ["CallSelector"]
+__all__ = ["CallSelector", "Link"]
+
+Link = Callable[[str], Callee | None]
+"""The routine of a name, compiled into the program; None for another name."""
+
 
 _DIMENSIONS = 3
 _ID_BITS = (WORK_GROUP_MAX - 1).bit_length()
@@ -33,7 +37,8 @@ class CallSelector:
     """Selects code for the calls of one function. ``value`` gives the register of an operand."""
 
     def __init__(self, function: Function, module: Module, config: Config, builder: Builder,
-                 value: Callable[[Value, Type], int], memory: MemorySelector, depth_of: Callable[[str], int]) -> None:
+                 value: Callable[[Value, Type], int], memory: MemorySelector, depth_of: Callable[[str], int],
+                 link: Link) -> None:
         self.function = function
         self.module = module
         self.config = config
@@ -41,6 +46,7 @@ class CallSelector:
         self.value = value
         self.memory = memory
         self.depth_of = depth_of
+        self.link = link
 
     def both(self, call: Instruction) -> tuple[int, int]:
         """Registers of the first two arguments."""
@@ -49,6 +55,9 @@ class CallSelector:
     def call(self, call: Instruction) -> int | None:
         """The result of a call, if it has one."""
         callee = call.detail
+        if (linked := self.link(callee)) is not None:
+            arguments = [self.value(operand, type) for operand, type in zip(call.operands, call.types, strict=True)]
+            return self.builder.call(linked, arguments)
         if callee.startswith(_IGNORED):
             return None
         if callee.startswith(("llvm.memset.p0.", "llvm.memcpy.p0.")):

@@ -7,19 +7,10 @@ from fgpu.config import ATOMICS, Config
 from fgpu.errors import CompileError
 from fgpu.isa import Opcode, decode
 
-from .allocate import allocate
-from .destruct import destruct
-from .emit import emit
-from .expand import expand
-from .floats import expand_floats, floats_as_words
 from .frontend import compile_to_ir
 from .image import Image, Kernel, Parameter
 from .ir import Function, Module
-from .loops import compare_counters_for_equality
-from .lower import lower
-from .optimize import optimize
-from .scalarize import scalarize
-from .tables import localize_tables
+from .program import Program
 
 __all__ = ["compile_opencl"]
 
@@ -42,45 +33,36 @@ def compile_opencl(source: str, *, filename: str = "<opencl>", options: Sequence
     functions = [function for function in module.functions.values() if function.is_kernel]
     if not functions:
         raise CompileError(f"{filename}: there is no __kernel function in this program")
-    words: list[int] = []
+    program = Program(config)
     kernels = {}
     for function in functions:
-        code, scratchpad = _compile_kernel(function, module, config, len(words))
-        kernels[function.name] = Kernel(function.name, len(words), _parameters(function, module), scratchpad,
-                                        len(code), _work_group_size(function, module))
-        words += code
-    if len(words) > config.cram_words:
-        raise CompileError(f"{filename}: the program has {len(words)} instructions; the code RAM holds "
+        entry, scratchpad = _add_kernel(program, function, module)
+        kernels[function.name] = Kernel(function.name, entry, _parameters(function, module), scratchpad,
+                                        len(program.words) - entry, _work_group_size(function, module))
+    if len(program.words) > config.cram_words:
+        raise CompileError(f"{filename}: the program has {len(program.words)} instructions; the code RAM holds "
                            f"{config.cram_words} (cram_size={config.cram_size})")
-    return Image(tuple(words), kernels)
+    return Image(tuple(program.words), kernels)
 
 
-def _compile_kernel(function: Function, module: Module, config: Config, at: int) -> tuple[list[int], int]:
+def _add_kernel(program: Program, function: Function, module: Module) -> tuple[int, int]:
+    """Add a kernel to ``program`` if the configuration has room for what it needs."""
+    config = program.config
     if len(function.parameters) > _PARAMETERS_MAX:
         raise function.error(f"kernel {function.name!r} has {len(function.parameters)} parameters; the hardware "
                              f"has room for {_PARAMETERS_MAX}")
-    floats_as_words(function)
-    scalarize(function)
-    localize_tables(function, module.variables)
-    compare_counters_for_equality(function)
-    expand_floats(function, config.float_ops)
-    expand(function)
-    machine = lower(function, module, config)
-    optimize(machine)
-    destruct(machine)
-    scratchpad = allocate(machine)
+    entry, scratchpad = program.add(function, module)
     if scratchpad > config.scratchpad_words:
         raise function.error(f"kernel {function.name!r} needs {scratchpad} words of scratchpad a work-item for "
                              f"private arrays and spilled registers; scratchpad_size={config.scratchpad_size} gives "
                              f"{config.scratchpad_words}")
-    code = emit(machine, at)
     if not config.sub_integer_stores:
-        for word in code:
+        for word in program.words[entry:]:
             row, _ = decode(word)
             if row.opcode in (Opcode.SB, Opcode.SH):
                 raise function.error(f"kernel {function.name!r} stores 8 or 16 bits ({row.mnemonic}), which needs "
                                      "sub_integer_stores=True")
-    return code, scratchpad
+    return entry, scratchpad
 
 
 def _parameters(function: Function, module: Module) -> tuple[Parameter, ...]:

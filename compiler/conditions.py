@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fgpu.isa import Opcode
+from fgpu.isa import Opcode, by_opcode
 
 from .builder import Builder, signed
 from .ir import Constant, Instruction, Local, Type, Value
@@ -12,6 +12,7 @@ from .mir import ZERO, Op
 __all__ = ["Condition", "ConditionSelector"]
 
 _SWAPPED = {"sgt": "slt", "ugt": "ult", "sge": "sle", "uge": "ule"}
+_IMMEDIATE_MAX = by_opcode[Opcode.SLTIU].immediate_range[-1]
 _BOOL = Type("int", bits=1)
 
 
@@ -31,10 +32,11 @@ class ConditionSelector:
     """Selects code for conditions of one function. ``value`` gives the register of an operand."""
 
     def __init__(self, builder: Builder, value: Callable[[Value, Type], int],
-                 definitions: dict[str, Instruction]) -> None:
+                 definitions: dict[str, Instruction], depth_of: Callable[[str], int]) -> None:
         self.builder = builder
         self.value = value
         self.definitions = definitions
+        self.depth_of = depth_of
         self.known: dict[tuple[str, str], Condition] = {}   # by block and name
 
     def condition(self, value: Value) -> Condition:
@@ -101,6 +103,10 @@ class ConditionSelector:
             is_bool = b.unsigned_bits.get(difference, 32) <= 1
             return Condition(difference, negated=predicate == "eq", is_bool=is_bool)
         is_signed = predicate[0] == "s"
+        if (limit := self.builder.value_of(right)) is not None and predicate == "ult" and self.is_far(limit):
+            # Below a power of two, in two instructions instead of three.
+            upper = self.builder.srl(left, self.builder.const(limit.bit_length() - 1))
+            return Condition(upper, negated=True, is_bool=False)
         bound = self._successor(right, is_signed)
         if predicate.endswith(("le", "gt")) and bound is not None:  # x <= c is x < c + 1
             less = self.builder.less(left, bound, is_signed)
@@ -110,6 +116,10 @@ class ConditionSelector:
         if predicate.endswith("lt"):
             return Condition(self.builder.less(left, right, is_signed))
         return Condition(self.builder.less(right, left, is_signed), negated=True)
+
+    def is_far(self, limit: int) -> bool:
+        """Whether ``limit`` is a power of two that takes two instructions to make, and is not made before a loop."""
+        return limit > _IMMEDIATE_MAX and limit & (limit - 1) == 0 and self.depth_of("") == 0
 
     def _successor(self, register: int, is_signed: bool) -> int | None:
         known = self.builder.value_of(register)

@@ -3,7 +3,7 @@
 from fgpu.isa import Opcode
 
 from .liveness import live_out
-from .mir import ZERO, MachineFunction, Op, Pseudo
+from .mir import ARGUMENTS, ZERO, MachineFunction, Op, Pseudo
 
 __all__ = ["destruct"]
 
@@ -31,8 +31,25 @@ def destruct(function: MachineFunction) -> None:
                 assert op.dst is not None
                 ops.append(_move(op.dst, op.rd))
                 op.rd = op.dst
-            ops.append(op)
+            if op.opcode is Pseudo.CALL:
+                _pass_arguments(op, ops)
+            elif op.opcode is Pseudo.RESULT:
+                ops += [_move(ARGUMENTS[0], op.rs), Op(Pseudo.RESULT, rs=ARGUMENTS[0])]
+            else:
+                ops.append(op)
         block.ops = ops
+
+
+def _pass_arguments(call: Op, ops: list[Op]) -> None:
+    """A call reads and writes the registers that its routine does."""
+    assert call.callee is not None
+    assert call.dst is not None
+    count = call.callee.parameters
+    sources = (call.rs, call.rt, call.rd)[:count]
+    ops += [_move(register, source) for register, source in zip(ARGUMENTS, sources, strict=False)]
+    rs, rt, rd = [*ARGUMENTS[:count], ZERO, ZERO, ZERO][:len(ARGUMENTS)]
+    ops.append(Op(Pseudo.CALL, ARGUMENTS[0], rs, rt, rd, call.imm, call.callee))
+    ops.append(_move(call.dst, ARGUMENTS[0]))
 
 
 def _move(dst: int, source: int) -> Op:

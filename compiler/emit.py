@@ -1,5 +1,7 @@
 """The end of the pipeline: order of the blocks, branches, and instruction words."""
 
+from collections.abc import Sequence
+
 from fgpu.isa import Opcode, Operands, by_opcode, encode
 
 from .mir import ZERO, MachineBlock, MachineFunction, Op, Pseudo
@@ -11,8 +13,11 @@ _DUPLICATE_UP_TO = 4
 """Operations of a last block that are copied rather than jumped to: words are cheaper than time."""
 
 
-def emit(function: MachineFunction, at: int) -> list[int]:
-    """The words of ``function``, whose registers are physical; ``at`` is the word index of the first."""
+def emit(function: MachineFunction, at: int, entries: Sequence[int] = ()) -> list[int]:
+    """The words of ``function``, whose registers are physical; ``at`` is the word index of the first.
+
+    ``entries`` are the word indices of the routines that it may call.
+    """
     _skip_empty_blocks(function)
     order = _layout(function)
     ops: list[Op] = []
@@ -41,6 +46,9 @@ def emit(function: MachineFunction, at: int) -> list[int]:
                 ops.append(Op(Opcode.BEQ))
     for index, name in targets.items():
         ops[index].imm = labels[name] - index - 1
+    for index, op in enumerate(ops):
+        if op.opcode is Pseudo.CALL:
+            ops[index] = Op(Opcode.JSUB, imm=entries[op.imm] - (at + index))
     return [_encode(op) for op in ops]
 
 
@@ -79,6 +87,8 @@ def _layout(function: MachineFunction) -> list[MachineBlock]:
 def _body(block: MachineBlock, ops: list[Op]) -> None:
     """Append copies of the operations of ``block``, pseudo operations as instructions."""
     for op in block.ops:
+        if op.opcode is Pseudo.RESULT or (op.opcode is Pseudo.MOVE and op.dst == op.rs):
+            continue
         if op.opcode is Pseudo.MOVE:
             ops.append(Op(Opcode.OR, op.dst, op.rs, ZERO))
         elif op.opcode is Pseudo.CONST:

@@ -1,11 +1,12 @@
 """Expansion of what the machine lacks: division, bit counting, switches, in terms of simpler IR."""
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 
 from .inline import inline_call
 from .ir import Block, Constant, Function, Instruction, Local, Type, Value, integer
-from .routines import routine
+from .routines import is_called, routine
 from .wide import high_products
 
 __all__ = ["expand"]
@@ -23,10 +24,11 @@ def expand(function: Function) -> None:
         _expand_switch(function, block)
     for block in list(function.blocks.values()):
         block.instructions = list(_Expansion(block).instructions())
+    uses = Counter(i.detail for i in function.instructions() if i.op == "call")
     for block in list(function.blocks.values()):
         for call in [i for i in block.instructions if i.op == "call"]:
             callee = routine(call.detail)
-            if callee is not None:
+            if callee is not None and not is_called(callee, uses[call.detail]):
                 block = inline_call(function, block, call, callee)
 
 

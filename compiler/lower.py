@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 from fgpu.config import Config
-from fgpu.isa import Opcode
+from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
+from fgpu.isa import Opcode, by_opcode
 
 from .builder import Builder
-from .calls import CallSelector
+from .calls import CallSelector, Link
 from .cfg import Flow
-from .conditions import ConditionSelector
+from .conditions import Condition, ConditionSelector
 from .ir import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value
 from .memory import GLOBAL_SPACES, MemorySelector
 from .mir import ZERO, MachineBlock, MachineFunction, Phi
@@ -23,7 +24,7 @@ _BINARY = {
 
 
 class _Lowering:
-    def __init__(self, function: Function, module: Module, config: Config) -> None:
+    def __init__(self, function: Function, module: Module, config: Config, link: Link) -> None:
         self.function = function
         self.module = module
         self.flow = Flow({name: block.successors for name, block in function.blocks.items()})
@@ -43,8 +44,8 @@ class _Lowering:
         self.definitions.pop("", None)
         self.memory = MemorySelector(function, self.builder, self.value, self.definitions, self.users, self.depth_of)
         self.calls = CallSelector(function, module, config, self.builder, self.value, self.memory,
-                                  self.depth_of)
-        self.conditions = ConditionSelector(self.builder, self.value, self.definitions)
+                                  self.depth_of, link)
+        self.conditions = ConditionSelector(self.builder, self.value, self.definitions, self.depth_of)
 
     def run(self) -> MachineFunction:
         check_function(self.function)
@@ -52,7 +53,8 @@ class _Lowering:
             self.machine.blocks[name] = MachineBlock(name)
         entry = self.builder.block = self.machine.blocks[self.flow.entry]
         for number, (name, _) in enumerate(self.function.parameters):
-            self.values[name] = self.builder.emit(Opcode.LP, imm=number)
+            self.values[name] = self.builder.emit(Opcode.LP, imm=number) if self.function.is_kernel \
+                else self.builder.argument(number)
         for name in self.flow.order:
             for phi in self.function.blocks[name].phis:
                 self.values[phi.name] = self.builder.note(self.machine.new_register(),
@@ -119,6 +121,8 @@ class _Lowering:
             a = self.builder.zero_extended(a, bits)
         elif op == "ashr":
             a = self.builder.sign_extended(a, bits)
+        if op == "and" and (field := self.bit_field(instruction)) is not None:
+            return field
         if op in ("add", "sub", "or", "xor") and (chosen := self.apply_unless(instruction)) is not None:
             return chosen
         if op == "add" or instruction.detail == "disjoint":
@@ -126,6 +130,23 @@ class _Lowering:
             if fused is not None:
                 return fused
         return self.builder.binary(_BINARY[op], a, b)
+
+    def bit_field(self, instruction: Instruction) -> int | None:
+        """``(x << n) & mask`` as two shifts, if the bits of the mask are in a row from n or below it on."""
+        shifted, constant = instruction.operands
+        shift = self.definitions.get(shifted.name) if isinstance(shifted, Local) else None
+        mask = constant.value if isinstance(constant, Constant) else None
+        if shift is None or shift.op != "shl" or mask is None or instruction.type.bits != WORD_BITS \
+                or not isinstance(shift.operands[1], Constant) or shift.operands[1].value is None:
+            return None
+        places, mask = shift.operands[1].value, mask % (1 << WORD_BITS)
+        field = mask >> places << places
+        above = WORD_BITS - field.bit_length()
+        if places == 0 or field == 0 or field != (1 << WORD_BITS - above) - (1 << places) or above == 0 \
+                or mask in by_opcode[Opcode.ANDI].immediate_range:
+            return None
+        b = self.builder
+        return b.srl(b.shl(self.value(shift.operands[0], shift.type), b.const(places + above)), b.const(above))
 
     def apply_unless(self, instruction: Instruction) -> int | None:
         """``x op (c ? 0 : y)`` as ``c ? x : x op y``: one constant and one move less."""
@@ -184,8 +205,17 @@ class _Lowering:
                                            or instruction.operands[2] == Constant(0)):
             return self.conditions.materialize(self.conditions.condition(Local(instruction.name)))
         condition = self.conditions.condition(instruction.operands[0])
+        if (moved := self.moved_condition(condition, *instruction.operands[1:])) is not None:
+            return moved
         then, other = (self.value(v, instruction.type) for v in instruction.operands[1:])
         return self.builder.select(condition.register, condition.negated, then, other)
+
+    def moved_condition(self, condition: Condition, then: Value, other: Value) -> int | None:
+        """``condition ? 1 << n : 0`` as a shift."""
+        power = then.value if isinstance(then, Constant) and then.value is not None else 0
+        if other != Constant(0) or not condition.is_bool or condition.negated or power.bit_count() != 1:
+            return None
+        return self.builder.shl(condition.register, self.builder.const((power & -power).bit_length() - 1))
 
     def op_zext(self, instruction: Instruction) -> int:
         return self.builder.zero_extended(self.value(instruction.operands[0], instruction.types[0]),
@@ -239,14 +269,20 @@ class _Lowering:
             self.builder.block.target = target
 
     def op_ret(self, instruction: Instruction) -> None:
-        """The block has no successor; that is all."""
+        """The block has no successor; a routine returns something, too."""
+        if not self.function.is_kernel:
+            self.builder.give_back(self.value(instruction.operands[0], instruction.types[0]))
 
-    op_unreachable = op_ret
+    def op_unreachable(self, instruction: Instruction) -> None:
+        """The block has no successor; that is all."""
 
     def op_call(self, instruction: Instruction) -> int | None:
         return self.calls.call(instruction)
 
 
-def lower(function: Function, module: Module, config: Config) -> MachineFunction:
-    """Select instructions for ``function`` of ``module``; raises CompileError for what the hardware cannot do."""
-    return _Lowering(function, module, config).run()
+def lower(function: Function, module: Module, config: Config, link: Link) -> MachineFunction:
+    """Select instructions for ``function`` of ``module``; raises CompileError for what the hardware cannot do.
+
+    ``link`` says of a routine that stands in a call what the call needs to know.
+    """
+    return _Lowering(function, module, config, link).run()

@@ -8,10 +8,13 @@ from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
 
 from .cfg import Flow
 
-__all__ = ["COMMUTATIVE", "ZERO", "MachineBlock", "MachineFunction", "Op", "Phi", "Pseudo"]
+__all__ = ["ARGUMENTS", "COMMUTATIVE", "ZERO", "Callee", "MachineBlock", "MachineFunction", "Op", "Phi", "Pseudo"]
 
 ZERO = 0
-"""The register that is always zero; the only physical one before allocation. Virtual ones start at 32."""
+"""The register that is always zero. Virtual registers start at 32; before allocation the only physical ones are this
+one and those in which calls pass values."""
+ARGUMENTS = (1, 2, 3)
+"""The registers of a routine's arguments; it returns its result in the first."""
 
 
 COMMUTATIVE = frozenset({Opcode.ADD, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.MUL, Opcode.NOR})
@@ -23,12 +26,24 @@ class Pseudo(enum.Enum):
 
     MOVE = "move"   # dst = rs
     CONST = "const"  # dst = imm, any 32 bits
+    CALL = "call"   # dst = callee (its number also in imm) of rs, rt, rd
+    RESULT = "result"   # rs is what a routine returns
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A compiled routine: its number in the program, its parameters, and the registers that it may change."""
+
+    number: int
+    parameters: int
+    clobbers: frozenset[int]
 
 
 @dataclass(eq=False)
 class Op:
     """One operation. ``rd`` is the register that the rd field *reads*: the value of a store, the
-    comparand of a branch, or the old value of a tied destination (macc, movn, movz)."""
+    comparand of a branch, or the old value of a tied destination (macc, movn, movz). ``callee`` is
+    what a call calls."""
 
     opcode: Opcode | Pseudo
     dst: int | None = None
@@ -36,13 +51,17 @@ class Op:
     rt: int = ZERO
     rd: int = ZERO
     imm: int = 0
+    callee: Callee | None = None
 
     @property
     def uses(self) -> list[int]:
-        """Virtual registers that this operation reads."""
-        if isinstance(self.opcode, Pseudo):
-            return [self.rs] if self.rs else []
+        """Registers that this operation reads, without the one that is zero."""
         return [register for register in (self.rs, self.rt, self.rd) if register]
+
+    @property
+    def clobbers(self) -> frozenset[int]:
+        """Physical registers that a call may change."""
+        return self.callee.clobbers if self.callee is not None else frozenset()
 
     @property
     def is_tied(self) -> bool:
@@ -56,7 +75,7 @@ class Op:
     def is_pure(self) -> bool:
         """Whether the result depends on the operands only, so that it may be moved, shared or dropped."""
         if isinstance(self.opcode, Pseudo):
-            return True
+            return self.dst is not None
         return self.dst is not None and by_opcode[self.opcode].unit not in (Unit.MEMORY, Unit.ATOMIC, Unit.SCRATCHPAD)
 
     @property

@@ -2,7 +2,7 @@
 
 
 from .cfg import Loop
-from .mir import COMMUTATIVE, MachineBlock, MachineFunction, Op
+from .mir import COMMUTATIVE, MachineBlock, MachineFunction, Op, Pseudo
 
 __all__ = ["optimize"]
 
@@ -92,7 +92,8 @@ def _hoist(function: MachineFunction, loop: Loop, names: list[str]) -> None:
     for block in blocks:
         kept: list[Op] = []
         for op in block.ops:
-            if op.is_pure and op.dst is not None and inside.isdisjoint(op.uses):
+            # A call may stand where the loop seldom comes.
+            if op.is_pure and op.dst is not None and op.opcode is not Pseudo.CALL and inside.isdisjoint(op.uses):
                 target.ops.append(op)
                 inside.discard(op.dst)
             else:

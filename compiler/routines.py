@@ -6,10 +6,14 @@ from pathlib import Path
 from .frontend import compile_to_ir
 from .ir import Function
 
-__all__ = ["PREFIX", "routine"]
+__all__ = ["PREFIX", "is_called", "routine"]
 
 PREFIX = "fgpu_"
 """What the names of routines start with; those for floating point go on with ``float_``."""
+_FLOAT = f"{PREFIX}float_"
+_INLINED_UP_TO = 30
+"""Operations of a routine that is always inlined: a call and its moves, and what it keeps from being shared with
+its surroundings, cost about a fifth of that."""
 _LIBRARY = Path(__file__).parent / "library"
 
 
@@ -24,4 +28,15 @@ def routine(name: str) -> Function | None:
     """The routine called ``name``, if there is one; its file is compiled when the first is asked for."""
     if not name.startswith(PREFIX):
         return None
-    return _file("float.cl" if name.startswith(f"{PREFIX}float_") else "integer.cl").get(name)
+    return _file("float.cl" if name.startswith(_FLOAT) else "integer.cl").get(name)
+
+
+def is_called(callee: Function, uses: int) -> bool:
+    """Whether ``callee``, which stands at ``uses`` places, is a subroutine there; else its body is repeated.
+
+    A subroutine with branches joins again the work-items that it divides. The integer routines have no branches
+    that could divide them.
+    """
+    if not callee.name.startswith(_FLOAT):
+        return False
+    return len(callee.blocks) > 1 or (uses > 1 and sum(1 for _ in callee.instructions()) > _INLINED_UP_TO)
