@@ -100,7 +100,7 @@ def _coalesce(function: MachineFunction, graph: _Graph) -> None:
         a, b = final(op.dst), final(op.rs)
         if b < REGISTER_COUNT:
             a, b = b, a
-        if a != b and b not in graph.edges.get(a, ()) and (a >= REGISTER_COUNT or _may_be(b, graph)):
+        if a != b and b not in graph.edges.get(a, ()) and max(a, b) >= REGISTER_COUNT:
             graph.merge(a, b)
             merged[b] = a
     for block in function.blocks.values():
@@ -110,11 +110,6 @@ def _coalesce(function: MachineFunction, graph: _Graph) -> None:
                 op.dst = final(op.dst)
         equal = _equal_values(block.ops)
         block.ops = [op for op in block.ops if op.dst is None or op.dst not in equal[op]]
-
-
-def _may_be(register: int, graph: _Graph) -> bool:
-    """Whether ``register`` may become a physical one: if it is virtual, and would find a place anyway."""
-    return register >= REGISTER_COUNT and len(graph.edges.get(register, ())) < len(COLOURS)
 
 
 def _colour(graph: _Graph, temporaries: set[int]) -> tuple[dict[int, int], list[int]]:

@@ -31,7 +31,7 @@ _CLANG = (
     # One load of a vector is better than a load of each element.
     "-mllvm", "-disable-vector-combine",
     # Everything is inlined: a call would cost more than the wavefront's time for most bodies.
-    "-mllvm", "-inline-threshold=100000",
+    "-mllvm", "-inline-threshold=100000", "-mllvm", "-inlinecold-threshold=100000",
     # Closed forms of loops are computed in integers wider than a register.
     "-mllvm", "-replexitval=never",
     # A divergent branch splits the wavefront for good, so a select is worth several instructions.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from fgpu.config import Config
 from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
-from fgpu.isa import Opcode, by_opcode
+from fgpu.isa import Opcode
 
 from .builder import Builder
 from .calls import CallSelector, Link
@@ -132,21 +132,27 @@ class _Lowering:
         return self.builder.binary(_BINARY[op], a, b)
 
     def bit_field(self, instruction: Instruction) -> int | None:
-        """``(x << n) & mask`` as two shifts, if the bits of the mask are in a row from n or below it on."""
+        """A masked shift by a constant as two shifts: no longer, and needs no mask in a register."""
         shifted, constant = instruction.operands
         shift = self.definitions.get(shifted.name) if isinstance(shifted, Local) else None
         mask = constant.value if isinstance(constant, Constant) else None
-        if shift is None or shift.op != "shl" or mask is None or instruction.type.bits != WORD_BITS \
+        if shift is None or shift.op not in ("shl", "lshr") or mask is None or instruction.type.bits != WORD_BITS \
                 or not isinstance(shift.operands[1], Constant) or shift.operands[1].value is None:
             return None
-        places, mask = shift.operands[1].value, mask % (1 << WORD_BITS)
-        field = mask >> places << places
-        above = WORD_BITS - field.bit_length()
-        if places == 0 or field == 0 or field != (1 << WORD_BITS - above) - (1 << places) or above == 0 \
-                or mask in by_opcode[Opcode.ANDI].immediate_range:
+        b, source, places = self.builder, self.value(shift.operands[0], shift.type), shift.operands[1].value
+        field = mask % (1 << WORD_BITS)
+        if shift.op == "shl":
+            field = field >> places << places
+            above, low = WORD_BITS - field.bit_length(), places
+            back = above
+        else:
+            above, low = WORD_BITS - field.bit_length() - places, 0
+            back = above + places
+            if len(self.users[shift.name]) > 1 or b.unsigned_bits.get(source, WORD_BITS) <= WORD_BITS - above:
+                return None
+        if field == 0 or above <= 0 or field != (1 << field.bit_length()) - (1 << low):
             return None
-        b = self.builder
-        return b.srl(b.shl(self.value(shift.operands[0], shift.type), b.const(places + above)), b.const(above))
+        return b.srl(b.shl(source, b.const(above + low if shift.op == "shl" else above)), b.const(back))
 
     def apply_unless(self, instruction: Instruction) -> int | None:
         """``x op (c ? 0 : y)`` as ``c ? x : x op y``: one constant and one move less."""

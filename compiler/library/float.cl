@@ -9,13 +9,14 @@
    lowest of which is sticky: set if anything below is. `lift` is the exponent field less one, as adding the
    significand with its leading one brings that back. */
 
+#define INLINE static inline __attribute__((always_inline))
 #define SIGN 0x80000000u
 #define INFINITE 0x7f800000u
 #define CANONICAL_NAN 0x7fc00000u
 #define INFINITE_2 0xff000000u      /* without a sign, shifted left */
 
 /* The number of places by which a number of at most 31 bits must move left to have a one at bit 30; 31 for zero. */
-static inline uint places_to_go(uint x)
+INLINE uint places_to_go(uint x)
 {
     uint step = (x < 1u << 15) << 4, places = step;
     x <<= step;
@@ -31,47 +32,46 @@ static inline uint places_to_go(uint x)
     return places + (x < 1u << 30);
 }
 
-static inline uint moved_right(uint x, uint places)
+INLINE uint moved_right(uint x, uint places)
 {
     places = min(places, 31u);
     uint rest = x >> places;
     return rest | (rest << places != x);
 }
 
-static inline uint rounded(uint significand, uint lift)
+INLINE uint rounded(uint significand, uint lift)
 {
     uint magnitude = (lift << 23) + ((significand + 63 + (significand >> 7 & 1)) >> 7);
     return min(magnitude, INFINITE);
 }
 
-/* The parts of a number: exponent field and significand with its leading one at bit 31. */
-struct parts { int exponent; uint significand; };
-
-static inline struct parts normal_parts(uint x)
-{
-    struct parts p = { (int)(x << 1 >> 24), x << 8 | SIGN };
-    return p;
-}
+/* The parts of a normal number: exponent field, and significand with its leading one at bit 31. */
+INLINE int exponent_of(uint x) { return (int)(x << 1 >> 24); }
+INLINE uint significand_of(uint x) { return x << 8 | SIGN; }
 
 /* The same for subnormal numbers too, whose exponents go on below zero. */
-static inline struct parts any_parts(uint x)
+INLINE uint missing_places(uint x)
 {
-    struct parts p = normal_parts(x);
-    uint places = places_to_go((x & 0x7fffff) << 7);
-    if (p.exponent == 0) {
-        p.exponent = 1 - (int)places;
-        p.significand = (x & 0x7fffff) << 8 << places;
-    }
-    return p;
+    uint subnormal = exponent_of(x) == 0;
+    return places_to_go((x & 0x7fffff) << 7) & -subnormal;
 }
+INLINE int any_exponent_of(uint x)
+{ return exponent_of(x) + (exponent_of(x) == 0) - (int)missing_places(x); }
+INLINE uint any_significand_of(uint x)
+{ return ((x & 0x7fffff) << 8 | (uint)(exponent_of(x) != 0) << 31) << missing_places(x); }
 
-static inline int is_subnormal(uint x) { return (x << 1) - 1 < 0xffffffu; }
+/* Whether the smaller of two numbers without their signs is subnormal. If it is zero, the other does not matter. */
+INLINE int is_subnormal(uint small) { return small - 1 < 0xffffffu; }
+
+#define SELDOM(condition) __builtin_expect(condition, 0)
 
 uint fgpu_float_add(uint a, uint b)
 {
     uint a2 = a << 1, b2 = b << 1;
     uint large = max(a2, b2), small = min(a2, b2);
     uint like = a2 < b2 ? b : a;
+    if (SELDOM(large >= INFINITE_2))
+        return large + ((a ^ b) == SIGN) > INFINITE_2 ? CANONICAL_NAN : like;
     uint exponent = large >> 24, other = small >> 24;
     uint normal = exponent != 0, other_normal = other != 0;
     uint x = (large << 8 >> 3) | normal << 29, y = (small << 8 >> 3) | other_normal << 29;
@@ -81,54 +81,62 @@ uint fgpu_float_add(uint a, uint b)
     uint lift = exponent - normal + 1;
     uint places = min(places_to_go(sum), lift);
     uint result = rounded(sum << places, lift - places) | (like & SIGN);
-    result = sum == 0 ? a & b & SIGN : result;
-    result = large >= INFINITE_2 ? like : result;
-    return large + ((a ^ b) == SIGN) > INFINITE_2 ? CANONICAL_NAN : result;
+    return sum == 0 ? a & b & SIGN : result;
 }
 
 uint fgpu_float_mul(uint a, uint b)
 {
     uint a2 = a << 1, b2 = b << 1;
     uint large = max(a2, b2), small = min(a2, b2);
-    struct parts x = normal_parts(a), y = normal_parts(b);
-    if (is_subnormal(a) | is_subnormal(b)) {
-        x = any_parts(a);
-        y = any_parts(b);
+    int ae = exponent_of(a), be = exponent_of(b);
+    uint am = significand_of(a), bm = significand_of(b);
+    if (SELDOM(is_subnormal(small) | (large >= INFINITE_2))) {
+        if (large >= INFINITE_2)
+            return large + (small == 0) > INFINITE_2 ? CANONICAL_NAN : ((a ^ b) & SIGN) | INFINITE;
+        ae = any_exponent_of(a);
+        be = any_exponent_of(b);
+        am = any_significand_of(a);
+        bm = any_significand_of(b);
     }
     /* 28 bits by 28, in halves of 14; the upper 28 bits of the product, and whether there is anything below. */
-    uint xl = x.significand >> 4 & 0x3fff, xh = x.significand >> 18;
-    uint yl = y.significand >> 4 & 0x3fff, yh = y.significand >> 18;
-    uint low = xl * yl;
-    uint middle = xh * yl + xl * yh + (low >> 14);
-    uint high = xh * yh + (middle >> 14);
+    uint al = am >> 4 & 0x3fff, ah = am >> 18, bl = bm >> 4 & 0x3fff, bh = bm >> 18;
+    uint low = al * bl;
+    uint middle = ah * bl + al * bh + (low >> 14);
+    uint high = ah * bh + (middle >> 14);
     uint carry = high >> 27;
     uint product = high << (carry ^ 1) << 3 | (((middle | low) & 0x3fff) != 0);
-    int lift = x.exponent + y.exponent - 128 + (int)carry;
+    int lift = ae + be - 128 + (int)carry;
     lift = small == 0 ? 0 : lift;
-    if (lift < 0) {
+    if (SELDOM(lift < 0)) {
         product = moved_right(product, (uint)-lift);
         lift = 0;
     }
-    uint magnitude = small == 0 ? 0 : rounded(product, (uint)lift);
-    magnitude = large >= INFINITE_2 ? INFINITE : magnitude;
-    uint result = magnitude | ((a ^ b) & SIGN);
-    return large + (small == 0) > INFINITE_2 ? CANONICAL_NAN : result;
+    return (small == 0 ? 0 : rounded(product, (uint)lift)) | ((a ^ b) & SIGN);
 }
 
 /* Division in two digits by the reciprocal of the upper 16 bits of the divisor: 1/d - r is at most 1e-4 of it. The
    quotients are never too large, the first by less than 6 units, the second by 2, which the remainder tells. */
-static inline uint reciprocal_step(uint r, uint d) { return r * (-(d * r) >> 16) >> 15; }
+INLINE uint reciprocal_step(uint r, uint d) { return r * (-(d * r) >> 16) >> 15; }
 
 uint fgpu_float_div(uint a, uint b)
 {
     uint a2 = a << 1, b2 = b << 1;
-    struct parts x = normal_parts(a), y = normal_parts(b);
-    if (is_subnormal(a) | is_subnormal(b)) {
-        x = any_parts(a);
-        y = any_parts(b);
+    uint large = max(a2, b2), small = min(a2, b2);
+    int ae = exponent_of(a), be = exponent_of(b);
+    uint am = significand_of(a), bm = significand_of(b);
+    if (SELDOM((small < 0x01000000u) | (large >= INFINITE_2))) {
+        /* Zeros, infinities and NaNs, too. */
+        uint to_zero = (a2 == 0) | (b2 >= INFINITE_2), to_infinity = (b2 == 0) | (a2 >= INFINITE_2);
+        if (to_zero | to_infinity)
+            return (to_zero & to_infinity) | (large > INFINITE_2) ? CANONICAL_NAN
+                   : ((a ^ b) & SIGN) | (to_zero ? 0 : INFINITE);
+        ae = any_exponent_of(a);
+        be = any_exponent_of(b);
+        am = any_significand_of(a);
+        bm = any_significand_of(b);
     }
-    uint n = x.significand >> 8, d = y.significand >> 8;
-    uint upper = (y.significand >> 16) + 1;
+    uint n = am >> 8, d = bm >> 8;
+    uint upper = (bm >> 16) + 1;
     uint r = 92450 - upper + (upper >> 4);
     r = reciprocal_step(reciprocal_step(r, upper), upper);
     uint less = n < d;
@@ -144,30 +152,31 @@ uint fgpu_float_div(uint a, uint b)
         rest = fits ? rest : rest - d;
     }
     quotient = quotient << 5 | (rest != 0);
-    int lift = x.exponent - y.exponent + 126 - (int)less;
-    uint to_zero = (a2 == 0) | (b2 >= INFINITE_2), to_infinity = (b2 == 0) | (a2 >= INFINITE_2);
-    lift = to_zero ? 0 : lift;
-    if (lift < 0) {
+    int lift = ae - be + 126 - (int)less;
+    if (SELDOM(lift < 0)) {
         quotient = moved_right(quotient, (uint)-lift);
         lift = 0;
     }
-    uint magnitude = to_zero ? 0 : rounded(quotient, (uint)lift);
-    magnitude = to_infinity ? INFINITE : magnitude;
-    uint result = magnitude | ((a ^ b) & SIGN);
-    return (to_zero & to_infinity) | (max(a2, b2) > INFINITE_2) ? CANONICAL_NAN : result;
+    return rounded(quotient, (uint)lift) | ((a ^ b) & SIGN);
 }
 
 /* The root of v, 32 bits with two before the point, in two digits by the reciprocal root of its upper 16 bits (found
    by Newton's iteration from a line that fits all). The second digit is wrong by one at most, which the remainder
    tells. */
-static inline uint reciprocal_root_step(uint y, uint v) { return y * ((0xc0000000u - v * (y * y >> 16)) >> 16) >> 15; }
+INLINE uint reciprocal_root_step(uint y, uint v) { return y * ((0xc0000000u - v * (y * y >> 16)) >> 16) >> 15; }
 
 uint fgpu_float_sqrt(uint a)
 {
-    struct parts x = normal_parts(a);
-    if (is_subnormal(a))
-        x = any_parts(a);
-    uint v = x.significand >> (x.exponent & 1), upper = v >> 16;
+    int exponent = exponent_of(a);
+    uint significand = significand_of(a);
+    if (SELDOM(a - 0x00800000u >= 0x7f000000u)) {
+        /* Neither positive nor normal. */
+        if ((a << 1 == 0) | (a >= INFINITE))
+            return (a << 1 == 0) | (a == INFINITE) ? a : CANONICAL_NAN;
+        exponent = any_exponent_of(a);
+        significand = any_significand_of(a);
+    }
+    uint v = significand >> (exponent & 1), upper = v >> 16;
     uint y = 68000 - (upper * 40000 >> 16);
     y = reciprocal_root_step(reciprocal_root_step(reciprocal_root_step(y, upper), upper), upper);
     uint root = upper * y >> 15;
@@ -181,20 +190,18 @@ uint fgpu_float_sqrt(uint a)
     int next = (int)(2 * root + 1);
     root += rest >= next;
     root = root << 5 | ((rest != 0) & (rest != next));
-    uint lift = ((uint)(x.exponent + 127) >> 1) - 1;
-    uint result = (lift << 23) + ((root + 63 + (root >> 7 & 1)) >> 7);
-    result = a > INFINITE ? CANONICAL_NAN : result;
-    return (a << 1 == 0) | (a == INFINITE) ? a : result;
+    uint lift = ((uint)(exponent + 127) >> 1) - 1;
+    return (lift << 23) + ((root + 63 + (root >> 7 & 1)) >> 7);
 }
 
 /* Comparisons: 1 or 0. Numbers as signed integers in the same order, both zeros as zero. */
-static inline int ordered_key(uint x)
+INLINE int ordered_key(uint x)
 {
     int sign = (int)x >> 31;
     return ((int)(x & ~SIGN) ^ sign) - sign;
 }
 
-static inline uint is_nan(uint x) { return (x << 1) > INFINITE_2; }
+INLINE uint is_nan(uint x) { return (x << 1) > INFINITE_2; }
 
 uint fgpu_float_unordered(uint a, uint b) { return max(a << 1, b << 1) > INFINITE_2; }
 
