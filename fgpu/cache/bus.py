@@ -49,8 +49,8 @@ class MemoryRequest(data.StructLayout):
 
     ``rows`` has a bit for each row of the line: the rows to read, or the single row to write.
     ``row`` and ``strobe`` (a bit for each byte) matter for writes, and for atomic operations: there ``strobe``
-    has the bytes of the word, word 0 of ``row`` is the operand, word 1 the expected value of cmpxchg, and the
-    answer is a row with the old word in each place.
+    has the bytes of the word, word 0 of ``row`` is the operand, word 1 the expected value of cmpxchg, and word 0
+    of the answer the old word; what else is in the answer is of no use.
     """
 
     def __init__(self, config: Config) -> None:

@@ -41,7 +41,7 @@ class DataBank(wiring.Component):
         self._atomics = bool(config.atomics)
         address = index_bits(config) + row_bits(config)
         super().__init__({
-            **({"late": In(1), "late_address": In(address), "late_word": In(32)} if config.atomics else {}),
+            **({"late": In(1), "late_word": In(32)} if config.atomics else {}),
             "enable": In(1),
             "address": In(address),
             "update": In(BankUpdate),
@@ -74,7 +74,6 @@ class DataBank(wiring.Component):
         if self._atomics:
             with m.If(self.late):
                 m.d.comb += [
-                    write.addr.eq(self.late_address),
                     write.data.eq(Cat(Cat(self.late_word.word_select(byte, 8), 1) for byte in range(4))),
                     write.en.eq(~0),
                 ]

@@ -129,7 +129,6 @@ class DataStage(wiring.Component):
             for n, bank in enumerate(banks):
                 m.d.comb += [
                     bank.late.eq(atomic.write.valid & (atomic.write.word == n)),
-                    bank.late_address.eq(atomic.write.address),
                     bank.late_word.eq(atomic.write.content),
                 ]
         with m.If(d1_go):
@@ -156,7 +155,8 @@ class DataStage(wiring.Component):
                 bank.update.strobe.eq(d1_strobe.word_select(n, 4)),
                 bank.update.replace.eq(d1_replace),
                 bank.update.keep_dirty.eq(d1_keep_dirty),
-                bank.update_address.eq(d1_address),
+                bank.update_address.eq(d1_address if atomic is None else
+                                       Mux(atomic.write.valid, atomic.write.address, d1_address)),
                 bank.write.eq(d1_valid & d1_go & d1_write),
                 self.evicted_rows.row[n].eq(bank.old),
             ]
@@ -179,7 +179,7 @@ class DataStage(wiring.Component):
                         m.d.sync += output.valid.eq(1)
         if atomic is not None:
             with m.If(atomic.valid & ~hold):
-                m.d.sync += response.eq(atomic.old.replicate(config.row_words))
+                m.d.sync += response[0].eq(atomic.old)
         m.d.comb += self.idle.eq(~self.stations.valid & ~d1_valid & (atomic.idle if atomic is not None else 1)
                                  & ~Cat(output.valid for output in self.responses).any())
         return m

@@ -103,9 +103,10 @@ class RequestBuilder(wiring.Component):
             station.payload.rd.eq(access.rd),
             station.payload.last.eq(access.last),
             station.payload.lanes.eq(access.lanes),
-            station.payload.words.eq(access.words),
             self.idle.eq(~opened & ~request.valid),
         ]
+        for lane in range(PE_COUNT):        # the old word comes as word 0
+            m.d.comb += station.payload.words[lane].eq(Mux(atomic, 0, access.words[lane]))
 
         with m.If(request.ready):
             m.d.sync += request.valid.eq(0)

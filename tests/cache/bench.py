@@ -203,7 +203,7 @@ class Bench:
                 line, row, data = unit.expected.popleft()
                 got = payload.to_bytes(self.row_bytes, "little")
                 if len(data) == 4:
-                    data *= len(got) // 4   # an old word, in each place of the row
+                    got = got[:4]           # an old word
                 assert got == data, f"line {line:#x} row {row}: {got.hex()} instead of {data.hex()}"
                 unit.response_at.append(self.cycle)
             if ready and unit.valid:

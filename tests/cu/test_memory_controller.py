@@ -148,7 +148,7 @@ class Bench:
                     self.responses.append(bytes(self.memory[at:at + row_bytes]))
                 elif request.op == MemoryOp.ATOMIC:
                     assert request.rows == 1 << row
-                    self.responses.append(self._operate(request, at) * self.config.row_words)
+                    self.responses.append(self._operate(request, at) + self.rng.randbytes(row_bytes - 4))
                 else:
                     assert request.rows == 1 << row
                     data = request.row.as_bits().to_bytes(row_bytes, "little")
