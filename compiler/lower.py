@@ -123,6 +123,8 @@ class _Lowering:
             a = self.builder.sign_extended(a, bits)
         if op == "and" and (field := self.bit_field(instruction)) is not None:
             return field
+        if op == "add" and (less := self.minus_condition(instruction)) is not None:
+            return less
         if op in ("add", "sub", "or", "xor") and (chosen := self.apply_unless(instruction)) is not None:
             return chosen
         if op == "add" or instruction.detail == "disjoint":
@@ -130,6 +132,14 @@ class _Lowering:
             if fused is not None:
                 return fused
         return self.builder.binary(_BINARY[op], a, b)
+
+    def minus_condition(self, add: Instruction) -> int | None:
+        """``x + (c ? -1 : 0)`` as ``x - c``."""
+        for extended, other in (add.operands, add.operands[::-1]):
+            sext = self.definitions.get(extended.name) if isinstance(extended, Local) else None
+            if sext is not None and sext.op == "sext" and sext.types[0].bits == 1:
+                return self.builder.sub(self.value(other, add.type), self.value(sext.operands[0], sext.types[0]))
+        return None
 
     def bit_field(self, instruction: Instruction) -> int | None:
         """A masked shift by a constant as two shifts: no longer, and needs no mask in a register."""

@@ -74,7 +74,8 @@ uint fgpu_float_add(uint a, uint b)
         return large + ((a ^ b) == SIGN) > INFINITE_2 ? CANONICAL_NAN : like;
     uint exponent = large >> 24, other = small >> 24;
     uint normal = exponent != 0, other_normal = other != 0;
-    uint x = (large << 8 >> 3) | normal << 29, y = (small << 8 >> 3) | other_normal << 29;
+    /* The lowest bit of the exponent gives way to the leading one. */
+    uint x = (large << 7 | normal << 31) >> 2, y = (small << 7 | other_normal << 31) >> 2;
     uint part = moved_right(y, (exponent - normal) - (other - other_normal));
     uint opposite = (uint)((int)(a ^ b) >> 31);
     uint sum = x + ((part ^ opposite) - opposite);
@@ -194,6 +195,79 @@ uint fgpu_float_sqrt(uint a)
     return (lift << 23) + ((root + 63 + (root >> 7 & 1)) >> 7);
 }
 
+/* The sum of a product that is not rounded and a number, in 64 bits, high and low word; what is below is sticky. The
+   product's leading one is at bit 61 or 62, the addend's at 62, before the smaller one moves right. */
+uint fgpu_float_fma(uint a, uint b, uint c)
+{
+    int ae = exponent_of(a), be = exponent_of(b), ce = exponent_of(c);
+    uint am = significand_of(a), bm = significand_of(b), cm = significand_of(c);
+    uint a2 = a << 1, b2 = b << 1, c2 = c << 1;
+    uint large = max(a2, b2), small = min(a2, b2);
+    int zero_product = small == 0;
+    if (SELDOM((min(small, c2) < 0x01000000u) | (max(large, c2) >= INFINITE_2))) {
+        if (max(large, c2) >= INFINITE_2) {
+            uint is_wrong = (large > INFINITE_2) | (c2 > INFINITE_2) | ((large == INFINITE_2) & (small == 0))
+                            | ((large == INFINITE_2) & (c2 == INFINITE_2) & ((a ^ b ^ c) >> 31));
+            uint result = large == INFINITE_2 ? ((a ^ b) & SIGN) | INFINITE : c;
+            return is_wrong ? CANONICAL_NAN : result;
+        }
+        ae = any_exponent_of(a);
+        be = any_exponent_of(b);
+        ce = any_exponent_of(c);
+        am = any_significand_of(a);
+        bm = any_significand_of(b);
+        cm = any_significand_of(c);
+    }
+    uint high = mul_hi(am, bm >> 1), low = am * (bm >> 1);
+    uint other_high = cm >> 1, other_low = 0;
+    int exponent = zero_product ? -1000 : ae + be - 126;
+    int difference = exponent - ce;
+    /* The part with the larger exponent stays. */
+    uint swap = difference < 0;
+    uint stays_high = swap ? other_high : high, stays_low = swap ? other_low : low;
+    uint moves_high = swap ? high : other_high, moves_low = swap ? low : other_low;
+    exponent = swap ? ce : exponent;
+    uint places = (uint)(swap ? -difference : difference);
+    uint far = places > 31;
+    uint lost = far ? moves_low : 0;
+    moves_low = far ? moves_high : moves_low;
+    moves_high = far ? 0 : moves_high;
+    places = min(far ? places - 32 : places, 31u);
+    uint below = moves_low << 1 << (31 - places);
+    moves_low = moves_low >> places | moves_high << 1 << (31 - places);
+    moves_high >>= places;
+    moves_low |= (lost | below) != 0;
+    uint opposite = (uint)((int)(a ^ b ^ c) >> 31);
+    uint addend_low = moves_low ^ opposite;
+    uint sum_low = stays_low + addend_low;
+    uint carry = sum_low < stays_low;
+    uint sum_high = stays_high + (moves_high ^ opposite) + carry;
+    /* Two's complement takes one more. */
+    sum_low -= opposite;
+    sum_high += (sum_low == 0) & opposite;
+    uint negative = (uint)((int)(sum_high & opposite) >> 31);
+    sum_low = (sum_low ^ negative) - negative;
+    sum_high = (sum_high ^ negative) + ((sum_low == 0) & negative);
+    uint sign = ((swap ? c : a ^ b) ^ negative) & SIGN;
+    /* Bit 63 is a carry; with it everything moves right by one, without it left to bit 62. */
+    uint top = sum_high >> 31;
+    sum_low = sum_low >> top | (sum_high & top) << 31 | (sum_low & top);
+    sum_high >>= top;
+    exponent += (int)top;
+    uint whole = sum_high == 0;
+    uint first = whole ? sum_low >> 1 : sum_high;
+    uint second = whole ? sum_low << 31 : sum_low;
+    places = places_to_go(first);
+    uint significand = first << places | second >> 1 >> (31 - places) | ((second << places) != 0);
+    int lift = exponent - 1 - (int)(places + (whole ? 31 : 0));
+    if (SELDOM(lift < 0)) {
+        significand = moved_right(significand, (uint)-lift);
+        lift = 0;
+    }
+    uint result = rounded(significand, (uint)lift) | sign;
+    return (first | second) == 0 ? (a ^ b) & c & SIGN : result;
+}
+
 /* Comparisons: 1 or 0. Numbers as signed integers in the same order, both zeros as zero. */
 INLINE int ordered_key(uint x)
 {
@@ -203,7 +277,7 @@ INLINE int ordered_key(uint x)
 
 INLINE uint is_nan(uint x) { return (x << 1) > INFINITE_2; }
 
-uint fgpu_float_unordered(uint a, uint b) { return max(a << 1, b << 1) > INFINITE_2; }
+uint fgpu_float_unordered(uint a, uint b) { return is_nan(a) | is_nan(b); }
 
 uint fgpu_float_less(uint a, uint b)
 { return (ordered_key(a) < ordered_key(b)) & (fgpu_float_unordered(a, b) ^ 1); }

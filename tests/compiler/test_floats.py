@@ -13,8 +13,15 @@ LONG_SAMPLE = 10_000_000
 CHUNK = 1 << 20
 
 
-def truth(operation):
-    return lambda a, b: operation(floats(a), floats(b)).astype(np.uint32)
+def fused(a, b, c):
+    """a * b + c rounded once: the product is exact in binary64, whose sum is rounded to odd, then to binary32."""
+    product, c = a.astype(np.float64) * b, c.astype(np.float64)
+    total = product + c
+    part = total - product
+    error = (product - (total - part)) + (c - part)
+    inexact = np.isfinite(error) & (error != 0) & (total.view(np.int64) & 1 == 0)
+    odd = np.where(inexact, np.nextafter(total, np.where(error > 0, np.inf, -np.inf)), total)
+    return canonical(odd.astype(np.float32))
 
 
 def result(operation):
@@ -52,6 +59,10 @@ UNARY = {
     "above": ("a + 1.5f", lambda a: canonical(floats(a) + np.float32(1.5))),
     "positive": ("as_float(a > 0)", lambda a: (floats(a) > 0).astype(np.uint32)),
 }
+TERNARY = {
+    "fma": ("fma(a, b, c)", lambda a, b, c: fused(floats(a), floats(b), floats(c))),
+    "mad": ("mad(a, b, c)", lambda a, b, c: canonical(floats(a) * floats(b) + floats(c))),
+}
 INTEGERS = {"char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32,
             "uint": np.uint32}
 
@@ -74,6 +85,7 @@ def kernel(name, expression, inputs, output="float", input_type="float"):
 def image():
     source = "".join(kernel(name, expression, "ab") for name, (expression, _) in BINARY.items())
     source += "".join(kernel(name, expression, "ab", "int") for name, (expression, _) in COMPARISONS.items())
+    source += "".join(kernel(name, expression, "abc") for name, (expression, _) in TERNARY.items())
     source += "".join(kernel(name, expression, "a") for name, (expression, _) in UNARY.items())
     for name in INTEGERS:
         source += kernel(f"to_{name}", f"({name})a", "a", "int")
@@ -115,6 +127,25 @@ def test_comparisons(image, name):
     check(image, name, COMPARISONS[name][1](floats(a), floats(b)).astype(np.uint32), a, b)
 
 
+def triples(seed, count):
+    """Sums that cancel, sums of very different parts, and any."""
+    rng = np.random.default_rng(seed)
+    a, b = random_pairs(rng, count)
+    c = np.concatenate(random_pairs(rng, count // 2 + 1))[:count]
+    near = canonical(floats(a) * floats(b)) ^ rng.integers(0, 8, count, dtype=np.uint32)
+    near += rng.integers(-30, 31, count).astype(np.uint32) << np.uint32(23)
+    near ^= rng.integers(0, 2, count, dtype=np.uint32) << np.uint32(31)
+    return a, b, np.where(rng.random(count) < 0.6, near, c)
+
+
+@pytest.mark.parametrize("name", TERNARY)
+def test_ternary(image, name):
+    rng = np.random.default_rng(8)
+    some = rng.choice(SPECIAL, (3, SAMPLE))
+    a, b, c = (np.concatenate(parts) for parts in zip(some, triples(9, SAMPLE), strict=True))
+    check(image, name, TERNARY[name][1](a, b, c), a, b, c)
+
+
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(image, name):
     a = pairs(4)[0]
@@ -143,6 +174,13 @@ def test_many_pairs(image, name):
     for seed in range(LONG_SAMPLE // CHUNK + 1):
         a, b = random_pairs(np.random.default_rng([7, seed]), CHUNK)
         check(image, name, BINARY[name][1](a, b), a, b)
+
+
+@pytest.mark.long
+def test_many_triples(image):
+    for seed in range(LONG_SAMPLE // CHUNK + 1):
+        operands = triples([10, seed], CHUNK)
+        check(image, "fma", TERNARY["fma"][1](*operands), *operands)
 
 
 @pytest.mark.long
