@@ -36,7 +36,9 @@ def build(config: Config, folder: Path, *, waves: bool = False, compiler: str | 
              folder, {**os.environ, "VERILATOR_ROOT": str(root)})
 
     command = find_compiler(compiler).command
-    flags = ["-std=c++17", "-w", "-Iobj", f"-I{root / 'include'}", f"-I{root / 'include' / 'vltstd'}",
+    # zig checks for undefined behaviour unless told not to, and Verilator's code shifts negative values.
+    flags = ["-std=c++17", "-w", "-fno-sanitize=undefined", "-fno-strict-aliasing",
+             "-Iobj", f"-I{root / 'include'}", f"-I{root / 'include' / 'vltstd'}",
              "-DVM_COVERAGE=0", "-DVM_SC=0", f"-DVM_TRACE={int(waves)}"]
     sources = json.loads((folder / "obj" / "Vtop.json").read_text())["sources"]
     main = cocotb_files.share_dir / "lib" / "verilator" / "verilator.cpp"
