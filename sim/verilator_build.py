@@ -43,7 +43,7 @@ _VERILATE = [
 ]
 _FAST = ["-O2", "-fno-strict-aliasing", "-w"]
 _SMALL = 100_000            # bytes of C++
-_SLOW = ["-O0", "-w"]       # constructors and the like: run once
+_SLOW = ["-O0", "-fno-sanitize=undefined", "-w"]       # constructors and the like: run once
 
 
 @dataclass(frozen=True)

