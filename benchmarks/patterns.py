@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from .floats import FLOATS
 from .registry import BENCHMARKS, TILE, Benchmark, Problem, Step, groups, numbers, side
 
 __all__ = ["EVERY", "PATTERNS"]
@@ -77,5 +78,5 @@ _ALL = (
 
 PATTERNS: Final[Mapping[str, Benchmark]] = {benchmark.name: benchmark for benchmark in _ALL}
 """The access patterns by name."""
-EVERY: Final[Mapping[str, Benchmark]] = {**BENCHMARKS, **PATTERNS}
-"""Benchmarks and access patterns by name."""
+EVERY: Final[Mapping[str, Benchmark]] = {**BENCHMARKS, **PATTERNS, **FLOATS}
+"""All benchmarks and access patterns by name."""

@@ -30,7 +30,7 @@ class Step:
 
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
-    args: tuple[str | int, ...]
+    args: tuple[str | int | float, ...]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import BENCHMARKS, EVERY, PATTERNS, run_benchmark
+from benchmarks import BENCHMARKS, EVERY, FLOATS, PATTERNS, run_benchmark
 from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.errors import LaunchError
@@ -37,7 +37,7 @@ def test_work_items_are_those_of_all_launches() -> None:
 
 
 def test_names_differ() -> None:
-    assert len(EVERY) == len(BENCHMARKS) + len(PATTERNS)
+    assert len(EVERY) == len(BENCHMARKS) + len(PATTERNS) + len(FLOATS)
 
 
 def test_transpose_needs_a_square() -> None:
