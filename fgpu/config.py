@@ -27,6 +27,7 @@ ATOMICS: Final = frozenset({"add", "max", "min", "umax", "umin", "and", "or", "x
 """Atomic operations that hardware can have (``max`` and ``min`` signed)."""
 
 _KIB = 1024
+_SLICE_LINES_MIN = 16
 
 
 def _one_of(config: "Config", name: str, allowed: tuple[Any, ...], later: tuple[Any, ...] = ()) -> None:
@@ -52,7 +53,7 @@ class Config:
     compute_units: int = 1
     """Compute units: 1, 2, 4, 8."""
     axi_ports: int = 1
-    """AXI4 data ports (1; 2 and 4 are refused until the cache is sliced)."""
+    """AXI4 data ports, each with a slice of the cache: 1, 2, 4. Lines go to the slices in turn."""
     axi_data_width: int = 64
     """Bits of an AXI4 data beat: 32, 64."""
     sub_integer_stores: bool = True
@@ -70,7 +71,7 @@ class Config:
     cu_stations: int = 64
     """Row accesses that a compute unit's memory controller keeps in flight: 16, 24 .. 64."""
     cache_size: int = 16
-    """KiB of the central cache: 4, 8, 16, 32."""
+    """KiB of the central cache, all slices together: 4, 8, 16, 32."""
     cache_line: int = 128
     """Bytes of a cache line, and of an AXI burst: 64, 128."""
     cache_banks: int = 8
@@ -78,9 +79,9 @@ class Config:
     cache_ways: int = 1
     """Associativity of the cache (1: direct-mapped; 2 and 4 are refused for now)."""
     global_stations: int = 64
-    """Requests that the cache holds while the tags run ahead of the data: 32, 64."""
-    tag_managers: int = 8
-    """Cache lines in flight between cache and memory: 1, 2, 4, 8, 16."""
+    """Requests that a slice of the cache holds while the tags run ahead of the data: 32, 64."""
+    tag_managers: int = 4
+    """Cache lines in flight between cache and memory, all slices together: 1, 2, 4, 8, 16; a slice needs one."""
     link_stack_depth: int = 16
     """Entries of a wavefront's link and enable stacks: 8, 16, 32. Divergence needs 6, each nested call 1."""
     statistics: bool = False
@@ -88,7 +89,7 @@ class Config:
 
     def __post_init__(self) -> None:
         _one_of(self, "compute_units", (1, 2, 4, 8))
-        _one_of(self, "axi_ports", (1,), later=(2, 4))
+        _one_of(self, "axi_ports", (1, 2, 4))
         _one_of(self, "axi_data_width", (32, 64))
         _one_of(self, "sub_integer_stores", (False, True))
         _one_of(self, "cram_size", (1, 2, 4, 8, 16))
@@ -115,6 +116,15 @@ class Config:
         if "cmpxchg" in self.atomics and self.cache_banks < 2:
             raise ConfigError("atomics with 'cmpxchg' need cache_banks of 2, 4, 8, not "
                               f"{self.cache_banks!r}: a request carries two words")
+
+        if self.tag_managers < self.axi_ports:
+            raise ConfigError(f"tag_managers must be at least {self.axi_ports} with axi_ports={self.axi_ports}, "
+                              f"one for each slice of the cache, not {self.tag_managers}")
+
+        if self.slice_lines < _SLICE_LINES_MIN:
+            least = _SLICE_LINES_MIN * self.axi_ports * self.cache_line // _KIB
+            raise ConfigError(f"cache_size must be at least {least} with axi_ports={self.axi_ports} and "
+                              f"cache_line={self.cache_line}, not {self.cache_size}")
 
     # -- derived numbers ------------------------------------------------------------------------
 
@@ -162,6 +172,21 @@ class Config:
     def cache_lines(self) -> int:
         """Lines of the cache."""
         return self.cache_size * _KIB // self.cache_line
+
+    @property
+    def slice_bits(self) -> int:
+        """Bits of the number of a cache slice: the lowest bits of a line address."""
+        return exact_log2(self.axi_ports)
+
+    @property
+    def slice_lines(self) -> int:
+        """Lines of a cache slice."""
+        return self.cache_lines // self.axi_ports
+
+    @property
+    def slice_tag_managers(self) -> int:
+        """Tag managers of a cache slice."""
+        return self.tag_managers // self.axi_ports
 
     @property
     def axi_words(self) -> int:

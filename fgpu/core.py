@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from .address_map import CONTROL_ADDRESS_BITS
 from .axi.signatures import AXI4LiteSignature, AXI4Signature
 from .cache.cache import Cache
-from .cache.probe import CacheProbe
+from .cache.probe import CacheProbes
 from .code_ram import CodeRam
 from .config import KERNEL_SLOTS, Config
 from .control import ControlInterface
@@ -38,7 +38,7 @@ class FGPU(wiring.Component):
         }
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe).array(config.compute_units)
-            members["cache_probe"] = Out(CacheProbe)
+            members["cache_probe"] = Out(CacheProbes(config.axi_ports))
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -51,7 +51,8 @@ class FGPU(wiring.Component):
         compute_units = [ComputeUnit(config) for _ in range(config.compute_units)]
 
         connect(m, flipped(self.s_axi), control.axi)
-        connect(m, cache.axi, flipped(self.m_axi[0]))
+        for port in range(config.axi_ports):
+            connect(m, cache.axi[port], flipped(self.m_axi[port]))
         m.d.comb += [
             code_ram.address.eq(control.code_address),
             code_ram.write.eq(control.code_write), code_ram.write_data.eq(control.code_write_data),
@@ -80,7 +81,8 @@ class FGPU(wiring.Component):
             connect(m, dispatcher.work_groups[number], unit.work_groups)
             connect(m, unit.fetch, code_ram.fetch[number])
             connect(m, unit.requests, cache.requests[number])
-            connect(m, cache.responses[number], unit.responses)
+            for port in range(config.axi_ports):
+                connect(m, cache.responses[number][port], unit.responses[port])
             m.d.comb += [
                 unit.kernel.eq(dispatcher.kernel),
                 unit.runtime_write.eq(dispatcher.runtime_write),

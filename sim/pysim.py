@@ -74,7 +74,7 @@ class _Harness(Elaboratable):
         m.domains += self.domain
         m.submodules.core = self.core
         flat: dict[str, Value] = {name: value for name, (value, _) in ports(self.core).items()}
-        flat["events"] = Cat(flat[f"cache_probe_{event}"] for event in self._events)
+        flat["events"] = Cat(flat[f"cache_probe_{event}"] for event in dict.fromkeys(self._events))
 
         parts: list[Value] = []
         at = 0
@@ -161,7 +161,8 @@ class PysimEngine(BenchEngine):
                 create(self._vcd)
             component = self._core(self.config)
             if hasattr(component, "cache_probe"):
-                self._events = [name for name, _ in data.Layout.cast(component.cache_probe.shape())]
+                self._events = [name for name, field in data.Layout.cast(component.cache_probe.shape())
+                                for _ in range(field.width)]
             self._harness = _Harness(component, list(self._events))
             self._simulator = Simulator(self._harness)
             self._simulator.add_clock(_PERIOD)

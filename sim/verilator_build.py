@@ -147,7 +147,7 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     names = list(ports(component))
     events = []
     if hasattr(component, "cache_probe"):
-        events = [name for name, _ in data.Layout.cast(component.cache_probe.shape())]
+        events = [name for name, field in data.Layout.cast(component.cache_probe.shape()) for _ in range(field.width)]
     write_verilog(config, work / "fgpu.v", core=lambda _: component)
     (work / "binding.h").write_text(_binding(config, names, events, trace))
     generated = time.monotonic()
@@ -234,7 +234,7 @@ def _binding(config: Config, names: list[str], events: list[str], trace: bool) -
             sample += [f"out.probe[{i}].{f} = top.probe{i}_{f};" for f in _PROBE]
             # Eight times 16 bits, in the order in which both sides keep them on little-endian machines.
             sample += [f"std::memcpy(out.probe[{i}].pcs, top.probe{i}_pcs.data(), sizeof out.probe[{i}].pcs);"]
-    bits = [f"uint64_t(top.cache_probe_{event}) << {i}" for i, event in enumerate(events)]
+    bits = [f"uint64_t(top.cache_probe_{event}) << {events.index(event)}" for event in dict.fromkeys(events)]
     sample += [f"out.events = {' | '.join(bits) or '0'};"]
 
     def function(head: str, body: list[str]) -> str:

@@ -1,13 +1,14 @@
 """The way into the cache: one request a cycle, from the compute units in turn."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
+from fgpu.round_robin import RoundRobin
 
 from .bus import MemoryOp, MemoryRequest
-from .payloads import TagOp, TagRequest, WriteRow, cu_bits
+from .payloads import TagOp, TagRequest, WriteRow
 
 __all__ = ["Arbiter"]
 
@@ -19,6 +20,8 @@ class Arbiter(wiring.Component):
     which the request is accepted: only the data stage needs it. (Dissertation, section 3.5.4.)
 
     ``hold`` keeps the compute units out, ``pending`` tells that one is at the door, ``idle`` that none is inside.
+    Reads wait here, not in the tag stage, until ``admit_reads`` says that there is a tag manager for each that
+    misses: writes pass them. Otherwise a kernel's stores would wait for all loads of all wavefronts.
     """
 
     def __init__(self, config: Config) -> None:
@@ -27,6 +30,7 @@ class Arbiter(wiring.Component):
             "requests": In(stream.Signature(MemoryRequest(config))).array(config.compute_units),
             "cleaner": In(stream.Signature(TagRequest(config))),
             "hold": In(1),
+            "admit_reads": In(1),
             "granted": Out(stream.Signature(TagRequest(config))),
             "writes": Out(stream.Signature(WriteRow(config))),
             "pending": Out(1),
@@ -36,21 +40,15 @@ class Arbiter(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         count = self._config.compute_units
-        pending = Signal(count)
+        m.submodules.turn = turn = RoundRobin(count)
+        choice = turn.choice
         m.d.comb += [
-            pending.eq(Cat(request.valid for request in self.requests)),
-            self.pending.eq(pending.any()),
+            self.pending.eq(Cat(request.valid for request in self.requests).any()),
             self.idle.eq(~self.granted.valid),
         ]
-
-        # The lowest pending compute unit above the last one served, else the lowest.
-        above = Signal(count)
-        candidates = Signal(count)
-        choice = Signal(cu_bits(self._config))
-        m.d.comb += candidates.eq(Mux((pending & above).any(), pending & above, pending))
-        for cu in reversed(range(count)):
-            with m.If(candidates[cu]):
-                m.d.comb += choice.eq(cu)
+        for cu, request in enumerate(self.requests):
+            m.d.comb += turn.requests[cu].eq(
+                request.valid & ((request.payload.op == MemoryOp.WRITE) | self.admit_reads))
 
         chosen = Signal(MemoryRequest(self._config))
         with m.Switch(choice):
@@ -66,12 +64,13 @@ class Arbiter(wiring.Component):
             accept.eq(space & self.writes.ready & ~self.hold & ~self.cleaner.valid),
             self.writes.payload.row.eq(chosen.row),
             self.writes.payload.strobe.eq(chosen.strobe),
-            self.writes.valid.eq(accept & self.pending & (chosen.op != MemoryOp.READ)),
+            turn.accept.eq(accept),
+            self.writes.valid.eq(accept & turn.valid & (chosen.op != MemoryOp.READ)),
         ]
         if self._config.atomics:
             m.d.comb += self.writes.payload.operation.eq(chosen.operation)
         for cu, request in enumerate(self.requests):
-            m.d.comb += request.ready.eq(accept & (choice == cu))
+            m.d.comb += request.ready.eq(accept & turn.requests[cu] & (choice == cu))
 
         tag_op = Signal(TagOp)
         with m.Switch(chosen.op):
@@ -81,7 +80,7 @@ class Arbiter(wiring.Component):
                 with m.Case(MemoryOp.ATOMIC):
                     m.d.comb += tag_op.eq(TagOp.ATOMIC)
         with m.If(space):
-            m.d.sync += self.granted.valid.eq(self.cleaner.valid | (accept & self.pending))
+            m.d.sync += self.granted.valid.eq(self.cleaner.valid | (accept & turn.valid))
             with m.If(self.cleaner.valid):
                 m.d.sync += self.granted.payload.eq(self.cleaner.payload)
             with m.Else():
@@ -89,9 +88,7 @@ class Arbiter(wiring.Component):
                     self.granted.payload.op.eq(tag_op),
                     self.granted.payload.line.eq(chosen.line),
                     self.granted.payload.rows.eq(chosen.rows),
+                    self.granted.payload.whole.eq(chosen.strobe.all()),
                     self.granted.payload.cu.eq(choice),
                 ]
-        with m.If(accept & self.pending):
-            for cu in range(count):
-                m.d.sync += above[cu].eq(choice < cu)
         return m

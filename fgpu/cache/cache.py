@@ -2,147 +2,103 @@
 
 from typing import Any
 
-from amaranth.hdl import Module
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from fgpu.axi.master import AXIMaster
 from fgpu.axi.signatures import AXI4Signature
 from fgpu.config import Config
 
-from .arbiter import Arbiter
 from .bus import MemoryRequest, Row
-from .cleaner import Cleaner
-from .data_stage import DataStage
-from .early_cleaner import EarlyCleaner
-from .line_buffer import LineBuffer
-from .payloads import Station, WriteRow
-from .probe import CacheProbe
-from .queue import Queue
-from .tag_manager import TagManagers
-from .tag_stage import TagStage
-from .write_pipeline import WritePipeline
+from .cache_slice import CacheSlice
+from .probe import CacheProbe, CacheProbes
 
 __all__ = ["Cache"]
 
 
 class Cache(wiring.Component):
-    """A direct-mapped, write-back cache that serves requests in order while its misses overlap.
+    """``axi_ports`` independent slices, each with an AXI port; line after line belongs to one after the other.
 
-    ::
+    A compute unit has one stream of requests, in order, and a stream of responses from each slice: it
+    knows which slice it asked. There is nothing between the requests and the arbiters of the slices, so that a
+    request is accepted when the arbiter of its slice accepts it. Thus an access that was accepted
+    before another one, of any compute unit and to any slice, comes first.
 
-        requests -> arbiter -> tag stage -> stations ----> data stage -> responses
-                      |         |    |                     ^   ^   |
-                      |         |    tag managers          |   |   write pipeline
-                      |         |         |                |   |       |
-                      |         |    AXI master ---> line buffer <-----|---> AXI master
-                      |         +-- read bursts, early         |
-                      +---- rows of writes (write queue) ------+
-
-    The tags run ahead of the data, as in a prefetching texture cache: the tag stage decides hit or miss and
-    requests the read burst up to ``global_stations`` requests before the data stage needs the line. So
-    nothing is ever replayed, and a hit after a miss is a hit.
-
-    Requests of a compute unit are served in order; see :mod:`fgpu.cache.bus`. A read hit responds 5 cycles
-    after its request, a read miss with the first row 7 cycles + memory latency after it. ``clean_start`` (a
-    pulse) writes back all dirty bytes and invalidates all lines, then ``clean_done`` is high for a cycle.
-    ``idle`` tells that there is no request anywhere, and no burst. A read or write error of the memory sets
-    ``error`` until reset. (Dissertation, section 3.5 and figure 3.7.)
-
-    A reset must reset the memory's AXI port too; afterwards the cache is empty.
+    ``clean_start`` (a pulse) cleans all slices, then ``clean_done`` is high for a cycle. ``idle``: all slices are.
+    ``error``: one of them has one. With one port this is the slice itself. (Dissertation, section 3.5.)
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         members: dict[str, Any] = {
             "requests": In(stream.Signature(MemoryRequest(config))).array(config.compute_units),
-            "responses": Out(stream.Signature(Row(config))).array(config.compute_units),
-            "axi": Out(AXI4Signature(data_width=config.axi_data_width)),
+            "responses": Out(stream.Signature(Row(config))).array(config.compute_units, config.axi_ports),
+            "axi": Out(AXI4Signature(data_width=config.axi_data_width)).array(config.axi_ports),
             "clean_start": In(1),
             "clean_done": Out(1),
             "idle": Out(1),
             "error": Out(1),
         }
         if config.statistics:
-            members["probe"] = Out(CacheProbe)
+            members["probe"] = Out(CacheProbes(config.axi_ports))
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        m.submodules.arbiter = arbiter = Arbiter(config)
-        m.submodules.tag_stage = tags = TagStage(config)
-        m.submodules.tag_managers = managers = TagManagers(config)
-        m.submodules.stations = stations = Queue(Station(config), depth=config.global_stations, registered=True)
-        m.submodules.write_queue = writes = Queue(WriteRow(config), depth=config.global_stations)
-        m.submodules.data_stage = data_stage = DataStage(config)
-        m.submodules.line_buffer = buffer = LineBuffer(config)
-        m.submodules.write_pipeline = pipeline = WritePipeline(config)
-        m.submodules.axi_master = master = AXIMaster(config)
-        m.submodules.cleaner = cleaner = Cleaner(config)
-        m.submodules.early_cleaner = early = EarlyCleaner(config)
-
+        slices = [CacheSlice(config) for _ in range(config.axi_ports)]
+        for number, part in enumerate(slices):
+            m.submodules[f"slice{number}" if len(slices) > 1 else "slice"] = part
+            self._connect_memory(m, part, number)
+            m.d.comb += part.clean_start.eq(self.clean_start)
         for cu in range(config.compute_units):
-            connect(m, flipped(self.requests[cu]), arbiter.requests[cu])
-            connect(m, data_stage.responses[cu], flipped(self.responses[cu]))
-        connect(m, cleaner.requests, arbiter.cleaner)
-        connect(m, cleaner.sweep, tags.sweep)
-        connect(m, tags.written, early.written)
-        connect(m, early.finished, cleaner.finished)
-        connect(m, arbiter.granted, tags.requests)
-        connect(m, arbiter.writes, writes.input)
-        connect(m, tags.stations, stations.input)
-        connect(m, tags.allocations, managers.allocations)
-        connect(m, stations.output, data_stage.stations)
-        connect(m, writes.output, data_stage.writes)
-        connect(m, data_stage.buffer, buffer.port)
-        connect(m, data_stage.evicted_rows, pipeline.input)
-        connect(m, data_stage.filled, managers.filled)
-        connect(m, data_stage.evicted, managers.evicted)
-        connect(m, tags.fills, master.reads)
-        connect(m, managers.write_backs, master.writes)
-        connect(m, pipeline.beats, master.write_beats)
-        connect(m, master.read_beats, buffer.beats)
-        connect(m, master.written, managers.written)
-        connect(m, master.axi, flipped(self.axi))
+            self._connect_compute_unit(m, cu, slices)
         m.d.comb += [
-            tags.spare.eq(managers.spare),
-            tags.spare_retirement.eq(managers.spare_retirement),
-            tags.conflict.eq(managers.conflict),
-            managers.line.eq(tags.line),
-            buffer.clear.valid.eq(tags.fills.valid),
-            buffer.clear.payload.eq(tags.fills.payload.id),
-
-            early.allowed.eq(managers.retirable),
-            early.retired.eq(tags.retired),
-            early.flush.eq(cleaner.hold),
-            arbiter.hold.eq(cleaner.hold),
-            cleaner.start.eq(self.clean_start),
-            cleaner.pending.eq(arbiter.pending),
-            cleaner.idle.eq(arbiter.idle & tags.idle & data_stage.idle & managers.idle),
-            cleaner.accepted.eq(tags.accepted),
-            self.clean_done.eq(cleaner.done),
-            self.idle.eq(cleaner.serving & cleaner.idle & ~arbiter.pending),
-            self.error.eq(master.error),
+            self.clean_done.eq(self._all_done(m, [part.clean_done for part in slices])),
+            self.idle.eq(Cat(part.idle for part in slices).all()),
+            self.error.eq(Cat(part.error for part in slices).any()),
         ]
         if config.statistics:
-            self._probe(m, tags, data_stage)
+            for number, part in enumerate(slices):
+                for name, _ in CacheProbe.as_shape():
+                    m.d.comb += self.probe[name][number].eq(part.probe[name])
         return m
 
-    def _probe(self, m: Module, tags: TagStage, data_stage: DataStage) -> None:
-        write = tags.stations.payload.write
-        m.d.comb += [
-            self.probe.read_hit.eq(tags.accepted & ~write & tags.hit),
-            self.probe.read_miss.eq(tags.accepted & ~write & ~tags.hit),
-            self.probe.write_hit.eq(tags.accepted & write & tags.hit),
-            self.probe.write_miss.eq(tags.accepted & write & ~tags.hit),
-            self.probe.fill.eq(tags.fills.valid),
-            self.probe.eviction.eq(tags.allocations.valid & tags.allocations.payload.evict),
-            self.probe.stall_station.eq(tags.stall.station),
-            self.probe.stall_tag_manager.eq(tags.stall.tag_manager),
-            self.probe.stall_victim.eq(tags.stall.victim),
-            self.probe.data_busy.eq(data_stage.busy),
-            self.probe.data_wait.eq(data_stage.stations.valid & ~data_stage.busy),
-            self.probe.axi_read.eq(self.axi.rvalid & self.axi.rready),
-            self.probe.axi_write.eq(self.axi.wvalid & self.axi.wready),
-        ]
+    def _connect_compute_unit(self, m: Module, cu: int, slices: list[CacheSlice]) -> None:
+        """Requests go to the slice that the lowest bits of their line name; the slice sees the other bits."""
+        bits = self._config.slice_bits
+        request = self.requests[cu]
+        line = request.payload.line
+        ready = Signal(len(slices), name=f"ready{cu}")
+        for number, part in enumerate(slices):
+            mine = line[:bits] == number if bits else Const(1)
+            m.d.comb += [
+                part.requests[cu].valid.eq(request.valid & mine),
+                part.requests[cu].payload.eq(request.payload),
+                part.requests[cu].payload.line.eq(line >> bits),
+                ready[number].eq(part.requests[cu].ready & mine),
+            ]
+            connect(m, part.responses[cu], flipped(self.responses[cu][number]))
+        m.d.comb += request.ready.eq(ready.any())
+
+    def _connect_memory(self, m: Module, part: CacheSlice, number: int) -> None:
+        """The slice's number goes back into the addresses."""
+        config, axi = self._config, self.axi[number]
+        connect(m, part.axi, flipped(axi))
+        if config.slice_bits:
+            offset = config.line_offset_bits
+            for mine, its in ((axi.araddr, part.axi.araddr), (axi.awaddr, part.axi.awaddr)):
+                m.d.comb += mine.eq(Cat(its[:offset], Const(number, config.slice_bits), its[offset:]))
+
+    @staticmethod
+    def _all_done(m: Module, done: list[Signal]) -> Value:
+        """High when the last of them had its pulse."""
+        if len(done) == 1:
+            return done[0]
+        before = Signal(len(done))
+        finished = Cat(done) | before
+        with m.If(finished.all()):
+            m.d.sync += before.eq(0)
+        with m.Else():
+            m.d.sync += before.eq(finished)
+        return finished.all()

@@ -17,12 +17,12 @@ class Cleaner(wiring.Component):
 
     ``start`` (a pulse) waits until the cache is idle, then requests an evict for each dirty line and
     invalidates all lines: what the host writes before the next kernel is seen. ``done`` is a pulse, when all
-    write-backs have been acknowledged. With nothing dirty that takes ``cache_lines / 8`` + 4 cycles.
+    write-backs have been acknowledged. With nothing dirty that takes ``slice_lines / 8`` + 4 cycles.
 
     While it waits for ``start`` it passes on the lines that the early cleaner thinks ``finished``.
 
     Memories keep their contents over a reset of the logic, so a cache that was in use scrubs itself before
-    it accepts requests: ``cache_lines * line_rows`` cycles. After power-up there is nothing to scrub.
+    it accepts requests: ``slice_lines * line_rows`` cycles. After power-up there is nothing to scrub.
     (Dissertation, section 3.5.3.)
     """
 
@@ -43,7 +43,7 @@ class Cleaner(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        groups = self._config.cache_lines // GROUP_LINES
+        groups = self._config.slice_lines // GROUP_LINES
         group = Signal(range(groups))
         waiting = Signal(GROUP_LINES)
         lane = Signal(range(GROUP_LINES))

@@ -17,13 +17,14 @@ class BankUpdate(data.Struct):
     """What step D1 does to the word that step D0 read.
 
     Each byte of ``strobe`` is written and becomes dirty. With ``replace`` the other bytes are written as well
-    and become clean; ``keep_dirty`` spares those that are dirty.
+    and become clean; ``keep_dirty`` spares those that are dirty. With ``clean`` all bytes become clean.
     """
 
     word: 32
     strobe: 4
     replace: 1
     keep_dirty: 1
+    clean: 1
 
 
 class DataBank(wiring.Component):
@@ -37,7 +38,7 @@ class DataBank(wiring.Component):
     """
 
     def __init__(self, config: Config) -> None:
-        self._depth = config.cache_lines * config.line_rows
+        self._depth = config.slice_lines * config.line_rows
         self._atomics = bool(config.atomics)
         address = index_bits(config) + row_bits(config)
         super().__init__({
@@ -67,9 +68,8 @@ class DataBank(wiring.Component):
             self.new.eq(Cat(Mux(take[byte], self.update.word.word_select(byte, 8), self.old.word.word_select(byte, 8))
                             for byte in range(4))),
             write.addr.eq(self.update_address),
-            write.data.eq(Cat(Cat(self.update.word.word_select(byte, 8), self.update.strobe[byte])
-                              for byte in range(4))),
-            write.en.eq(take & self.write.replicate(4)),
+            write.data.eq(Cat(Cat(self.new.word_select(byte, 8), self.update.strobe[byte]) for byte in range(4))),
+            write.en.eq((take | self.update.clean.replicate(4)) & self.write.replicate(4)),
         ]
         if self._atomics:
             with m.If(self.late):

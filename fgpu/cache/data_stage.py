@@ -100,6 +100,7 @@ class DataStage(wiring.Component):
         d1_write = Signal()
         d1_replace = Signal()
         d1_keep_dirty = Signal()
+        d1_clean = Signal()
         d1_evict = Signal()
         d1_respond = Signal()
         d1_cu = Signal(cu_bits(config))
@@ -140,8 +141,9 @@ class DataStage(wiring.Component):
                 d1_row.eq(Mux(d0.write, self.writes.payload.row.as_value(), self.buffer.row.as_value())),
                 d1_strobe.eq(Mux(d0.write & d0_wanted, self.writes.payload.strobe, 0)),
                 d1_write.eq(d0.write | d0.walk),
-                d1_replace.eq(d0.walk),
+                d1_replace.eq(d0.walk & ~d0.keep),
                 d1_keep_dirty.eq(d0.merge),
+                d1_clean.eq(d0.keep),
                 d1_evict.eq(d0.evict),
                 d1_respond.eq(~d0.write & ~d0_atomic & d0_wanted),
                 d1_cu.eq(d0.cu),
@@ -155,6 +157,7 @@ class DataStage(wiring.Component):
                 bank.update.strobe.eq(d1_strobe.word_select(n, 4)),
                 bank.update.replace.eq(d1_replace),
                 bank.update.keep_dirty.eq(d1_keep_dirty),
+                bank.update.clean.eq(d1_clean),
                 bank.update_address.eq(d1_address if atomic is None else
                                        Mux(atomic.write.valid, atomic.write.address, d1_address)),
                 bank.write.eq(d1_valid & d1_go & d1_write),

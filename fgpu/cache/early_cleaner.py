@@ -1,65 +1,109 @@
 """The early cleaner: writes finished output lines back while the kernel still runs."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
 
-__all__ = ["EarlyCleaner"]
+__all__ = ["EarlyCleaner", "History"]
 
 _DEPTH = 32
 
 
-class EarlyCleaner(wiring.Component):
-    """Remembers the last 32 lines that were allocated by a write, and offers the oldest for an early write-back.
+class History(wiring.Component):
+    """The last 32 payloads: a FIFO that never blocks, but forgets the oldest. ``flush`` forgets all.
 
-    Kernels write most of their output once, so what was written some lines ago is usually finished; written
-    back at once, it takes cycles in which the write channel idles, instead of some at the end of the kernel.
-    A line is offered when ``patience`` younger ones were allocated (8, or 16 if more than two compute units
-    write at a time), one line at a time (until ``retired``), and while ``allowed``: when a tag manager is free for
-    it. When there is no time for that, the oldest are forgotten and left to the cleaner. ``flush`` forgets all.
+    ``level`` counts them. Latency 1 cycle.
     """
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        self._patience = 8 if config.compute_units <= 2 else 16
-        line = config.line_address_bits
+    def __init__(self, shape: int) -> None:
+        self._shape = shape
         super().__init__({
-            "written": In(stream.Signature(line, always_ready=True)),
-            "allowed": In(1),
-            "retired": In(1),
+            "input": In(stream.Signature(shape, always_ready=True)),
+            "oldest": Out(shape),
+            "level": Out(range(_DEPTH + 1)),
+            "take": In(1),
             "flush": In(1),
-            "finished": Out(stream.Signature(line)),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.lines = lines = Memory(shape=self._config.line_address_bits, depth=_DEPTH, init=[],
-                                            attrs={"ram_style": "distributed"})
-        write, read = lines.write_port(), lines.read_port(domain="comb")
-        level = Signal(range(_DEPTH + 1))
-        push = Signal()
+        m.submodules.storage = storage = Memory(shape=self._shape, depth=_DEPTH, init=[],
+                                                attrs={"ram_style": "distributed"})
+        write, read = storage.write_port(), storage.read_port(domain="comb")
+        push = self.input.valid
         pull = Signal()
-        retiring = Signal()
         m.d.comb += [
-            push.eq(self.written.valid),
-            write.data.eq(self.written.payload),
+            write.data.eq(self.input.payload),
             write.en.eq(push),
-            self.finished.payload.eq(read.data),
-            self.finished.valid.eq(self.allowed & ~retiring & (level > self._patience)),
-            pull.eq((self.finished.valid & self.finished.ready) | (push & (level == _DEPTH))),
+            self.oldest.eq(read.data),
+            pull.eq(self.take | (push & (self.level == _DEPTH))),
         ]
-        m.d.sync += level.eq(level + push - pull)
+        m.d.sync += self.level.eq(self.level + push - pull)
         with m.If(push):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(pull):
             m.d.sync += read.addr.eq(read.addr + 1)
-        with m.If(self.finished.valid & self.finished.ready):
-            m.d.sync += retiring.eq(1)
+        with m.If(self.flush):
+            m.d.sync += [self.level.eq(0), read.addr.eq(write.addr)]
+        return m
+
+
+class EarlyCleaner(wiring.Component):
+    """Offers lines for an early write-back: those that are ``completed`` at once, others when they seem finished.
+
+    Kernels write most of their output once; written back early, it takes cycles in which the write channel
+    idles, instead of some at the end of the kernel. A line that a write allocated (``written``) but that did not
+    become complete is thought finished when ``patience`` younger ones were allocated (8, or 16 if more than two
+    compute units write at a time). The tag stage knows whether there is something to do.
+
+    Lines are offered while ``allowed``: when a tag manager is free for them; and the next one when the one before
+    is ``retired``. When there is no time for that, the oldest are forgotten and left to the cleaner. ``flush``
+    forgets all.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._line = config.line_address_bits
+        self._patience = 8 if config.compute_units <= 2 else 16
+        super().__init__({
+            "written": In(stream.Signature(self._line, always_ready=True)),
+            "completed": In(stream.Signature(self._line, always_ready=True)),
+            "allowed": In(1),
+            "retired": In(1),
+            "flush": In(1),
+            "finished": Out(stream.Signature(self._line)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.complete = complete = History(self._line)
+        m.submodules.allocated = allocated = History(self._line)
+        # A stream's payload must not change before it is taken: the choice is kept.
+        free = ~self.finished.valid | self.finished.ready
+        retiring = Signal()
+        offer: Value = free & self.allowed & ~retiring
+        m.d.comb += [
+            complete.input.valid.eq(self.completed.valid),
+            complete.input.payload.eq(self.completed.payload),
+            complete.flush.eq(self.flush),
+            complete.take.eq(offer & (complete.level != 0)),
+            allocated.input.valid.eq(self.written.valid),
+            allocated.input.payload.eq(self.written.payload),
+            allocated.flush.eq(self.flush),
+            allocated.take.eq(offer & (complete.level == 0) & (allocated.level > self._patience)),
+        ]
+        with m.If(self.finished.ready):
+            m.d.sync += self.finished.valid.eq(0)
+        with m.If(complete.take | allocated.take):
+            m.d.sync += [
+                self.finished.valid.eq(1),
+                self.finished.payload.eq(Mux(complete.take, complete.oldest, allocated.oldest)),
+                retiring.eq(1),
+            ]
         with m.Elif(self.retired):
             m.d.sync += retiring.eq(0)
         with m.If(self.flush):
-            m.d.sync += [level.eq(0), read.addr.eq(write.addr)]
+            m.d.sync += [self.finished.valid.eq(0), retiring.eq(0)]
         return m

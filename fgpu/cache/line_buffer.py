@@ -55,11 +55,11 @@ class LineBuffer(wiring.Component):
 
         m.submodules.storage = storage = Memory(
             shape=data.ArrayLayout(config.axi_data_width, 1 << beats_in_word),
-            depth=config.tag_managers * config.line_words // wide, init=[], attrs={"ram_style": "distributed"})
+            depth=config.slice_tag_managers * config.line_words // wide, init=[], attrs={"ram_style": "distributed"})
         write, read = storage.write_port(granularity=1), storage.read_port(domain="comb")
 
         # How many beats of each line are here; the top bit tells that the line is complete.
-        counts = Array(Signal(beat_bits + 1, name=f"beats_{n}") for n in range(config.tag_managers))
+        counts = Array(Signal(beat_bits + 1, name=f"beats_{n}") for n in range(config.slice_tag_managers))
         beat = self.beats.payload
         number = Signal(beat_bits)
         m.d.comb += [

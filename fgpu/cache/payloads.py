@@ -13,12 +13,12 @@ __all__ = ["RETIREMENTS", "Allocation", "MarkedRow", "MarkedWord", "Station", "T
 
 
 RETIREMENTS = 8
-"""Tag managers, in addition to ``config.tag_managers``, that look after early write-backs only."""
+"""Tag managers, in addition to ``config.slice_tag_managers``, that look after early write-backs only."""
 
 
 def index_bits(config: Config) -> int:
     """Bits of the place of a line in the cache: the low bits of its line address."""
-    return exact_log2(config.cache_lines)
+    return exact_log2(config.slice_lines)
 
 
 def row_bits(config: Config) -> int:
@@ -28,7 +28,7 @@ def row_bits(config: Config) -> int:
 
 def tag_manager_bits(config: Config) -> int:
     """Bits of the number of a tag manager, which is its AXI id too."""
-    return ceil_log2(config.tag_managers + RETIREMENTS)
+    return ceil_log2(config.slice_tag_managers + RETIREMENTS)
 
 
 def cu_bits(config: Config) -> int:
@@ -46,18 +46,22 @@ class TagOp(enum.Enum, shape=3):
     SCRUB = 3
     """Forget the dirty bytes of the line."""
     RETIRE = 4
-    """Write the line back and invalidate it, if it is still here and holds only dirty bytes."""
+    """Write the line back if it is still here, and complete or full of dirty bytes only."""
     ATOMIC = 5
 
 
 class TagRequest(data.StructLayout):
-    """A request on its way to the tag stage. The row of a write waits in the write queue instead."""
+    """A request on its way to the tag stage. The row of a write waits in the write queue instead.
+
+    ``whole`` tells of a write that it writes all bytes of its row.
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__({
             "op": TagOp,
             "line": config.line_address_bits,
             "rows": config.line_rows,
+            "whole": 1,
             "cu": cu_bits(config),
         })
 
@@ -78,7 +82,7 @@ class Station(data.StructLayout):
 
     ``rows`` are the rows to read, or the one to write or to operate on. ``walk`` asks for a pass over all rows
     of the line, which writes the dirty bytes back (``evict``), brings the line in (``fill``), around the dirty
-    bytes if ``merge``, or just forgets the dirty bytes.
+    bytes if ``merge``, or just forgets the dirty bytes, which with ``keep`` stay as clean ones.
     """
 
     def __init__(self, config: Config) -> None:
@@ -92,6 +96,7 @@ class Station(data.StructLayout):
             "fill": 1,
             "merge": 1,
             "evict": 1,
+            "keep": 1,
             "tag_manager": tag_manager_bits(config),
         })
 

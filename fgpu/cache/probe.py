@@ -3,11 +3,11 @@
 
 from amaranth.lib import data
 
-__all__ = ["CacheProbe"]
+__all__ = ["CacheProbe", "CacheProbes"]
 
 
 class CacheProbe(data.Struct):
-    """One bit for each event, high for one cycle each time it happens.
+    """The events of a slice: one bit for each, high for one cycle each time it happens.
 
     A read of a line that holds only dirty bytes counts as a miss: it needs a fill.
     """
@@ -34,3 +34,10 @@ class CacheProbe(data.Struct):
     """A beat of a read burst."""
     axi_write: 1
     """A beat of a write burst."""
+
+
+class CacheProbes(data.StructLayout):
+    """The events of all slices: for each kind of event a bit for each slice."""
+
+    def __init__(self, slices: int) -> None:
+        super().__init__({name: slices for name, _ in CacheProbe.as_shape()})

@@ -14,7 +14,7 @@ __all__ = ["TagManagers"]
 
 
 class TagManagers(wiring.Component):
-    """``config.tag_managers`` entries, and some for early write-backs; the number of each is its id on the AXI port.
+    """``config.slice_tag_managers`` entries, and some for early write-backs; the number of each is its id on the AXI port.
 
     An entry is taken by an allocation (its number is ``spare``, or ``spare_retirement`` for a ``retire``; at
     most one a cycle) and is free again when the line it fills was ``filled`` by the data stage and the
@@ -23,7 +23,9 @@ class TagManagers(wiring.Component):
     write burst, ``write_backs``. (Dissertation, section 3.5.3.)
 
     The early write-backs have their own entries, for they wait long for their turn at the data stage, and
-    would leave the reads too few. ``retirable`` tells that one of these is free.
+    would leave the reads too few. ``retirable`` tells that one of these is free. Their lines may still be in the
+    cache: ``victim_conflict`` reports that one of them is ``victim``. ``free`` counts the other entries, up to 3;
+    ``demand`` tells that one of them is taken.
     """
 
     def __init__(self, config: Config) -> None:
@@ -32,23 +34,28 @@ class TagManagers(wiring.Component):
         super().__init__({
             "allocations": In(stream.Signature(Allocation(config))),
             "spare": Out(tag_manager_bits(config)),
-            "spare_retirement": Out(tag_manager_bits(config), init=config.tag_managers),
+            "spare_retirement": Out(tag_manager_bits(config), init=config.slice_tag_managers),
             "retirable": Out(1),
             "line": In(config.line_address_bits),
             "conflict": Out(1),
+            "victim": In(config.line_address_bits),
+            "victim_conflict": Out(1),
+            "free": Out(2),
             "filled": In(number),
             "evicted": In(number),
             "written": In(number),
             "write_backs": Out(stream.Signature(LineTransfer(config), always_ready=True)),
+            "demand": Out(1),
             "idle": Out(1),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        normal = self._config.tag_managers
+        normal = self._config.slice_tag_managers
         count = normal + RETIREMENTS
         filling = Signal(normal)
         evicting = Signal(count)
+        free = Signal(normal)
         victims = [Signal(self._config.line_address_bits, name=f"victim_{n}") for n in range(count)]
         allocate = Signal()
         taken = Signal(tag_manager_bits(self._config))
@@ -57,6 +64,11 @@ class TagManagers(wiring.Component):
             allocate.eq(self.allocations.valid & self.allocations.ready),
             taken.eq(Mux(retire, self.spare_retirement, self.spare)),
             self.conflict.eq(Cat(evicting[n] & (victims[n] == self.line) for n in range(count)).any()),
+            self.victim_conflict.eq(
+                Cat(evicting[n] & (victims[n] == self.victim) for n in range(normal, count)).any()),
+            free.eq(~(filling | evicting[:normal])),
+            self.free.eq(Mux(sum(free) > 3, 3, sum(free))),
+            self.demand.eq(~free.all()),
             self.idle.eq(~filling.any() & ~evicting.any()),
         ]
         for n in range(count):
@@ -75,7 +87,7 @@ class TagManagers(wiring.Component):
 
         spare_ready = Signal()
         m.d.comb += self.allocations.ready.eq(Mux(retire, self.retirable, spare_ready))
-        self._choose(m, self.spare, spare_ready, ~(filling | evicting[:normal]), 0, allocate & ~retire)
+        self._choose(m, self.spare, spare_ready, free, 0, allocate & ~retire)
         self._choose(m, self.spare_retirement, self.retirable, ~evicting[normal:], normal, allocate & retire)
 
         # The victims a second time, in LUT RAM: cheaper than a multiplexer on the registers.

@@ -42,7 +42,7 @@ class Sweep(wiring.Signature):
     def __init__(self, config: Config) -> None:
         super().__init__({
             "active": Out(1),
-            "group": Out(exact_log2(config.cache_lines // GROUP_LINES)),
+            "group": Out(exact_log2(config.slice_lines // GROUP_LINES)),
             "invalidate": Out(1),
             "dirty": In(GROUP_LINES),
         })
@@ -76,14 +76,18 @@ class TagStage(wiring.Component):
     write, other line         evict if dirty          this line, not populated, dirty
     clean                     evict                   the same: the cleaner invalidates
     scrub                     none                    the same
+    retire, complete          evict                   populated, clean
     retire, not populated     evict                   invalid
     retire, else              none, and no station    the same
     ========================  ======================  ==================================================
 
     The read burst of a fill is requested at once (``fills``). T1 waits for room in the stations, for a free
     tag manager if it needs one, and, on a miss, while an older copy of the line is on its way to memory
-    (``conflict``): neither a read nor a second write-back may overtake it. ``written`` reports the lines that a
-    write allocates, ``retired`` the end of a retire. (Dissertation, section 3.5.4.)
+    (``conflict``), or an older copy of its ``victim``: neither a read nor a second write-back may overtake it.
+
+    A line is complete when all its rows were written, each with all its bytes at once, since it was allocated or
+    last written back early. ``completed`` reports that, ``written`` the lines that a write allocates, ``retired``
+    the end of a retire. (Dissertation, section 3.5.4.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -96,11 +100,15 @@ class TagStage(wiring.Component):
             "spare_retirement": In(tag_manager_bits(config)),
             "line": Out(config.line_address_bits),
             "conflict": In(1),
+            "victim": Out(config.line_address_bits),
+            "victim_conflict": In(1),
             "fills": Out(stream.Signature(LineTransfer(config), always_ready=True)),
             "sweep": In(Sweep(config)),
             "idle": Out(1),
             "written": Out(stream.Signature(config.line_address_bits, always_ready=True)),
+            "completed": Out(stream.Signature(config.line_address_bits, always_ready=True)),
             "retired": Out(1),
+            "needs_tag_manager": Out(1),
             "accepted": Out(1),
             "hit": Out(1),
             "stall": Out(TagStall),
@@ -114,13 +122,18 @@ class TagStage(wiring.Component):
         tag_bits = config.line_address_bits - low
         lane_bits = exact_log2(GROUP_LINES)
 
-        m.submodules.tags = tags = Memory(shape=tag_bits, depth=config.cache_lines, init=[],
+        m.submodules.tags = tags = Memory(shape=tag_bits, depth=config.slice_lines, init=[],
                                           attrs={"ram_style": "distributed"})
         tag_read, tag_write = tags.read_port(domain="comb"), tags.write_port()
         m.submodules.states = states = Memory(shape=data.ArrayLayout(LineState, GROUP_LINES),
-                                              depth=config.cache_lines // GROUP_LINES, init=[],
+                                              depth=config.slice_lines // GROUP_LINES, init=[],
                                               attrs={"ram_style": "distributed"})
         state_read, state_write = states.read_port(domain="comb"), states.write_port(granularity=1)
+
+        # Which rows of a line were written completely: when all were, the line is complete.
+        m.submodules.written_rows = written_rows = Memory(shape=config.line_rows, depth=config.slice_lines, init=[],
+                                                          attrs={"ram_style": "distributed"})
+        written_read, written_write = written_rows.read_port(domain="comb"), written_rows.write_port()
 
         t1_valid = Signal()
         t1 = Signal(TagRequest(config))
@@ -128,6 +141,9 @@ class TagStage(wiring.Component):
         t1_old_tag = Signal(tag_bits)
         t1_old = Signal(LineState)
         t1_new = Signal(LineState)
+        t1_old_written = Signal(config.line_rows)
+        t1_new_written = Signal(config.line_rows)
+        t1_next_written = Signal(config.line_rows)
         t1_index = t1.line[:low]
         t1_go = Signal()
         t1_serves = Signal()
@@ -142,6 +158,7 @@ class TagStage(wiring.Component):
         m.d.comb += [
             self.requests.ready.eq(~t1_valid | t1_go),
             tag_read.addr.eq(t0_index),
+            written_read.addr.eq(t0_index),
             state_read.addr.eq(Mux(self.sweep.active, self.sweep.group, t0_index[lane_bits:])),
             t0_state.eq(state_read.data[t0_index[:lane_bits]]),
             self.sweep.dirty.eq(Cat(state_read.data[lane].dirty for lane in range(GROUP_LINES))),
@@ -156,16 +173,22 @@ class TagStage(wiring.Component):
                     t1_match.eq(Mux(t0_follows, t1.line[low:] == t0_tag, tag_read.data == t0_tag)),
                     t1_old_tag.eq(Mux(t0_follows, t1.line[low:], tag_read.data)),
                     t1_old.eq(Mux(t0_follows, t1_new.as_value(), t0_state.as_value())),
+                    t1_old_written.eq(Mux(t0_follows, t1_next_written, written_read.data)),
                 ]
 
         # T1
         hit = Signal()
         fill = Signal()
         evict = Signal()
+        complete = Signal()
         atomic = t1.op == TagOp.ATOMIC if config.atomics else Const(0)
         m.d.comb += [
             hit.eq(t1_match & t1_old.valid),
             t1_new.eq(t1_old),
+            t1_new_written.eq(Mux(hit, t1_old_written, 0)),
+            complete.eq(t1_new_written.all()),
+            # A new round begins when the line is written back.
+            t1_next_written.eq(Mux(t1.op == TagOp.RETIRE, 0, t1_new_written)),
             t1_serves.eq(t1_valid & ((t1.op == TagOp.READ) | (t1.op == TagOp.WRITE) | atomic)),
             t1_settles.eq(t1_serves | (t1_valid & (t1.op == TagOp.RETIRE) & evict)),
         ]
@@ -182,21 +205,25 @@ class TagStage(wiring.Component):
                 m.d.comb += [
                     evict.eq(~hit & t1_old.valid & t1_old.dirty),
                     t1_new.valid.eq(1),
-                    t1_new.populated.eq(hit & t1_old.populated),
+                    t1_new_written.eq(Mux(hit, t1_old_written, 0) | (t1.rows & t1.whole.replicate(config.line_rows))),
+                    t1_new.populated.eq((hit & t1_old.populated) | complete),
                     t1_new.dirty.eq(1),
                 ]
             with m.Case(TagOp.CLEAN):
                 m.d.comb += evict.eq(1)
             with m.Case(TagOp.RETIRE):
                 m.d.comb += [
-                    evict.eq(hit & ~t1_old.populated),
-                    t1_new.eq(0),
+                    evict.eq(hit & t1_old.dirty & (complete | ~t1_old.populated) & ~self.conflict),
+                    t1_new.valid.eq(complete),
+                    t1_new.populated.eq(complete),
+                    t1_new.dirty.eq(0),
                 ]
 
         m.d.comb += [
             self.line.eq(t1.line),
             self.stall.station.eq(t1_valid & ~self.stations.ready),
-            self.stall.victim.eq(t1_serves & ~hit & self.conflict),
+            self.victim.eq(Cat(t1_index, t1_old_tag)),
+            self.stall.victim.eq(t1_serves & ~hit & (self.conflict | (evict & self.victim_conflict))),
             self.stall.tag_manager.eq(t1_valid & (fill | evict) & ~self.allocations.ready),
             t1_go.eq(t1_valid & ~self.stall.as_value().any()),
             self.stations.valid.eq(t1_go & (evict | (t1.op != TagOp.RETIRE))),
@@ -207,7 +234,7 @@ class TagStage(wiring.Component):
             self.allocations.payload.fill.eq(fill),
             self.allocations.payload.evict.eq(evict),
             self.allocations.payload.retire.eq(t1.op == TagOp.RETIRE),
-            self.allocations.payload.victim.eq(Cat(t1_index, t1_old_tag)),
+            self.allocations.payload.victim.eq(self.victim),
             self.stations.payload.index.eq(t1_index),
             self.stations.payload.rows.eq(t1.rows),
             self.stations.payload.cu.eq(t1.cu),
@@ -216,6 +243,7 @@ class TagStage(wiring.Component):
             self.stations.payload.fill.eq(fill),
             self.stations.payload.merge.eq(fill & hit),
             self.stations.payload.evict.eq(evict),
+            self.stations.payload.keep.eq((t1.op == TagOp.RETIRE) & complete),
             self.stations.payload.tag_manager.eq(
                 Mux(t1.op == TagOp.RETIRE, self.spare_retirement, self.spare)),
 
@@ -223,6 +251,9 @@ class TagStage(wiring.Component):
             tag_write.data.eq(t1.line[low:]),
             tag_write.en.eq(t1_go & t1_settles & ~hit),
             state_write.addr.eq(t1_index[lane_bits:]),
+            written_write.addr.eq(t1_index),
+            written_write.data.eq(t1_next_written),
+            written_write.en.eq(t1_go & t1_settles),
         ]
         for lane in range(GROUP_LINES):
             m.d.comb += state_write.data[lane].eq(t1_new)
@@ -241,6 +272,9 @@ class TagStage(wiring.Component):
             self.idle.eq(~t1_valid),
             self.written.valid.eq(t1_go & (t1.op == TagOp.WRITE) & ~hit),
             self.written.payload.eq(t1.line),
+            self.completed.valid.eq(t1_go & (t1.op == TagOp.WRITE) & complete & ~(hit & t1_old_written.all())),
+            self.completed.payload.eq(t1.line),
+            self.needs_tag_manager.eq(t1_valid & fill),
             self.retired.eq(t1_go & (t1.op == TagOp.RETIRE)),
             self.accepted.eq(t1_go & t1_serves),
             self.hit.eq(~fill & hit),

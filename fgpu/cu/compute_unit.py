@@ -39,7 +39,7 @@ class ComputeUnit(wiring.Component):
             "fetch": Out(stream.Signature(FetchRequest(config))),
             "fetched": In(Fetched),
             "requests": Out(stream.Signature(MemoryRequest(config))),
-            "responses": In(stream.Signature(Row(config))),
+            "responses": In(stream.Signature(Row(config))).array(config.axi_ports),
             "room": Out(1),
             "idle": Out(1),
             "abort": In(1),
@@ -59,7 +59,8 @@ class ComputeUnit(wiring.Component):
         connect(m, flipped(self.work_groups), launcher.work_groups)
         connect(m, scheduler.fetch, flipped(self.fetch))
         connect(m, memory.requests, flipped(self.requests))
-        connect(m, flipped(self.responses), memory.responses)
+        for port in range(self._config.axi_ports):
+            connect(m, flipped(self.responses[port]), memory.responses[port])
         m.d.comb += [
             launcher.kernel.eq(self.kernel),
             launcher.free.eq(scheduler.free),

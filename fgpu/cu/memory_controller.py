@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
 from fgpu.cache.bus import MemoryOp, MemoryRequest, Row
+from fgpu.cache.queue import Queue
 from fgpu.config import PE_COUNT, PHASES, Config
 
 from .coalescer import Coalescer, RowAccess, Scatter
@@ -19,14 +20,17 @@ __all__ = ["MemoryController"]
 
 _PHASE_FIFO_DEPTH = 4 * PHASES
 _ROW_FIFO_DEPTH = 16
+_LOAD_QUEUE_DEPTH = 16
+"""Of requests: two for each wavefront's load of consecutive words."""
 
 
 class Station(data.StructLayout):
-    """A row access of a load that waits for its row; stations are served in order."""
+    """A row access of a load that waits for its row from a cache slice; stations are served in order."""
 
     def __init__(self, config: Config) -> None:
         super().__init__({
             "new_row": 1,
+            "slice": config.slice_bits,
             "wavefront": 3,
             "phase": 3,
             "rd": 5,
@@ -36,12 +40,24 @@ class Station(data.StructLayout):
         })
 
 
+class LoadRequest(data.StructLayout):
+    """What a load asks for: some rows of a line."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"line": config.line_address_bits, "rows": config.line_rows})
+
+
 class RequestBuilder(wiring.Component):
     """Turns row accesses into memory requests and stations.
 
     A load's rows of one line are collected into one request as long as they ascend. The open request
     leaves when the line changes, the instruction ends, or the stations are full. Latency 1 cycle for
     stores and atomic operations, 2 for loads.
+
+    Requests of loads wait in a queue, where stores pass them, so that what is ready can leave. That keeps the
+    order within each wavefront, which does nothing while it waits for a load, and nothing passes a store.
+    Until it is accepted, a read may thus be withdrawn in favour of a write. What is answered keeps its order:
+    atomic operations wait until the queue is empty.
     """
 
     def __init__(self, config: Config) -> None:
@@ -75,11 +91,28 @@ class RequestBuilder(wiring.Component):
         joins = Signal()
         m.d.comb += joins.eq(opened & ~close & (access.line == line) & above)
 
-        free = Signal()            # the output register can take a request
-        m.d.comb += free.eq(~request.valid | request.ready)
+        m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH)
+        load_free = loads.input.ready
+        direct_out = Signal(MemoryRequest(config))      # a store or an atomic operation
+        direct_valid = Signal()
         atomic = access.atomic & access.new_row if config.atomics else Const(0)
         direct = Signal()          # a request of its own, which leaves at once
-        m.d.comb += direct.eq(~access.load | atomic)
+        direct_free = Signal()
+        m.d.comb += [
+            direct.eq(~access.load | atomic),
+            direct_free.eq((~direct_valid | request.ready) & ~(atomic & loads.output.valid)),
+            request.valid.eq(direct_valid | loads.output.valid),
+            request.payload.eq(direct_out),
+            loads.output.ready.eq(request.ready & ~direct_valid),
+            loads.input.payload.line.eq(line),
+            loads.input.payload.rows.eq(rows),
+        ]
+        with m.If(~direct_valid):
+            m.d.comb += [
+                request.payload.op.eq(MemoryOp.READ),
+                request.payload.line.eq(loads.output.payload.line),
+                request.payload.rows.eq(loads.output.payload.rows),
+            ]
         must_open = Signal()
         m.d.comb += must_open.eq(access.load & access.new_row & ~joins)
         needs_flush = Signal()     # the open request must leave before this access is taken
@@ -91,13 +124,14 @@ class RequestBuilder(wiring.Component):
         take = Signal()
         goes = Signal()            # all but the station is ready
         m.d.comb += [
-            goes.eq(self.accesses.valid & Mux(direct, free & ~flush, ~needs_flush | free)),
+            goes.eq(self.accesses.valid & Mux(direct, direct_free & ~flush, ~needs_flush | load_free)),
             take.eq(goes & (station.ready | ~access.load)),
         ]
         m.d.comb += [
             self.accesses.ready.eq(take),
             station.valid.eq(goes & access.load),
             station.payload.new_row.eq(access.new_row),
+            station.payload.slice.eq(access.line),
             station.payload.wavefront.eq(access.wavefront),
             station.payload.phase.eq(access.phase),
             station.payload.rd.eq(access.rd),
@@ -108,30 +142,24 @@ class RequestBuilder(wiring.Component):
         for lane in range(PE_COUNT):        # the old word comes as word 0
             m.d.comb += station.payload.words[lane].eq(Mux(atomic, 0, access.words[lane]))
 
+        m.d.comb += loads.input.valid.eq(flush)
+        with m.If(flush & load_free):
+            m.d.sync += [opened.eq(0), close.eq(0)]
         with m.If(request.ready):
-            m.d.sync += request.valid.eq(0)
-        with m.If(flush & free):
+            m.d.sync += direct_valid.eq(0)
+        with m.If(take & direct):
             m.d.sync += [
-                request.valid.eq(1),
-                request.payload.op.eq(MemoryOp.READ),
-                request.payload.line.eq(line),
-                request.payload.rows.eq(rows),
-                opened.eq(0),
-                close.eq(0),
-            ]
-        with m.Elif(take & direct):
-            m.d.sync += [
-                request.valid.eq(access.lanes.any()),
-                request.payload.op.eq(MemoryOp.WRITE),
-                request.payload.line.eq(access.line),
-                request.payload.rows.eq(row_bit),
-                request.payload.row.eq(scatter.row),
-                request.payload.strobe.eq(scatter.strobe),
+                direct_valid.eq(access.lanes.any()),
+                direct_out.op.eq(MemoryOp.WRITE),
+                direct_out.line.eq(access.line),
+                direct_out.rows.eq(row_bit),
+                direct_out.row.eq(scatter.row),
+                direct_out.strobe.eq(scatter.strobe),
             ]
             if config.atomics:
-                m.d.sync += request.payload.operation.eq(access.operation)
+                m.d.sync += direct_out.operation.eq(access.operation)
                 with m.If(atomic):
-                    m.d.sync += request.payload.op.eq(MemoryOp.ATOMIC)
+                    m.d.sync += direct_out.op.eq(MemoryOp.ATOMIC)
         with m.If(take & ~direct):
             with m.If(access.new_row):
                 m.d.sync += [
@@ -140,7 +168,7 @@ class RequestBuilder(wiring.Component):
                     rows.eq(Mux(joins, rows, 0) | row_bit),
                     close.eq(access.last),
                 ]
-            with m.Elif(access.last & opened & ~(flush & free)):
+            with m.Elif(access.last & opened & ~(flush & load_free)):
                 m.d.sync += close.eq(1)
         return m
 
@@ -157,7 +185,7 @@ class LoadReturn(wiring.Component):
         super().__init__({
             "beat": In(2),
             "stations": In(stream.Signature(Station(config))),
-            "rows": In(stream.Signature(Row(config))),
+            "rows": In(stream.Signature(Row(config))).array(config.axi_ports),
             "load": Out(RegisterWrite),
             "done": Out(1),
             "done_wavefront": Out(3),
@@ -167,17 +195,23 @@ class LoadReturn(wiring.Component):
         m = Module()
         station: Any = self.stations.payload
         row = Signal(Row(self._config))
-        current = Mux(station.new_row, self.rows.payload, row)
+        if self._config.axi_ports == 1:
+            new_valid, new_row = self.rows[0].valid, self.rows[0].payload
+        else:
+            new_valid = Array(rows.valid for rows in self.rows)[station.slice]
+            new_row = Array(rows.payload.as_value() for rows in self.rows)[station.slice]
+        current = Mux(station.new_row, new_row, row)
         # The write happens in the next cycle, when the vector has bank (beat + 1 + 2) % 4.
         clear = station.phase[:2] != (self.beat + 3)[:exact_log2(BANKS)]
         go = Signal()
         m.d.comb += [
-            go.eq(self.stations.valid & clear & (~station.new_row | self.rows.valid)),
+            go.eq(self.stations.valid & clear & (~station.new_row | new_valid)),
             self.stations.ready.eq(go),
-            self.rows.ready.eq(go & station.new_row),
         ]
+        for number, rows in enumerate(self.rows):
+            m.d.comb += rows.ready.eq(go & station.new_row & (station.slice == number))
         with m.If(go & station.new_row):
-            m.d.sync += row.eq(self.rows.payload)
+            m.d.sync += row.eq(new_row)
         view = data.View(Row(self._config), current)
         words = Array(view[position] for position in range(self._config.row_words))
         m.d.sync += [
@@ -204,6 +238,7 @@ class MemoryController(wiring.Component):
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._row_fifo_depth = _ROW_FIFO_DEPTH if config.axi_ports == 1 else 2 * _ROW_FIFO_DEPTH
         super().__init__({
             "beat": In(2),
             "access": In(PhaseAccess(config)),
@@ -211,7 +246,7 @@ class MemoryController(wiring.Component):
             "reserve": In(range(PHASES + 1)),
             "ready": Out(1),
             "requests": Out(stream.Signature(MemoryRequest(config))),
-            "responses": In(stream.Signature(Row(config))),
+            "responses": In(stream.Signature(Row(config))).array(config.axi_ports),
             "load": Out(RegisterWrite),
             "done": Out(1),
             "done_wavefront": Out(3),
@@ -225,7 +260,6 @@ class MemoryController(wiring.Component):
         m.submodules.coalescer = coalescer = Coalescer(config)
         m.submodules.builder = builder = RequestBuilder(config)
         m.submodules.stations = stations = SyncFIFO(width=Station(config).size, depth=config.cu_stations)
-        m.submodules.rows = rows = SyncFIFO(width=Row(config).size, depth=_ROW_FIFO_DEPTH)
         m.submodules.load_return = load_return = LoadReturn(config)
 
         # Phases without any enabled work-item need no place, except the last of an instruction.
@@ -249,22 +283,44 @@ class MemoryController(wiring.Component):
         connect(m, builder.requests, flipped(self.requests))
         m.d.comb += [
             stations.w_data.eq(builder.stations.payload),
-            stations.w_en.eq(builder.stations.valid),
-            builder.stations.ready.eq(stations.w_rdy),
+            stations.w_en.eq(builder.stations.valid & builder.stations.ready),
+            builder.stations.ready.eq(stations.w_rdy & self._room_for_row(m, builder, load_return)),
             load_return.stations.valid.eq(stations.r_rdy),
             load_return.stations.payload.eq(stations.r_data),
             stations.r_en.eq(load_return.stations.ready),
-            rows.w_data.eq(self.responses.payload),
-            rows.w_en.eq(self.responses.valid),
-            self.responses.ready.eq(rows.w_rdy),
-            load_return.rows.valid.eq(rows.r_rdy),
-            load_return.rows.payload.eq(rows.r_data),
-            rows.r_en.eq(load_return.rows.ready),
             load_return.beat.eq(self.beat),
             self.load.eq(load_return.load),
             self.done.eq(load_return.done),
             self.done_wavefront.eq(load_return.done_wavefront),
         ]
+        for number, (response, row) in enumerate(zip(self.responses, load_return.rows, strict=True)):
+            rows = SyncFIFO(width=Row(config).size, depth=self._row_fifo_depth)
+            m.submodules[f"rows{number}"] = rows
+            m.d.comb += [
+                rows.w_data.eq(response.payload),
+                rows.w_en.eq(response.valid),
+                response.ready.eq(rows.w_rdy),
+                row.valid.eq(rows.r_rdy),
+                row.payload.eq(rows.r_data),
+                rows.r_en.eq(row.ready),
+            ]
         m.d.sync += self.idle.eq(
             (reserved == 0) & coalescer.idle & builder.idle & ~stations.r_rdy & ~load_return.done)
         return m
+
+    def _room_for_row(self, m: Module, builder: RequestBuilder, load_return: LoadReturn) -> Value:
+        """Whether the row FIFO of its slice has room for the row that a new station asks for.
+
+        One slice may answer long before another that was asked earlier. If compute units then did not take its
+        rows, two of them could wait for each other for ever.
+        """
+        station: Any = builder.stations
+        if self._config.axi_ports == 1:
+            return Const(1)
+        full = []
+        for number, row in enumerate(load_return.rows):
+            asked = Signal(range(self._row_fifo_depth + 1), name=f"asked{number}")
+            ask = station.valid & station.ready & station.payload.new_row & (station.payload.slice == number)
+            m.d.sync += asked.eq(asked + ask - (row.ready & row.valid))
+            full.append(asked == self._row_fifo_depth)
+        return ~Array(full)[station.payload.slice]

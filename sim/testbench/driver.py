@@ -176,7 +176,9 @@ class BenchEngine(ABC):
             stats |= {f"cu{i}.{name}": unit.buckets[value] for name, value in _BUCKETS.items()}
             stats |= {f"cu{i}.instructions": unit.instructions,
                       f"cu{i}.work_item_instructions": unit.work_item_instructions}
-        stats |= {f"cache.{name}": result.events[i] for i, name in enumerate(self._events)}
+        stats |= dict.fromkeys((f"cache.{name}" for name in self._events), 0)
+        for i, name in enumerate(self._events):     # of each slice
+            stats[f"cache.{name}"] += result.events[i]
         for i, port in enumerate(list(result.port)[:self.config.axi_ports]):
             stats |= {f"axi{i}.{name}": getattr(port, name) for name, _ in port._fields_}
         return EngineResult(

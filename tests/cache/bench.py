@@ -36,9 +36,11 @@ class Unit:
     """A compute unit: its requests, and the rows it must get."""
 
     requests: deque[Request] = field(default_factory=deque)
-    expected: deque[tuple[int, int, bytes]] = field(default_factory=deque)
+    expected: list[deque[tuple[int, int, bytes]]] = field(default_factory=list)
+    """Of each slice."""
     request_chance: float = 1.0
     ready_chance: float = 1.0
+    withdraw_chance: float = 0.0
     valid: bool = False
     ready: bool = False
     rows: int = 0
@@ -60,8 +62,12 @@ class Bench:
         self.config = config
         self.rng = random.Random(seed)
         self.cache = Cache(config)
-        self.memory = AxiMemory(config, self.cache.axi, timing or Timing(), self.rng)
-        self.units = [Unit() for _ in range(config.compute_units)]
+        self.memories = [AxiMemory(config, axi, timing or Timing(), self.rng, port)
+                         for port, axi in enumerate(self.cache.axi)]
+        self.memory = self.memories[0]
+        for memory in self.memories:
+            memory.share(self.memory)
+        self.units = [Unit(expected=[deque() for _ in self.memories]) for _ in range(config.compute_units)]
         self.model: dict[int, bytearray] = {}
         self.row_bytes = 4 * config.row_words
         self.places = self.rng.sample(range(config.cache_lines), 12)
@@ -73,14 +79,15 @@ class Bench:
         self.events: dict[str, int] = {}
         cache = self.cache
         self._watched = [
-            *self.memory.watched, cache.clean_done, cache.idle, cache.error,
+            *(signal for memory in self.memories for signal in memory.watched),
+            cache.clean_done, cache.idle, cache.error,
             *(port.ready for port in cache.requests),
-            *(port.valid for port in cache.responses),
-            *(Value.cast(port.payload) for port in cache.responses),
+            *(port.valid for ports in cache.responses for port in ports),
+            *(Value.cast(port.payload) for ports in cache.responses for port in ports),
             *([Value.cast(cache.probe)] if config.statistics else []),
         ]
         self._probe_names = [name for name, _ in data.Layout.cast(CacheProbe)] if config.statistics else []
-        self._axi_inputs = {name: Value.cast(getattr(cache.axi, name)) for name in self.memory.drive}
+        self._axi_inputs = [{name: Value.cast(getattr(axi, name)) for name in self.memory.drive} for axi in cache.axi]
         self._payloads = [Value.cast(port.payload) for port in cache.requests]
         self._driven: dict[int, int] = {}
 
@@ -103,7 +110,7 @@ class Bench:
     async def run(self, limit: int = 20000) -> int:
         """Until all requests are served; returns the cycles."""
         start = self.cycle
-        while any(unit.requests or unit.expected for unit in self.units):
+        while any(unit.requests or any(unit.expected) for unit in self.units):
             await self.step()
             assert self.cycle - start < limit, "the cache hangs"
         return self.cycle - start
@@ -115,8 +122,19 @@ class Bench:
         while not self.idle:
             await self.step()
             assert self.cycle - start < limit, "the cache does not become idle"
-        assert self.memory.idle
-        return self.cycle - start
+        cycles = self.cycle - start
+        while not self.memory_idle:     # early write-backs go on
+            await self.step()
+            assert self.cycle - start < limit, "memory does not become idle"
+        return cycles
+
+    @property
+    def memory_idle(self) -> bool:
+        return all(memory.idle for memory in self.memories)
+
+    @property
+    def write_bursts(self) -> int:
+        return sum(memory.write_bursts for memory in self.memories)
 
     async def clean(self, limit: int = 20000) -> int:
         """Cleans the cache, compares memory with the model, and returns the cycles from start to done."""
@@ -128,7 +146,7 @@ class Bench:
             await self.step()
             assert self.cycle - start < limit, "the cleaner hangs"
         cycles = self.cycle - start
-        assert self.memory.idle, "done before the last write response"
+        assert self.memory_idle, "done before the last write response"
         for line, contents in self.model.items():
             assert self.memory.line(line) == contents, f"line {line:#x}"
         return cycles
@@ -138,13 +156,16 @@ class Bench:
         self._set(self._domain.rst, 1)
         for unit in self.units:
             unit.requests.clear()
-            unit.expected.clear()
+            for expected in unit.expected:
+                expected.clear()
             unit.valid = False
-        self.memory.reset()
+        for memory in self.memories:
+            memory.reset()
         self._apply()
         await self._ctx.tick()
         self._set(self._domain.rst, 0)
-        self.memory.reset()
+        for memory in self.memories:
+            memory.reset()
         self._apply()
 
     # -- one cycle ------------------------------------------------------------------------------
@@ -160,11 +181,13 @@ class Bench:
         return self.model[line]
 
     def _apply(self) -> None:
-        for name, value in self.memory.drive.items():
-            self._set(self._axi_inputs[name], value)
+        for memory, inputs in zip(self.memories, self._axi_inputs, strict=True):
+            for name, value in memory.drive.items():
+                self._set(inputs[name], value)
         for n, unit in enumerate(self.units):
             self._set(self.cache.requests[n].valid, int(unit.valid))
-            self._set(self.cache.responses[n].ready, int(unit.ready))
+            for port in self.cache.responses[n]:
+                self._set(port.ready, int(unit.ready))
             if unit.valid:
                 self._set(self._payloads[n], self._packed(unit.requests[0]))
 
@@ -186,35 +209,51 @@ class Bench:
             if not unit.valid and unit.requests and rng.random() < unit.request_chance:
                 unit.valid = True
                 unit.valid_at.append(self.cycle)
+            elif unit.valid and rng.random() < unit.withdraw_chance:
+                self._withdraw(unit)
             unit.ready = rng.random() < unit.ready_chance
         self._apply()
         _clk, _rst, *sampled = await self._ctx.tick().sample(*self._watched)
-        count = len(self.memory.watched)
-        self.memory.step(tuple(sampled[:count]))
-        done, idle, error, *rest = sampled[count:]
+        for memory in self.memories:
+            count = len(memory.watched)
+            memory.step(tuple(sampled[:count]))
+            del sampled[:count]
+        done, idle, error, *rest = sampled
         self.errors += error
         self.done, self.idle = bool(done), bool(idle)
-        assert not (idle and any(unit.expected for unit in self.units)), "idle, but an answer is due"
-        n = config.compute_units
-        accepted = 0
-        for unit, ready, valid, payload in zip(self.units, rest[:n], rest[n:2 * n], rest[2 * n:3 * n], strict=True):
-            if valid and unit.ready:
-                assert unit.expected, "a response that was not asked for"
-                line, row, data = unit.expected.popleft()
+        assert not (idle and any(any(unit.expected) for unit in self.units)), "idle, but an answer is due"
+        n, ports = config.compute_units, config.axi_ports
+        accepted: list[int] = []
+        answers = list(zip(rest[n:n + n * ports], rest[n + n * ports:n + 2 * n * ports], strict=True))
+        for number, (unit, ready) in enumerate(zip(self.units, rest[:n], strict=True)):
+            for part, (valid, payload) in enumerate(answers[number * ports:(number + 1) * ports]):
+                if not (valid and unit.ready):
+                    continue
+                assert unit.expected[part], "a response that was not asked for"
+                line, row, data = unit.expected[part].popleft()
                 got = payload.to_bytes(self.row_bytes, "little")
                 if len(data) == 4:
                     got = got[:4]           # an old word
                 assert got == data, f"line {line:#x} row {row}: {got.hex()} instead of {data.hex()}"
                 unit.response_at.append(self.cycle)
             if ready and unit.valid:
-                accepted += 1
+                accepted.append(unit.requests[0].line % ports)
                 unit.valid = False
                 unit.accepted_at.append(self.cycle)
                 self._accept(unit, unit.requests.popleft())
-        assert accepted <= 1
-        for name, value in zip(self._probe_names, range(len(self._probe_names)), strict=True):
-            self.events[name] = self.events.get(name, 0) + (rest[-1] >> value & 1)
+        assert len(accepted) == len(set(accepted)), "a slice accepts one request a cycle"
+        for index, name in enumerate(self._probe_names):
+            events = rest[-1] >> index * ports & (1 << ports) - 1
+            self.events[name] = self.events.get(name, 0) + events.bit_count()
         self.cycle += 1
+
+    @staticmethod
+    def _withdraw(unit: Unit) -> None:
+        """A read that waits gives way to the next write."""
+        write = next((request for request in unit.requests if request.write), None)
+        if write is not None and not unit.requests[0].atomic:
+            unit.requests.remove(write)
+            unit.requests.appendleft(write)
 
     def _accept(self, unit: Unit, request: Request) -> None:
         contents = self.model_line(request.line)
@@ -228,7 +267,8 @@ class Bench:
                         if request.strobe >> byte & 1:
                             contents[start + byte] = request.row[byte]
                 else:
-                    unit.expected.append((request.line, row, bytes(contents[start:start + self.row_bytes])))
+                    answer = (request.line, row, bytes(contents[start:start + self.row_bytes]))
+                    unit.expected[request.line % len(self.memories)].append(answer)
 
     def _operate(self, unit: Unit, request: Request, row: int, contents: bytearray) -> None:
         assert request.atomic is not None
@@ -236,7 +276,7 @@ class Bench:
         old = bytes(contents[start:start + 4])
         operand, expected = request.row[:4], request.row[4:8]
         contents[start:start + 4] = updated(request.atomic, old, operand, expected)
-        unit.expected.append((request.line, row, old))
+        unit.expected[request.line % len(self.memories)].append((request.line, row, old))
 
 
 def updated(operation: AtomicOp, old: bytes, operand: bytes, expected: bytes) -> bytes:

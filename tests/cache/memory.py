@@ -57,8 +57,8 @@ class _Write:
 class AxiMemory:
     """Byte-addressed memory with random contents. ``step`` models one clock cycle."""
 
-    def __init__(self, config: Config, axi, timing: Timing, rng: random.Random) -> None:
-        self.config, self.timing, self.rng = config, timing, rng
+    def __init__(self, config: Config, axi, timing: Timing, rng: random.Random, port: int = 0) -> None:
+        self.config, self.timing, self.rng, self.port = config, timing, rng, port
         self.lines: dict[int, bytearray] = {}
         self._fresh = rng.getrandbits(32)
         self._axi = axi
@@ -85,6 +85,10 @@ class AxiMemory:
         for name in self.drive:
             self.drive[name] = 0
 
+    def share(self, other: "AxiMemory") -> None:
+        """Another port of the same memory."""
+        self.lines, self._fresh = other.lines, other._fresh
+
     def line(self, line: int) -> bytearray:
         """The bytes of a line."""
         if line not in self.lines:
@@ -110,6 +114,7 @@ class AxiMemory:
         assert 8 << size == config.axi_data_width
         assert length == config.burst_beats - 1
         assert address % config.cache_line == 0, "a burst is a line"
+        assert address // config.cache_line % config.axi_ports == self.port, "a line of another port's slice"
         assert address // 4096 == (address + config.cache_line - 1) // 4096, "no burst crosses 4 KiB"
         assert id not in busy, "one burst for each id"
 
@@ -127,7 +132,7 @@ class AxiMemory:
         if drive["bvalid"]:
             drive["bvalid"] = 0
         if arvalid and drive["arready"]:
-            assert arid < config.tag_managers
+            assert arid < config.slice_tag_managers
             self._check_burst(arid, araddr, arlen, arsize, arburst, [read.id for read in self._reads])
             line = araddr // config.cache_line
             for write in self._written + list(self._addresses):
@@ -138,7 +143,7 @@ class AxiMemory:
             self.max_reads = max(self.max_reads, len(self._reads))
         if awvalid and drive["awready"]:
             busy = [write.id for write in self._written + list(self._addresses)]
-            assert awid < config.tag_managers + RETIREMENTS
+            assert awid < config.slice_tag_managers + RETIREMENTS
             self._check_burst(awid, awaddr, awlen, awsize, awburst, busy)
             line = awaddr // config.cache_line
             for other in self._reads + self._written + list(self._addresses):
@@ -158,7 +163,7 @@ class AxiMemory:
             write.due = self.now + rng.randint(*timing.write_latency)
             self._written.append(write)
         for address in self._addresses:
-            assert len(self._addresses) <= config.tag_managers + RETIREMENTS, address
+            assert len(self._addresses) <= config.slice_tag_managers + RETIREMENTS, address
 
         self._respond()
         self._deliver()

@@ -88,7 +88,7 @@ def test_clean_during_requests_waits_for_them() -> None:
                 await bench.step()
             await bench.clean()
             assert not bench.units[0].requests
-            assert not bench.units[0].expected
+            assert not any(bench.units[0].expected)
 
     Bench(SMALL, seed=1).simulate(script)
 
@@ -168,11 +168,63 @@ def test_output_lines_are_written_back_early() -> None:
         await bench.run()
         for _ in range(400):
             await bench.step()
+        assert bench.memory.write_bursts == 20
+        unit.requests.extend(Request(line, 1) for line in range(20))
+        await bench.run()
+        assert bench.events["read_hit"] == 20
+        assert await bench.clean() <= config.cache_lines // 8 + 10
+        assert bench.memory.write_bursts == 20
+
+    Bench(SMALL).simulate(script)
+
+
+def test_incomplete_output_lines_are_written_back_when_younger_ones_came() -> None:
+    """All but the last eight lines of a stream of output are in memory before the cleaner starts."""
+    async def script(bench: Bench) -> None:
+        config = bench.config
+        bench.units[0].requests.extend(full_row(bench, line, 0) for line in range(20))
+        await bench.run()
+        for _ in range(400):
+            await bench.step()
         assert bench.memory.write_bursts == 12
         assert await bench.clean() <= 8 * config.burst_beats + config.cache_lines // 8 + 30
         assert bench.memory.write_bursts == 20
 
     Bench(SMALL).simulate(script)
+
+
+def test_lines_that_were_read_and_overwritten_are_written_back_early() -> None:
+    """A kernel that works in place writes each line back once, even though it was filled."""
+    async def script(bench: Bench) -> None:
+        unit, config = bench.units[0], bench.config
+        for _ in range(2):
+            for line in range(6):
+                unit.requests.append(Request(line, (1 << config.line_rows) - 1))
+            for line in range(6):
+                unit.requests.extend(full_row(bench, line, row) for row in range(config.line_rows))
+            await bench.run()
+            for _ in range(200):
+                await bench.step()
+        assert bench.memory.write_bursts == 12
+        assert bench.memory.read_bursts == 6
+        await bench.clean()
+        assert bench.memory.write_bursts == 12
+
+    Bench(SMALL).simulate(script)
+
+
+def test_a_write_back_does_not_overtake_an_early_one_of_the_same_line() -> None:
+    """A line that is still on its way to memory is written again, and evicted: the memory model checks the order."""
+    async def script(bench: Bench) -> None:
+        unit, config = bench.units[0], bench.config
+        for _ in range(4):
+            unit.requests.extend(full_row(bench, 5, row) for row in range(config.line_rows))
+            unit.requests.extend([full_row(bench, 5, 1), Request(5 + config.cache_lines, 1)])
+        await bench.run()
+        await bench.clean()
+        assert bench.events["stall_victim"] > 50
+
+    Bench(SMALL, timing=Timing(write_latency=(80, 80))).simulate(script)
 
 
 def test_lines_that_are_read_again_stay() -> None:

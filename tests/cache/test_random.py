@@ -51,15 +51,20 @@ CONFIGS = {
     "8 CUs": Config(compute_units=8, cache_size=32, tag_managers=16, statistics=True),
     "reference": Config.preset("reference", compute_units=4),
     "tiny": Config.preset("tiny"),
+    "2 slices": Config(axi_ports=2, compute_units=2, cache_banks=4, cache_size=4, tag_managers=4, cache_line=64,
+                       statistics=True),
+    "4 slices": Config(axi_ports=4, compute_units=4, axi_data_width=32, cache_size=8, tag_managers=4),
 }
 
 
 async def rounds(bench: Bench, count: int, requests: int) -> None:
     for _ in range(count):
-        bench.memory.timing = Timing.random(bench.rng)
+        for memory in bench.memories:
+            memory.timing = Timing.random(bench.rng)
         for unit in bench.units:
             unit.request_chance = bench.rng.choice([0.2, 0.7, 1.0])
             unit.ready_chance = bench.rng.choice([0.3, 0.9, 1.0, 1.0])
+            unit.withdraw_chance = bench.rng.choice([0, 0.1, 1])
             unit.requests.extend(random_requests(bench, requests // len(bench.units)))
         await bench.run()
         if bench.rng.random() < 0.5:
@@ -68,9 +73,9 @@ async def rounds(bench: Bench, count: int, requests: int) -> None:
             await bench.clean()
             host_writes(bench)
     await bench.clean()
-    bursts = bench.memory.write_bursts
+    bursts = bench.write_bursts
     await bench.clean()
-    assert bench.memory.write_bursts == bursts, "a clean cache has nothing to write"
+    assert bench.write_bursts == bursts, "a clean cache has nothing to write"
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -3,6 +3,7 @@
 import random
 from collections import deque
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 
@@ -17,7 +18,8 @@ from ..streams import random_waits, simulate, stream_get, stream_put
 COMMIT_TO_ACCESS = 10
 """Cycles from an instruction's commitment until its first phase leaves the vector."""
 BASE = 0x4000_0000
-SPAN = 2048
+SPAN = 4096
+"""The lower half has a part for each wavefront, the upper half nobody writes: stores pass loads of others."""
 
 
 @dataclass
@@ -59,17 +61,18 @@ class Bench:
         self.traffic = Traffic()
         self.loading: dict[int, tuple[int, dict[int, int]]] = {}    # wavefront: rd, expected word of each lane
         self.got: dict[int, dict[int, int]] = {}
-        self.responses: deque[bytes] = deque()
+        self.responses: list[deque[bytes]] = [deque() for _ in range(config.axi_ports)]
         self.request_wait = (lambda: 0) if fast else random_waits(rng)
         self.response_wait = (lambda: 0) if fast else random_waits(rng)
         self.quiet = 0      # cycles since the last instruction
 
     def run(self, accesses: list[Access], gap: float = 0.1) -> None:
+        respond = [partial(self._respond, part=part) for part in range(self.config.axi_ports)]
         simulate(self.dut, lambda ctx: self._issue(ctx, deque(accesses), gap),
-                 background=[self._serve, self._respond, self._observe])
+                 background=[self._serve, *respond, self._observe])
         assert self.memory == self.reference
         assert not self.loading
-        assert not self.responses
+        assert not any(self.responses)
 
     def _perform(self, access: Access) -> None:
         """The access's meaning."""
@@ -138,6 +141,7 @@ class Bench:
         while True:
             request = await stream_get(ctx, self.dut.requests, self.request_wait())
             row_bytes = 4 * self.config.row_words
+            responses = self.responses[request.line % self.config.axi_ports]
             line = (request.line << self.config.line_offset_bits) - BASE
             assert request.rows
             for row in range(self.config.line_rows):
@@ -145,10 +149,10 @@ class Bench:
                 if not request.rows >> row & 1:
                     continue
                 if request.op == MemoryOp.READ:
-                    self.responses.append(bytes(self.memory[at:at + row_bytes]))
+                    responses.append(bytes(self.memory[at:at + row_bytes]))
                 elif request.op == MemoryOp.ATOMIC:
                     assert request.rows == 1 << row
-                    self.responses.append(self._operate(request, at) + self.rng.randbytes(row_bytes - 4))
+                    responses.append(self._operate(request, at) + self.rng.randbytes(row_bytes - 4))
                 else:
                     assert request.rows == 1 << row
                     data = request.row.as_bits().to_bytes(row_bytes, "little")
@@ -170,14 +174,15 @@ class Bench:
         self.memory[at:at + 4] = updated(operation, old, _bytes(request.row[0]), expected)
         return old
 
-    async def _respond(self, ctx) -> None:
+    async def _respond(self, ctx, part: int) -> None:
+        responses = self.responses[part]
         while True:
-            if self.responses:
+            if responses:
                 wait = self.response_wait()
-                row = self.responses[0]
+                row = responses[0]
                 words = [int.from_bytes(row[at:at + 4], "little") for at in range(0, len(row), 4)]
-                await stream_put(ctx, self.dut.responses, words, wait)
-                self.responses.popleft()
+                await stream_put(ctx, self.dut.responses[part], words, wait)
+                responses.popleft()
             else:
                 await ctx.tick()
 
@@ -199,7 +204,7 @@ class Bench:
                 assert self.got.pop(wavefront) == (expected if rd else {})
             if idle and self.quiet > 2:     # it tells of the cycle before
                 assert self.memory == self.reference, "idle, but a store is under way"
-                assert not self.responses
+                assert not any(self.responses)
 
 
 def _bytes(word: int) -> bytes:
@@ -224,13 +229,16 @@ def random_access(rng: random.Random, config: Config) -> Access:
         offsets.reverse()
     widths = list(Width) if config.sub_integer_stores else [Width.WORD]
     access = Access(rng.random() < 0.5, rng.randrange(WAVEFRONTS), mask, rng.choice([0, *range(1, 32)]),
-                    rng.choice(widths), [BASE + each % span for each in offsets],
-                    [rng.getrandbits(32) for _ in range(64)])
+                    rng.choice(widths), [], [rng.getrandbits(32) for _ in range(64)])
     if config.atomics and rng.random() < 0.5:
         access.load, access.width = True, Width.WORD
         access.atomic = rng.choice([each for each in AtomicOp if each.name.lower() in config.atomics])
         access.values = [rng.choice([lane & 3, rng.getrandbits(32)]) for lane in range(64)]
         access.expected = [rng.choice([lane & 3, 0]) for lane in range(64)]
+    first, size = access.wavefront * SPAN // 16, SPAN // 16
+    if access.load and access.atomic is None and rng.random() < 0.5:
+        first, size = SPAN // 2, SPAN // 2
+    access.addresses = [BASE + first + each % min(span, size) for each in offsets]
     return access
 
 
@@ -239,7 +247,8 @@ def random_access(rng: random.Random, config: Config) -> Access:
     Config(cache_banks=2, cache_line=64, sub_integer_stores=False, cu_stations=16), Config(atomics=ATOMICS),
     Config(cache_banks=1, cu_stations=16, cache_line=64, atomics=frozenset({"add", "min"})),
     Config(cache_banks=2, sub_integer_stores=False, atomics=ATOMICS),
-], ids=["8 banks", "1 bank", "4 banks", "2 banks", "atomics", "atomics, 1 bank", "atomics, 2 banks"])
+    Config(axi_ports=4, cache_banks=4, atomics=frozenset({"add"})),
+], ids=["8 banks", "1 bank", "4 banks", "2 banks", "atomics", "atomics, 1 bank", "atomics, 2 banks", "4 ports"])
 @pytest.mark.parametrize("run", range(2))
 def test_random_accesses(config: Config, run: int) -> None:
     rng = random.Random(run)

@@ -51,13 +51,16 @@ def round_robin_claim(count: int, round_robin: type[RoundRobin] = RoundRobin) ->
 def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     """Accepted requests, and nothing else, leave one cycle later; the row of a write leaves at once.
 
-    The cleaner goes first and ``hold`` keeps the others out; a compute unit waits for one turn of each other.
+    The cleaner goes first and ``hold`` keeps the others out; a compute unit waits for one turn of each other,
+    a read only while reads are admitted.
     """
     count = CONFIG.compute_units
     dut = arbiter(CONFIG)
     claim = Claim(dut=dut)
     m: Module = claim.m
     requests = Cat(request.valid for request in dut.requests)
+    admitted = Cat(request.valid & ((request.payload.op == MemoryOp.WRITE) | dut.admit_reads)
+                   for request in dut.requests)
     taken = Cat(request.valid & request.ready for request in dut.requests)
     granted = dut.granted
 
@@ -65,6 +68,7 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     claim.always((taken & (taken - 1)[:count]) == 0)
     claim.always(~taken.any() | (~dut.hold & ~dut.cleaner.valid))
     claim.always(dut.pending == requests.any())
+    claim.always((taken & ~admitted) == 0)
     cleaned = dut.cleaner.valid & dut.cleaner.ready
 
     # What is granted is what was taken the cycle before, or still the same.
@@ -89,10 +93,10 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
 
     # Somebody is served whenever nothing is in the way.
     free = dut.writes.ready & ~dut.hold & ~dut.cleaner.valid & (~granted.valid | granted.ready)
-    claim.always(~(requests.any() & free) | taken.any())
+    claim.always(~(admitted.any() & free) | taken.any())
     choice = Signal(ceil_log2(count))
     for n in range(count):
         with m.If(taken[n]):
             m.d.comb += choice.eq(n)
-    _no_starvation(claim, claim.inside("dut.above", count), requests, taken.any(), choice, who)
+    _no_starvation(claim, claim.inside("dut.turn.above", count), admitted, taken.any(), choice, who)
     return claim

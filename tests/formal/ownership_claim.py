@@ -24,7 +24,8 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
     claim.drive(managers.allocations.payload, stage.allocations.payload)
     claim.drive(stage.allocations.ready, managers.allocations.ready)
     for inward, outward in [(stage.spare, managers.spare), (stage.spare_retirement, managers.spare_retirement),
-                            (stage.conflict, managers.conflict), (managers.line, stage.line)]:
+                            (stage.conflict, managers.conflict), (managers.line, stage.line),
+                            (stage.victim_conflict, managers.victim_conflict), (managers.victim, stage.victim)]:
         claim.drive(inward, outward)
     claim.assume(~stage.sweep.active & ~stage.sweep.invalidate)
     op = stage.requests.payload.op.as_value()
@@ -43,7 +44,7 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
     claim.reachable(leaving & stage.stall.victim)
     claim.reachable(claim.past(leaving & stage.stall.victim) & stage.fills.valid & ~leaving)
 
-    # A line that is here does not leave, and the tag stage knows what is here.
+    # A line that is here does not leave, but by an early write-back, and the tag stage knows what is here.
     low, lane_bits = index_bits(config), exact_log2(GROUP_LINES)
     tag_bits = config.line_address_bits - low
     tags = Array(claim.inside(f"stage.tags[{n}]", tag_bits) for n in range(config.cache_lines))
@@ -55,9 +56,16 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
         m.d.comb += found.eq(Array(groups)[index[lane_bits:]].word_select(index[:lane_bits], 3))
         return found
 
-    here = Signal()
-    m.d.comb += here.eq(state(line[:low], "here_state").valid & (tags[line[:low]] == line[low:]))
-    claim.invariant(~here | ~leaving)
+    here, replaced = Signal(), Signal()
+    here_state = state(line[:low], "here_state")
+    m.d.comb += [
+        here.eq(here_state.valid & (tags[line[:low]] == line[low:])),
+        replaced.eq(Cat(entries.evicts[n] & (entries.victims[n] == line)
+                        for n in range(config.slice_tag_managers)).any()),
+    ]
+    # A complete line stays while it is written back early.
+    claim.invariant(~here | ~replaced)
+    claim.invariant(~here | ~leaving | here_state.populated)
     t1_valid, t1_match = claim.inside("stage.t1_valid", 1), claim.inside("stage.t1_match", 1)
     t1_old, t1_old_tag = claim.inside("stage.t1_old", 3), claim.inside("stage.t1_old_tag", tag_bits)
     t1 = claim.inside("stage.t1", len(Value.cast(stage.requests.payload)))

@@ -31,12 +31,13 @@ def test_mutants_of_round_robin_fail(old: str, new: str, tmp_path: Path) -> None
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("above[cu].eq(choice < cu)", "above[cu].eq(0)"),
+    ("turn.accept.eq(accept)", "turn.accept.eq(0)"),
+    (" | self.admit_reads", " | 1"),
     ("& ~self.hold & ~self.cleaner.valid", "& ~self.hold"),
     ("space & self.writes.ready & ~self.hold", "space & ~self.hold"),
     ("space.eq(~self.granted.valid | self.granted.ready)", "space.eq(1)"),
     ("self.granted.payload.cu.eq(choice)", "self.granted.payload.cu.eq(0)"),
-    ("self.writes.valid.eq(accept & self.pending", "self.writes.valid.eq(self.pending"),
+    ("self.writes.valid.eq(accept & turn.valid", "self.writes.valid.eq(turn.valid"),
 ])
 def test_mutants_of_the_arbiter_fail(old: str, new: str, tmp_path: Path) -> None:
     arbiter = mutant("fgpu.cache.arbiter", old, new).Arbiter

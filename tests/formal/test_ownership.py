@@ -32,10 +32,12 @@ def test_victims_are_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("self.stall.victim.eq(t1_serves & ~hit & self.conflict)", "self.stall.victim.eq(0)"),
+    ("(self.conflict | (evict & self.victim_conflict))", "(evict & self.victim_conflict)"),
+    ("(self.conflict | (evict & self.victim_conflict))", "self.conflict"),
+    ("(complete | ~t1_old.populated) & ~self.conflict", "(complete | ~t1_old.populated)"),
     ("hit.eq(t1_match & t1_old.valid)", "hit.eq(t1_old.valid)"),
     ("t0_follows.eq(t1_settles & (t1_index == t0_index))", "t0_follows.eq(0)"),
-    ("self.allocations.payload.victim.eq(Cat(t1_index, t1_old_tag))", "self.allocations.payload.victim.eq(t1.line)"),
+    ("self.victim.eq(Cat(t1_index, t1_old_tag))", "self.victim.eq(t1.line)"),
     ("self.fills.valid.eq(t1_go & fill)", "self.fills.valid.eq(t1_valid & fill)"),
 ])
 def test_mutants_fail(old: str, new: str, tmp_path: Path) -> None:

@@ -1,0 +1,162 @@
+"""A slice of the central cache: a cache of its own with an AXI port of its own."""
+
+from typing import Any
+
+from amaranth.hdl import Const, Module, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from fgpu.axi.master import AXIMaster
+from fgpu.axi.signatures import AXI4Signature
+from fgpu.config import Config
+
+from .arbiter import Arbiter
+from .bus import MemoryRequest, Row
+from .cleaner import Cleaner
+from .data_stage import DataStage
+from .early_cleaner import EarlyCleaner
+from .line_buffer import LineBuffer
+from .payloads import Station, TagOp, WriteRow
+from .probe import CacheProbe
+from .queue import Queue
+from .tag_manager import TagManagers
+from .tag_stage import TagStage
+from .write_pipeline import WritePipeline
+
+__all__ = ["CacheSlice"]
+
+
+class CacheSlice(wiring.Component):
+    """A direct-mapped, write-back cache that serves requests in order while its misses overlap.
+
+    ::
+
+        requests -> arbiter -> tag stage -> stations ----> data stage -> responses
+                      |         |    |                     ^   ^   |
+                      |         |    tag managers          |   |   write pipeline
+                      |         |         |                |   |       |
+                      |         |    AXI master ---> line buffer <-----|---> AXI master
+                      |         +-- read bursts, early         |
+                      +---- rows of writes (write queue) ------+
+
+    The tags run ahead of the data, as in a prefetching texture cache: the tag stage decides hit or miss and
+    requests the read burst up to ``global_stations`` requests before the data stage needs the line. So
+    nothing is ever replayed, and a hit after a miss is a hit.
+
+    A slice does not know that there are others: it has the lines whose addresses it gets.
+    Requests of a compute unit are served in order; see :mod:`fgpu.cache.bus`. A read hit responds 5 cycles
+    after its request, a read miss with the first row 7 cycles + memory latency after it. ``clean_start`` (a
+    pulse) writes back all dirty bytes and invalidates all lines, then ``clean_done`` is high for a cycle.
+    ``idle`` tells that there is no request anywhere, and no burst. A read or write error of the memory
+    shows in ``error`` for one cycle. (Dissertation, section 3.5 and figure 3.7.)
+
+    A reset must reset the memory's AXI port too; afterwards the cache is empty.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        members: dict[str, Any] = {
+            "requests": In(stream.Signature(MemoryRequest(config))).array(config.compute_units),
+            "responses": Out(stream.Signature(Row(config))).array(config.compute_units),
+            "axi": Out(AXI4Signature(data_width=config.axi_data_width)),
+            "clean_start": In(1),
+            "clean_done": Out(1),
+            "idle": Out(1),
+            "error": Out(1),
+        }
+        if config.statistics:
+            members["probe"] = Out(CacheProbe)
+        super().__init__(members)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config = self._config
+        m.submodules.arbiter = arbiter = Arbiter(config)
+        m.submodules.tag_stage = tags = TagStage(config)
+        m.submodules.tag_managers = managers = TagManagers(config)
+        m.submodules.stations = stations = Queue(Station(config), depth=config.global_stations, registered=True)
+        m.submodules.write_queue = writes = Queue(WriteRow(config), depth=config.global_stations)
+        m.submodules.data_stage = data_stage = DataStage(config)
+        m.submodules.line_buffer = buffer = LineBuffer(config)
+        m.submodules.write_pipeline = pipeline = WritePipeline(config)
+        m.submodules.axi_master = master = AXIMaster(config)
+        m.submodules.cleaner = cleaner = Cleaner(config)
+        m.submodules.early_cleaner = early = EarlyCleaner(config)
+
+        for cu in range(config.compute_units):
+            connect(m, flipped(self.requests[cu]), arbiter.requests[cu])
+            connect(m, data_stage.responses[cu], flipped(self.responses[cu]))
+        connect(m, cleaner.requests, arbiter.cleaner)
+        connect(m, cleaner.sweep, tags.sweep)
+        connect(m, tags.written, early.written)
+        connect(m, tags.completed, early.completed)
+        connect(m, early.finished, cleaner.finished)
+        connect(m, arbiter.granted, tags.requests)
+        connect(m, arbiter.writes, writes.input)
+        connect(m, tags.stations, stations.input)
+        connect(m, tags.allocations, managers.allocations)
+        connect(m, stations.output, data_stage.stations)
+        connect(m, writes.output, data_stage.writes)
+        connect(m, data_stage.buffer, buffer.port)
+        connect(m, data_stage.evicted_rows, pipeline.input)
+        connect(m, data_stage.filled, managers.filled)
+        connect(m, data_stage.evicted, managers.evicted)
+        connect(m, tags.fills, master.reads)
+        connect(m, managers.write_backs, master.writes)
+        connect(m, pipeline.beats, master.write_beats)
+        connect(m, master.read_beats, buffer.beats)
+        connect(m, master.written, managers.written)
+        connect(m, master.axi, flipped(self.axi))
+        m.d.comb += [
+            tags.spare.eq(managers.spare),
+            tags.spare_retirement.eq(managers.spare_retirement),
+            tags.conflict.eq(managers.conflict),
+            tags.victim_conflict.eq(managers.victim_conflict),
+            managers.line.eq(tags.line),
+            managers.victim.eq(tags.victim),
+            buffer.clear.valid.eq(tags.fills.valid),
+            buffer.clear.payload.eq(tags.fills.payload.id),
+
+            early.allowed.eq(managers.retirable),
+            early.retired.eq(tags.retired),
+            early.flush.eq(cleaner.hold),
+            arbiter.hold.eq(cleaner.hold),
+            arbiter.admit_reads.eq(self._admit_reads(arbiter, tags, managers)),
+            cleaner.start.eq(self.clean_start),
+            cleaner.pending.eq(arbiter.pending),
+            cleaner.idle.eq(arbiter.idle & tags.idle & data_stage.idle & managers.idle),
+            cleaner.accepted.eq(tags.accepted),
+            self.clean_done.eq(cleaner.done),
+            self.idle.eq(cleaner.serving & arbiter.idle & tags.idle & data_stage.idle & ~managers.demand
+                         & ~arbiter.pending),
+            self.error.eq(master.error),
+        ]
+        if config.statistics:
+            self._probe(m, tags, data_stage)
+        return m
+
+    def _admit_reads(self, arbiter: Arbiter, tags: TagStage, managers: TagManagers) -> Value:
+        """Whether a tag manager is left for a read that is accepted now, even if the one before it misses."""
+        if self._config.slice_tag_managers == 1:
+            return Const(1)     # else only every other cycle could accept a read
+        op = arbiter.granted.payload.op
+        ahead = arbiter.granted.valid & ((op == TagOp.READ) | (op == TagOp.ATOMIC))
+        return managers.free > ahead + tags.needs_tag_manager
+
+    def _probe(self, m: Module, tags: TagStage, data_stage: DataStage) -> None:
+        write = tags.stations.payload.write
+        m.d.comb += [
+            self.probe.read_hit.eq(tags.accepted & ~write & tags.hit),
+            self.probe.read_miss.eq(tags.accepted & ~write & ~tags.hit),
+            self.probe.write_hit.eq(tags.accepted & write & tags.hit),
+            self.probe.write_miss.eq(tags.accepted & write & ~tags.hit),
+            self.probe.fill.eq(tags.fills.valid),
+            self.probe.eviction.eq(tags.allocations.valid & tags.allocations.payload.evict),
+            self.probe.stall_station.eq(tags.stall.station),
+            self.probe.stall_tag_manager.eq(tags.stall.tag_manager),
+            self.probe.stall_victim.eq(tags.stall.victim),
+            self.probe.data_busy.eq(data_stage.busy),
+            self.probe.data_wait.eq(data_stage.stations.valid & ~data_stage.busy),
+            self.probe.axi_read.eq(self.axi.rvalid & self.axi.rready),
+            self.probe.axi_write.eq(self.axi.wvalid & self.axi.wready),
+        ]
