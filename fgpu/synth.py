@@ -12,16 +12,20 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from amaranth.back import rtlil
+from amaranth.lib import wiring
+
 from .config import Config
-from .verilog import to_verilog
+from .verilog import to_verilog, verilog_text
 from .yosys import run_yosys
 
-__all__ = ["FAMILIES", "Area", "ModuleArea", "synthesize"]
+__all__ = ["FAMILIES", "Area", "ModuleArea", "component_area", "synthesize"]
 
 FAMILIES = {
     "xc7": "synth_xilinx -family xc7 -noiopad -noclkbuf -top {top}",
     "ecp5": "synth_ecp5 -top {top}",
 }
+_FLATTEN = {"xc7": " -flatten", "ecp5": ""}     # Yosys flattens for ECP5 unless told otherwise
 
 _MODULE = re.compile(r"^module (?P<name>\S+?) ?\((?P<ports>.*?)\);\n(?P<body>.*?)^endmodule", re.M | re.S)
 _INSTANCE = re.compile(r"^  (?P<module>\\\S+|[A-Za-z_]\S*)\s+(?P<name>\\\S+ |[A-Za-z_]\w*) ?\($", re.M)
@@ -114,6 +118,18 @@ def _yosys(source: str, family: str) -> Area:
     script = ["read_verilog top.v", FAMILIES[family].format(top="top"), "tee -q -o stat.json stat -json"]
     report = json.loads(run_yosys(script, {"top.v": source}, "stat.json"))
     return Area.of_cells(report["modules"]["\\top"]["num_cells_by_type"])
+
+
+def component_area(component: wiring.Component, family: str = "xc7") -> Area:
+    """Area of one component by itself, with all that is in it.
+
+    Raises :class:`~fgpu.errors.ToolError` when Yosys fails.
+    """
+    text = verilog_text(rtlil.convert(component, name="top", emit_src=False))
+    script = ["read_verilog top.v", FAMILIES[family].format(top="top") + _FLATTEN[family],
+              "tee -q -o stat.json stat -json"]
+    report = json.loads(run_yosys(script, {"top.v": text}, "stat.json"))
+    return Area.of_cells(report["design"]["num_cells_by_type"])
 
 
 def synthesize(config: Config, family: str = "xc7", *, jobs: int | None = None,

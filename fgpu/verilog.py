@@ -15,7 +15,7 @@ from .errors import ConfigError, ToolError
 from .files import write_atomically
 from .yosys import run_yosys
 
-__all__ = ["ports", "to_verilog", "write_verilog"]
+__all__ = ["ports", "to_verilog", "verilog_text", "write_verilog"]
 
 _PLAIN_CELLS = ("logic_not", "eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "shl", "shr", "shift", "shiftx")
 _INTERNAL_ATTRIBUTES = ["generator", "top", "src", "init", "amaranth.hierarchy", "amaranth.decoding"]
@@ -98,10 +98,10 @@ def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core) -> 
         top = _Top(component)
         flat = top.ports
     # Source locations would name paths of this machine, and triple the size of the text.
-    return _write(rtlil.convert(top, name=name, ports=flat, emit_src=False))
+    return verilog_text(rtlil.convert(top, name=name, ports=flat, emit_src=False))
 
 
-def _write(text: str) -> str:
+def verilog_text(text: str) -> str:
     """Verilog of RTLIL, in constructs that linters and simulators take as they are.
 
     There are no ``always @*`` blocks, as :mod:`amaranth.back.verilog` writes them: where one only assigns
