@@ -39,10 +39,18 @@ INLINE uint moved_right(uint x, uint places)
     return rest | (rest << places != x);
 }
 
-INLINE uint rounded(uint significand, uint lift)
+#define SELDOM(condition) __builtin_expect(condition, 0)
+
+/* The magnitude of a number, rounded. What overflows in rounding has the right exponent by itself. */
+INLINE uint rounded(uint significand, int lift)
 {
-    uint magnitude = (lift << 23) + ((significand + 63 + (significand >> 7 & 1)) >> 7);
-    return min(magnitude, INFINITE);
+    if (SELDOM((uint)lift >= 254)) {
+        if (lift > 0)
+            return INFINITE;
+        significand = moved_right(significand, (uint)-lift);
+        lift = 0;
+    }
+    return ((uint)lift << 23) + ((significand + 63 + (significand >> 7 & 1)) >> 7);
 }
 
 /* The parts of a normal number: exponent field, and significand with its leading one at bit 31. */
@@ -63,8 +71,6 @@ INLINE uint any_significand_of(uint x)
 /* Whether the smaller of two numbers without their signs is subnormal. If it is zero, the other does not matter. */
 INLINE int is_subnormal(uint small) { return small - 1 < 0xffffffu; }
 
-#define SELDOM(condition) __builtin_expect(condition, 0)
-
 uint fgpu_float_add(uint a, uint b)
 {
     uint a2 = a << 1, b2 = b << 1;
@@ -81,7 +87,7 @@ uint fgpu_float_add(uint a, uint b)
     uint sum = x + ((part ^ opposite) - opposite);
     uint lift = exponent - normal + 1;
     uint places = min(places_to_go(sum), lift);
-    uint result = rounded(sum << places, lift - places) | (like & SIGN);
+    uint result = rounded(sum << places, (int)(lift - places)) | (like & SIGN);
     return sum == 0 ? a & b & SIGN : result;
 }
 
@@ -108,11 +114,7 @@ uint fgpu_float_mul(uint a, uint b)
     uint product = high << (carry ^ 1) << 3 | (((middle | low) & 0x3fff) != 0);
     int lift = ae + be - 128 + (int)carry;
     lift = small == 0 ? 0 : lift;
-    if (SELDOM(lift < 0)) {
-        product = moved_right(product, (uint)-lift);
-        lift = 0;
-    }
-    return (small == 0 ? 0 : rounded(product, (uint)lift)) | ((a ^ b) & SIGN);
+    return (small == 0 ? 0 : rounded(product, lift)) | ((a ^ b) & SIGN);
 }
 
 /* Division in two digits by the reciprocal of the upper 16 bits of the divisor: 1/d - r is at most 1e-4 of it. The
@@ -154,11 +156,7 @@ uint fgpu_float_div(uint a, uint b)
     }
     quotient = quotient << 5 | (rest != 0);
     int lift = ae - be + 126 - (int)less;
-    if (SELDOM(lift < 0)) {
-        quotient = moved_right(quotient, (uint)-lift);
-        lift = 0;
-    }
-    return rounded(quotient, (uint)lift) | ((a ^ b) & SIGN);
+    return rounded(quotient, lift) | ((a ^ b) & SIGN);
 }
 
 /* The root of v, 32 bits with two before the point, in two digits by the reciprocal root of its upper 16 bits (found
@@ -260,19 +258,15 @@ uint fgpu_float_fma(uint a, uint b, uint c)
     places = places_to_go(first);
     uint significand = first << places | second >> 1 >> (31 - places) | ((second << places) != 0);
     int lift = exponent - 1 - (int)(places + (whole ? 31 : 0));
-    if (SELDOM(lift < 0)) {
-        significand = moved_right(significand, (uint)-lift);
-        lift = 0;
-    }
-    uint result = rounded(significand, (uint)lift) | sign;
+    uint result = rounded(significand, lift) | sign;
     return (first | second) == 0 ? (a ^ b) & c & SIGN : result;
 }
 
 /* Comparisons: 1 or 0. Numbers as signed integers in the same order, both zeros as zero. */
 INLINE int ordered_key(uint x)
 {
-    int sign = (int)x >> 31;
-    return ((int)(x & ~SIGN) ^ sign) - sign;
+    uint sign = (uint)((int)x >> 31);
+    return (int)((x ^ sign >> 1) - sign);
 }
 
 INLINE uint is_nan(uint x) { return (x << 1) > INFINITE_2; }
@@ -298,7 +292,7 @@ uint fgpu_float_from_uint(uint x)
     uint top = x >> 31;
     uint significand = x >> top | (x & top);
     uint places = places_to_go(significand);
-    uint magnitude = rounded(significand << places, 156 + top - places);
+    uint magnitude = rounded(significand << places, (int)(156 + top - places));
     return x == 0 ? 0 : magnitude;
 }
 
