@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
+from fgpu.config import WAVEFRONT_SIZE
+
 if TYPE_CHECKING:
     from sim import Run
 
-__all__ = ["BUCKETS", "array_text", "run_lines", "time_table"]
+__all__ = ["BUCKETS", "array_text", "counter_table", "run_lines", "time_table"]
 
 BUCKETS = {
     "issue": "issuing instructions",
@@ -21,6 +23,10 @@ BUCKETS = {
     "no_wavefront": "no work in the compute unit",
 }
 """What each counter of a compute unit's time (:class:`fgpu.probe.Bucket`) means."""
+_CACHE = {
+    "read_hit": "reads that hit", "read_miss": "reads that missed", "write_hit": "writes that hit",
+    "write_miss": "writes that missed", "fill": "lines read from memory", "eviction": "lines written to memory",
+}
 _BAR = 32
 _FEW = 8
 
@@ -60,4 +66,30 @@ def time_table(stats: dict[str, int]) -> Table | None:
         if count:
             table.add_row(f"{count:,}", f"{100 * count / total:.1f} %", "█" * max(1, round(_BAR * count / total)),
                           BUCKETS[bucket])
+    return table
+
+
+def counter_table(stats: dict[str, int]) -> Table:
+    """What an engine with a clock counted besides time: divergence, cache, and the traffic of the AXI ports."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="cyan")
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
+
+    def units(prefix: str) -> list[str]:
+        return list(dict.fromkeys(key.partition(".")[0] for key in stats if key.startswith(prefix)))
+
+    for unit in units("cu"):
+        instructions, cycles = stats[f"{unit}.instructions"], stats["cycles"]
+        lanes = stats[f"{unit}.work_item_instructions"] / instructions if instructions else 0
+        table.add_row(unit, f"{instructions:,}", "wavefront instructions")
+        table.add_row("", f"{lanes:.1f}", f"active lanes an instruction, of {WAVEFRONT_SIZE}")
+        table.add_row("", f"{100 - 100 * stats[f'{unit}.no_wavefront'] / cycles:.1f}", "% of the cycles with work")
+    for number, (name, text) in enumerate(_CACHE.items()):
+        table.add_row("" if number else "cache", f"{stats[f'cache.{name}']:,}", text)
+    for port in units("axi"):
+        for way, verb in (("read", "read"), ("write", "written")):
+            bursts, busy = stats[f"{port}.{way}_bursts"], 100 * stats[f"{port}.{way}_beats"] / stats["cycles"]
+            table.add_row(port if way == "read" else "", f"{stats[f'{port}.{way}_bytes']:,}",
+                          f"bytes {verb}, in {bursts:,} bursts; busy {busy:.1f} % of the cycles")
     return table

@@ -14,7 +14,7 @@ from fgpu.config import Config
 from fgpu.errors import LaunchError
 
 from .common import config_options, engine_options, load_image, write_file
-from .report import array_text, run_lines, time_table
+from .report import array_text, counter_table, run_lines, time_table
 from .values import Assignment, NumberList, argument, array_bytes
 
 if TYPE_CHECKING:
@@ -42,13 +42,14 @@ __all__ = ["run"]
               help="Put an array at a byte address first, as 0x10000000=in.npy.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random arrays.")
 @click.option("--trace", type=click.Path(path_type=Path), metavar="VCD", help="Write waveforms.")
+@click.option("--stats", is_flag=True, help="Also print what the hardware counted: lanes, cache, AXI ports.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @engine_options
 @config_options()
 def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, local_size: tuple[int, ...] | None,
         global_offset: tuple[int, ...] | None, arguments: tuple[str, ...], outputs: tuple[tuple[int, str], ...],
-        descriptor: Path | None, preloads: tuple[tuple[int, str], ...], seed: int, trace: Path | None, as_json: bool,
-        engine: str, latency: Any, max_cycles: int, config: Config) -> None:
+        descriptor: Path | None, preloads: tuple[tuple[int, str], ...], seed: int, trace: Path | None, stats: bool,
+        as_json: bool, engine: str, latency: Any, max_cycles: int, config: Config) -> None:
     """Run a kernel: OpenCL C (.cl), assembly (.s) or an image (.mif, .json).
 
     \b
@@ -63,6 +64,8 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         raise click.UsageError("give either --global with the number of work-items, or --descriptor")
     if descriptor is not None and (arguments or local_size or global_offset or kernel):
         raise click.UsageError("--descriptor already has the entry, the sizes and the parameters")
+    if stats and engine == "functional":
+        raise click.UsageError("the functional engine counts nothing; --stats needs --engine verilator or pysim")
     image = load_image(file, config)
     if not image.kernels:
         image = Image.from_words(image.words, {"main": 0})
@@ -94,7 +97,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
     if as_json:
         click.echo(json.dumps({**asdict(done), "cycles_per_second": done.cycles_per_second}))
         return
-    _print(done, {key: array for key, array in after.items() if not np.array_equal(array, before[key])})
+    _print(done, {key: array for key, array in after.items() if not np.array_equal(array, before[key])}, stats)
 
 
 def _array(text: str, rng: np.random.Generator) -> np.ndarray:
@@ -115,7 +118,7 @@ def _name(key: int) -> str:
     return f"argument {key}" if key < PARAMETERS_MAX else f"0x{key:08X}"
 
 
-def _print(done: "Run", changed: dict[int, np.ndarray]) -> None:
+def _print(done: "Run", changed: dict[int, np.ndarray], stats: bool) -> None:
     console = Console(highlight=False)
     console.print(f"[bold]{done.kernel}[/] on the {done.engine} engine")
     for line in run_lines(done):
@@ -126,3 +129,6 @@ def _print(done: "Run", changed: dict[int, np.ndarray]) -> None:
     if table is not None:
         console.print("Where the compute units' time went:")
         console.print(table)
+    if stats:
+        console.print("What the hardware counted:")
+        console.print(counter_table(done.stats))

@@ -1,0 +1,71 @@
+"""``fgpu run --stats`` on programs whose counts are known by hand."""
+
+from pathlib import Path
+
+import pytest
+
+LANES = """
+.kernel lanes
+    lid   r1, 0
+    lp    r3, 0
+    slti  r2, r1, 10
+    bne   r2, r0, taken
+    li    r4, 2
+    sw    r4, r3[r1]
+    ret
+taken:
+    li    r4, 1
+    sw    r4, r3[r1]
+    ret
+"""
+
+
+def counts(output):
+    """The table's lines as (value, what it counts)."""
+    lines = output.split("What the hardware counted:\n")[1].splitlines()
+    columns = (line.removeprefix("cu0").removeprefix("cache").removeprefix("axi0").split(None, 1) for line in lines)
+    return {text.strip(): value for value, text in columns}
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def test_copy_of_four_lines(fgpu, wide):
+    """128 words in two wavefronts of 8 instructions: 4 lines of 32 words in, 4 out, 8 bytes a cycle."""
+    result = fgpu("run copy.s --global 128 --arg range:int32:128 --arg zeros:int32:128 --stats")
+    assert result.exit_code == 0, result.output
+    cycles = int(result.output.split("\n  ")[1].split()[0].replace(",", ""))
+    assert "issuing instructions" in result.output
+    found = counts(result.output)
+    with_work = found.pop("% of the cycles with work")
+    assert 0 < float(with_work) < 100
+    assert found == {
+        "wavefront instructions": "16",
+        "active lanes an instruction, of 64": "64.0",
+        "reads that hit": "0",          # a load asks for all rows of a line at once
+        "reads that missed": "4",
+        "writes that hit": "12",        # and a phase of a store writes a row, a quarter of a line
+        "writes that missed": "4",
+        "lines read from memory": "4",
+        "lines written to memory": "4",
+        f"bytes read, in 4 bursts; busy {100 * 64 / cycles:.1f} % of the cycles": "512",
+        f"bytes written, in 4 bursts; busy {100 * 64 / cycles:.1f} % of the cycles": "512",
+    }
+
+
+def test_lanes_where_paths_part(fgpu, wide):
+    """4 instructions by 64 work-items, 3 by 10 and 3 by 54."""
+    Path("lanes.s").write_text(LANES)
+    result = fgpu("run lanes.s --global 64 --arg zeros:int32:64 --stats")
+    assert result.exit_code == 0, result.output
+    found = counts(result.output)
+    assert found["wavefront instructions"] == "10"
+    assert found["active lanes an instruction, of 64"] == f"{(4 * 64 + 3 * 10 + 3 * 54) / 10:.1f}"
+
+
+def test_not_on_the_functional_engine(fgpu):
+    result = fgpu("run copy.s --global 64 --arg zeros:int32:64 --arg zeros:int32:64 --stats --engine functional")
+    assert result.exit_code == 2
+    assert "--stats needs --engine verilator or pysim" in result.stderr
