@@ -6,6 +6,7 @@ from statistics import geometric_mean
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -36,11 +37,13 @@ _Job = tuple[str, int, int]
               help="Write one record a run to FILE.")
 @click.option("--patterns", is_flag=True, help="Without KERNEL: the access patterns instead.")
 @click.option("--compare", is_flag=True, help="Also show how far each run is from its bound.")
+@click.option("--write-baseline", is_flag=True,
+              help="Instead, measure anew what benchmarks/baseline.json says; goes with no other option.")
 @engine_options
 @config_options(omit=("compute_units",))
 def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...], group_size: int, seed: int,
-          json_file: Path | None, patterns: bool, compare: bool, engine: str, latency: Any, max_cycles: int,
-          config: Config) -> None:
+          json_file: Path | None, patterns: bool, compare: bool, write_baseline: bool, engine: str, latency: Any,
+          max_cycles: int, config: Config) -> None:
     """Run benchmark kernels and check their results: copy, vec_add, vec_mul, fir, matmul, bitonic.
 
     Without KERNEL these are run; there are access patterns, too: stride2, stride32, reverse, gather,
@@ -51,6 +54,9 @@ def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...]
     Example:
       fgpu bench matmul fir --cus 1,4 --sizes 256,1024 --json bench.json
     """
+    if write_baseline:
+        _write_baseline()
+        return
     from benchmarks import BENCHMARKS, EVERY, PATTERNS, run_benchmark
     from sim import Device
 
@@ -84,6 +90,28 @@ def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...]
     failed = sum(not record.passed for record in records)
     if failed:
         raise click.ClickException(f"{failed} of {len(records)} runs failed")
+
+
+def _write_baseline() -> None:
+    from benchmarks import baseline
+    from sim import Device
+
+    context = click.get_current_context()
+    given = [name for name in context.params
+             if name != "write_baseline" and context.get_parameter_source(name) is not ParameterSource.DEFAULT]
+    if given:
+        raise click.UsageError("--write-baseline goes with no other option: baselines are of one configuration")
+    Device(Config()).close()    # builds of models show their own progress
+    before = baseline.load()
+    console = Console(stderr=True)
+    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+                  console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("measuring", total=None)
+        counts = baseline.measure(lambda done, total: progress.update(task, completed=done, total=total))
+    baseline.save(counts)
+    for line in baseline.differences(before, counts):
+        click.echo(line)
+    click.echo(f"{len(counts)} baselines are in {baseline.BASELINE}")
 
 
 def _print(records: "list[Record]") -> None:
