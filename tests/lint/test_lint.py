@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fgpu.config import PRESETS, Config
+from fgpu.config import ATOMICS, PRESETS, Config
 from fgpu.errors import ConfigError
 from fgpu.verilog import write_verilog
 from sim.verilator_build import verilator_root
@@ -21,6 +21,7 @@ CHOICES = {
     "cram_size": (1, 2, 4, 8, 16), "scratchpad_size": (0, 8, 16, 32), "cu_stations": (16, 40, 64),
     "cache_size": (4, 8, 16, 32), "cache_line": (64, 128), "cache_banks": (1, 2, 4, 8), "global_stations": (32, 64),
     "tag_managers": (1, 2, 4, 8, 16), "link_stack_depth": (8, 16, 32), "statistics": (False, True),
+    "atomics": (frozenset(), frozenset({"add", "umin"}), ATOMICS),
 }
 KNOWN = {
     "DECLFILENAME",     # all modules are in one file, which users want
