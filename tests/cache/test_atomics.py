@@ -19,6 +19,7 @@ CONFIGS = {
     "2 banks": Config(cache_banks=2, cache_size=4, cache_line=64, tag_managers=1, compute_units=2, atomics=ATOMICS),
     "4 CUs": Config(compute_units=4, cache_banks=4, cache_size=4, tag_managers=8, global_stations=32,
                     atomics=ATOMICS),
+    "2 ports": Config(compute_units=2, axi_ports=2, cache_size=8, tag_managers=4, atomics=ATOMICS),
     "add": Config(cache_size=4, compute_units=2, atomics=frozenset({"add"})),
     "min, umax": Config(cache_size=4, cache_line=64, atomics=frozenset({"min", "umax"})),
 }
