@@ -36,7 +36,8 @@ LONG = {
     "4 ports": Config(compute_units=4, axi_ports=4, axi_data_width=32, cache_banks=2, cache_size=8, cu_stations=24),
     "some atomics": Config(compute_units=4, cache_banks=1, cache_line=64, cache_size=4,
                            atomics=frozenset({"add", "umin", "xor"})),
-    "atomics, 2 ports": Config(compute_units=2, axi_ports=2, cache_banks=2, cache_size=4, cu_stations=16, atomics=ATOMICS),
+    "atomics, 2 ports": Config(compute_units=2, axi_ports=2, cache_banks=2, cache_size=4, cu_stations=16,
+                               atomics=ATOMICS),
 }
 
 
