@@ -107,6 +107,9 @@ class ConditionSelector:
             # Below a power of two, in two instructions instead of three.
             upper = self.builder.srl(left, self.builder.const(limit.bit_length() - 1))
             return Condition(upper, negated=True, is_bool=False)
+        if predicate.endswith("lt") and limit and self.is_at_hand(limit - 1) and not self.is_at_hand(limit, right):
+            # x < c is not c - 1 < x.
+            return Condition(self.builder.less(self.builder.const(limit - 1), left, is_signed), negated=True)
         bound = self._successor(right, is_signed)
         if predicate.endswith(("le", "gt")) and bound is not None:  # x <= c is x < c + 1
             less = self.builder.less(left, bound, is_signed)
@@ -117,13 +120,18 @@ class ConditionSelector:
             return Condition(self.builder.less(left, right, is_signed))
         return Condition(self.builder.less(right, left, is_signed), negated=True)
 
+    def is_at_hand(self, value: int, besides: int = ZERO) -> bool:
+        """Whether a comparison has ``value`` for nothing: as an immediate, or in a register ``besides`` that one."""
+        return -_IMMEDIATE_MAX <= value <= _IMMEDIATE_MAX or any(
+            known == value and register != besides for register, known in self.builder.constants.items())
+
     def is_far(self, limit: int) -> bool:
         """Whether ``limit`` is a power of two that takes two instructions to make, and is not made before a loop."""
         return limit > _IMMEDIATE_MAX and limit & (limit - 1) == 0 and self.depth_of("") == 0
 
     def _successor(self, register: int, is_signed: bool) -> int | None:
         known = self.builder.value_of(register)
-        if known is None or known == (0x7FFF_FFFF if is_signed else -1):
+        if known is None or not self.is_at_hand(known + 1) or known == (0x7FFF_FFFF if is_signed else -1):
             return None
         return self.builder.const(signed(known + 1))
 

@@ -27,6 +27,7 @@ class _Lowering:
     def __init__(self, function: Function, module: Module, config: Config, link: Link) -> None:
         self.function = function
         self.module = module
+        self.config = config
         self.flow = Flow({name: block.successors for name, block in function.blocks.items()})
         self.machine = MachineFunction(function.name)
         self.builder = Builder(self.machine)
@@ -100,11 +101,20 @@ class _Lowering:
         handler: Callable[[Instruction], int | None] | None = getattr(self, f"op_{instruction.op}", None)
         if handler is None and instruction.op in _BINARY:
             handler = self.binary
+        elif handler is None and instruction.op in self.config.float_ops:
+            handler = self.hard_float
         if handler is None:
             raise unsupported_instruction(self.function, instruction)
         result = handler(instruction)
         if instruction.name and result is not None:
             self.values[instruction.name] = result
+
+    def hard_float(self, instruction: Instruction) -> int:
+        """An operation of the hardware on words that are floats."""
+        operands = [self.value(operand, type) for operand, type in zip(instruction.operands, instruction.types,
+                                                                       strict=True)]
+        result = self.builder.emit(Opcode[instruction.op.upper()], *operands)
+        return self.builder.note(result, 1) if instruction.op == "fslt" else result
 
     def both(self, instruction: Instruction) -> tuple[int, int]:
         return (self.value(instruction.operands[0], instruction.types[0]),

@@ -101,8 +101,8 @@ uint fgpu_float_mul(uint a, uint b)
         if (large >= INFINITE_2)
             return large + (small == 0) > INFINITE_2 ? CANONICAL_NAN : ((a ^ b) & SIGN) | INFINITE;
         ae = any_exponent_of(a);
-        be = any_exponent_of(b);
         am = any_significand_of(a);
+        be = any_exponent_of(b);
         bm = any_significand_of(b);
     }
     /* 28 bits by 28, in halves of 14; the upper 28 bits of the product, and whether there is anything below. */
@@ -134,8 +134,8 @@ uint fgpu_float_div(uint a, uint b)
             return (to_zero & to_infinity) | (large > INFINITE_2) ? CANONICAL_NAN
                    : ((a ^ b) & SIGN) | (to_zero ? 0 : INFINITE);
         ae = any_exponent_of(a);
-        be = any_exponent_of(b);
         am = any_significand_of(a);
+        be = any_exponent_of(b);
         bm = any_significand_of(b);
     }
     uint n = am >> 8, d = bm >> 8;
@@ -210,10 +210,10 @@ uint fgpu_float_fma(uint a, uint b, uint c)
             return is_wrong ? CANONICAL_NAN : result;
         }
         ae = any_exponent_of(a);
-        be = any_exponent_of(b);
-        ce = any_exponent_of(c);
         am = any_significand_of(a);
+        be = any_exponent_of(b);
         bm = any_significand_of(b);
+        ce = any_exponent_of(c);
         cm = any_significand_of(c);
     }
     uint high = mul_hi(am, bm >> 1), low = am * (bm >> 1);

@@ -1,0 +1,197 @@
+"""Floating point in programs: calls of routines among other code, and the hardware's instructions in their place."""
+
+import re
+
+import numpy as np
+import pytest
+
+from compiler import compile_opencl, disassemble
+from compiler.floats import HARD
+from fgpu.config import Config
+from sim import Device
+
+from .floating import canonical, launch, random_pairs
+
+HARDWARE = Config()
+
+
+def with_float_ops(*operations):
+    """A configuration with floating point in hardware, which Config does not allow yet."""
+    config = Config()
+    object.__setattr__(config, "float_ops", frozenset(operations))
+    return config
+
+
+def run(source, kernel, arrays, count, **options):
+    """Run ``kernel(arrays...)`` with ``count`` work-items; returns the arrays afterwards."""
+    device = Device(Config(), engine="functional")
+    buffers = [device.buffer(array) for array in arrays]
+    device.launch(compile_opencl(source, **options), kernel, global_size=(count,), local_size=(64,), args=buffers)
+    return [buffer.read() for buffer in buffers]
+
+
+@pytest.fixture
+def random():
+    return np.random.default_rng(5)
+
+
+def test_values_live_across_calls(random):
+    """Horner's rule with eight coefficients in registers."""
+    source = """__kernel void k(__global const float *c, __global const float *x, __global float *out)
+    {
+        float c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3], c4 = c[4], c5 = c[5], c6 = c[6], c7 = c[7];
+        int i = get_global_id(0);
+        float y = x[i], sum = 0;
+        for (int n = 0; n != 3; n++) {
+            y = ((((((c7 * y + c6) * y + c5) * y + c4) * y + c3) * y + c2) * y + c1) * y + c0;
+            sum += y / c3;
+        }
+        out[i] = sum;
+    }"""
+    c, x = random.random(8, np.float32), random.random(128, np.float32)
+    y, total = x, np.zeros_like(x)
+    for _ in range(3):
+        value = np.full_like(y, c[7])
+        for coefficient in c[6::-1]:
+            value = value * y + coefficient
+        y = value
+        total = total + y / c[3]
+    out = run(source, "k", [c, x, np.zeros_like(x)], 128)[2]
+    assert (canonical(out) == canonical(total)).all()
+
+
+def test_calls_under_divergence(random):
+    """Each work-item takes its own number of steps, and its own way in each."""
+    source = """__kernel void k(__global const float *x, __global float *out)
+    {
+        int i = get_global_id(0);
+        float y = x[i];
+        for (int n = 0; n < (i & 7); n++) {
+            if (y < 0.5f)
+                y = y * 3.0f + 0.125f;
+            else
+                y = sqrt(y) - y / 7.0f;
+        }
+        out[i] = y;
+    }"""
+    x = random.random(256, np.float32)
+    expected = x.copy()
+    for i in range(256):
+        y = expected[i]
+        for _ in range(i & 7):
+            y = y * np.float32(3) + np.float32(0.125) if y < 0.5 else np.sqrt(y) - y / np.float32(7)
+        expected[i] = y
+    assert (canonical(run(source, "k", [x, np.zeros_like(x)], 256)[1]) == canonical(expected)).all()
+
+
+def test_vectors_private_arrays_and_tables(random):
+    source = """__constant float table[4] = { 1.5f, -2.0f, 0.0f, 1e-3f };
+    __kernel void k(__global const float4 *x, __global float4 *out)
+    {
+        int i = get_global_id(0);
+        float4 v = x[i] * 2.5f + (float4)(1, 2, 3, 4);
+        float last[4];
+        for (int n = 0; n < 4; n++)
+            last[n] = table[n] * (float)i;
+        out[i] = sqrt(fabs(v)) + (float4)(last[i & 3], last[0], table[i & 3], convert_float(i));
+    }"""
+    x = random.standard_normal((64, 4)).astype(np.float32)
+    table, i = np.array([1.5, -2, 0, 1e-3], np.float32), np.arange(64)
+    v = np.sqrt(np.abs(x * np.float32(2.5) + np.arange(1, 5, dtype=np.float32)))
+    number = i.astype(np.float32)
+    added = np.stack([table[i & 3] * number, table[0] * number, table[i & 3], number], axis=1)
+    out = run(source, "k", [x.ravel(), np.zeros(256, np.float32)], 64)[1]
+    assert (canonical(out) == canonical(v + added).ravel()).all()
+
+
+def test_products_and_sums_are_not_contracted():
+    """1 + 2^-12 squared needs 25 bits: rounded before the subtraction, nothing but 2^-11 is left of it."""
+    source = "__kernel void k(__global float *x) { x[0] = x[1] * x[1] - x[2]; }"
+    x = np.array([0, 1 + 2**-12, 1] + [0] * 61, np.float32)
+    assert run(source, "k", [x], 64)[0][0] == np.float32(2**-11)
+
+
+def test_a_float_parameter():
+    device = Device(Config(), engine="functional")
+    image = compile_opencl("__kernel void k(__global float *x, float y, int n) { x[get_global_id(0)] = y * n; }")
+    x = device.buffer(np.zeros(64, np.float32))
+    device.launch(image, "k", global_size=(64,), local_size=(64,), args=[x, 0.1, 3])
+    assert (x.read() == np.float32(0.1) * np.float32(3)).all()
+
+
+def test_each_routine_is_there_once():
+    source = """__kernel void a(__global float *x) { x[0] = x[1] / x[2] + x[3]; }
+    __kernel void b(__global float *x) { x[0] = x[1] / x[2] / x[4] + x[3]; }"""
+    text = disassemble(compile_opencl(source))
+    assert len(set(re.findall(r"jsub +(\w+)", text))) == 2
+
+
+def test_integer_programs_have_no_routines():
+    assert "jsub" not in disassemble(compile_opencl("__kernel void k(__global int *x) { x[0] = x[1] / x[2] * 3; }"))
+
+
+def test_subnormal_operands_do_not_keep_work_items_apart(random):
+    """A subroutine's divergence ends with it: the rest takes no longer if some operands are subnormal."""
+    source = """__kernel void k(__global const float *a, __global const float *b, __global float *out)
+    { int i = get_global_id(0); out[i] = ((a[i] * b[i]) * a[i] + b[i]) * 2.5f; }"""
+    image = compile_opencl(source)
+    a, b = random.random((2, 64)).astype(np.float32)
+    counts = []
+    for first in (a[0], np.float32(1e-42)):
+        device = Device(Config(), engine="functional")
+        a[0] = first
+        buffers = [device.buffer(array) for array in (a, b, np.zeros_like(a))]
+        run = device.launch(image, "k", global_size=(64,), local_size=(64,), args=buffers)
+        counts.append(run.instructions)
+        assert (canonical(buffers[2].read()) == canonical(((a * b) * a + b) * np.float32(2.5))).all()
+    assert counts[0] < counts[1] < 2 * counts[0]
+
+
+ALL = """__kernel void k(__global const float *a, __global const uint *u, __global float *out)
+{ int i = get_global_id(0); float x = a[i], y = a[i + 1]; out[i] = sqrt(x + y) * (x - y) / (float)u[i]; }
+__kernel void less(__global const float *a, __global int *out)
+{ int i = get_global_id(0); out[i] = a[i] < a[i + 1]; }"""
+EXPECTED = {"fadd", "fsub", "fmul", "fdiv", "fsqrt", "fslt", "uitofp"}
+
+
+def mnemonics(image):
+    return set(re.findall(r"^ +(\w+)", disassemble(image), re.MULTILINE))
+
+
+def test_hard_instructions_are_taken_where_there_are_any():
+    assert mnemonics(compile_opencl(ALL, config=with_float_ops(*HARD))) & HARD == EXPECTED
+    assert "jsub" not in mnemonics(compile_opencl(ALL, config=with_float_ops(*HARD)))
+    assert not mnemonics(compile_opencl(ALL)) & HARD
+
+
+@pytest.mark.parametrize("operation", sorted(HARD))
+def test_each_hard_instruction_by_itself(operation):
+    found = mnemonics(compile_opencl(ALL, config=with_float_ops(operation)))
+    assert found & HARD == {operation}
+    assert "jsub" in found
+
+
+def test_subtraction_with_a_hard_adder_only():
+    source = "__kernel void k(__global float *a) { a[0] = a[1] - a[2]; }"
+    assert mnemonics(compile_opencl(source, config=with_float_ops("fadd"))) & {"fadd", "jsub"} == {"fadd"}
+
+
+@pytest.mark.parametrize("expression", ["a < b", "a > b", "!(a < b)", "!(a > b)"])
+def test_a_hard_comparison_is_one_instruction(expression):
+    source = f"""__kernel void k(__global const float *x, __global int *out)
+    {{ float a = x[0], b = x[1]; if ({expression}) out[0] = 1; }}"""
+    text = disassemble(compile_opencl(source, config=with_float_ops("fslt")))
+    assert text.count("fslt") == 1
+    assert len(text.splitlines()) <= 12
+
+
+def test_random_sums_of_products(random):
+    """Whole expressions over all kinds of numbers."""
+    source = """__kernel void k(__global const float *pa, __global const float *pb, __global float *out)
+    { int i = get_global_id(0); float a = pa[i], b = pb[i];
+      out[i] = (a * b + a) / (b - a * 3.0f) - fabs(a) * (a < b ? a : -b); }"""
+    a, b = random_pairs(random, 20_000)
+    x, y = a.view(np.float32), b.view(np.float32)
+    with np.errstate(all="ignore"):
+        expected = (x * y + x) / (y - x * np.float32(3)) - np.abs(x) * np.where(x < y, x, -y)
+    assert (launch(compile_opencl(source), "k", a, b) == canonical(expected)).all()
