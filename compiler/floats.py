@@ -122,9 +122,26 @@ class _Expansion:
         name, is_swapped, is_negated = _COMPARISONS[predicate]
         if is_swapped:
             a, b = b, a
-        result = self.hardware("fslt", a, b) if name == "less" and "fslt" in self.hard else self.call(name, a, b)
+        if "fslt" in self.hard:
+            result, is_complement = self.hard_comparison(name, a, b)
+            is_negated ^= is_complement
+        else:
+            result = self.call(name, a, b)
         result = self.convert("trunc", result, _WORD, _BOOL)
         return self.add("xor", result, Constant(1), _BOOL) if is_negated else result
+
+    def hard_comparison(self, name: str, a: Value, b: Value) -> tuple[Value, bool]:
+        """A comparison, or its complement (then the second is true), by the one comparison that hardware has."""
+        if name == "unordered":
+            return self.call(name, a, b), False
+        if name == "less":
+            return self.hardware("fslt", a, b), False
+        result = self.hardware("fslt", b, a)
+        if name != "less_or_equal":
+            result = self.add("or", result, self.hardware("fslt", a, b))
+        if name == "less_or_greater":
+            return result, False
+        return self.add("or", result, self.call("unordered", a, b)), True
 
     def on_uitofp(self) -> Value:
         value = self.convert("zext", self.old.operands[0], self.old.types[0], _WORD)
@@ -180,6 +197,13 @@ class _Expansion:
         a, b, c = self.old.operands
         product = self.hardware("fmul", a, b) if "fmul" in self.hard else self.call("mul", a, b)
         return self.hardware("fadd", product, c) if "fadd" in self.hard else self.call("add", product, c)
+
+    def rounded(self) -> Value:
+        """The number itself, rounded to an integer."""
+        name = self.old.detail.split(".")[1]
+        return self.call({"roundeven": "rint", "nearbyint": "rint"}.get(name, name), *self.old.operands)
+
+    call_trunc = call_floor = call_ceil = call_round = call_rint = call_roundeven = call_nearbyint = rounded
 
     def call_fma(self) -> Value:
         return self.call("fma", *self.old.operands)

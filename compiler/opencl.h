@@ -146,6 +146,11 @@ FGPU_AS(int, float) FGPU_AS(uint, float) FGPU_AS(float, float)
     static inline type FGPU_OVERLOAD sqrt(type x) { return __builtin_elementwise_sqrt(x); } \
     static inline type FGPU_OVERLOAD fma(type a, type b, type c) { return __builtin_elementwise_fma(a, b, c); } \
     static inline type FGPU_OVERLOAD mad(type a, type b, type c) { return a * b + c; } \
+    static inline type FGPU_OVERLOAD trunc(type x) { return __builtin_elementwise_trunc(x); } \
+    static inline type FGPU_OVERLOAD floor(type x) { return __builtin_elementwise_floor(x); } \
+    static inline type FGPU_OVERLOAD ceil(type x) { return __builtin_elementwise_ceil(x); } \
+    static inline type FGPU_OVERLOAD round(type x) { return __builtin_elementwise_round(x); } \
+    static inline type FGPU_OVERLOAD rint(type x) { return __builtin_elementwise_rint(x); } \
     static inline type FGPU_OVERLOAD copysign(type x, type y) { return __builtin_elementwise_copysign(x, y); } \
     static inline type FGPU_OVERLOAD fmin(type a, type b) { return __builtin_elementwise_minimumnum(a, b); } \
     static inline type FGPU_OVERLOAD fmax(type a, type b) { return __builtin_elementwise_maximumnum(a, b); } \

@@ -321,6 +321,36 @@ uint fgpu_float_to_int(uint x)
     return (result ^ sign) - sign;
 }
 
+/* Rounding to integers. `more` goes to the magnitude before its bits below one are dropped, and may carry into the
+   exponent; magnitudes below one become `small`. */
+#define ONE 0x3f800000u
+
+INLINE uint bits_below_one(uint x) { return 0x7fffffu >> ((exponent_of(x) - 127) & 31); }
+
+INLINE uint to_integral(uint x, uint more, uint small)
+{
+    uint result = (x + more) & ~bits_below_one(x);
+    result = exponent_of(x) < 127 ? (x & SIGN) | small : result;
+    result = exponent_of(x) >= 150 ? x : result;
+    return is_nan(x) ? CANONICAL_NAN : result;
+}
+
+uint fgpu_float_trunc(uint x) { return to_integral(x, 0, 0); }
+
+uint fgpu_float_floor(uint x) { return to_integral(x, x >= SIGN ? bits_below_one(x) : 0, x > SIGN ? ONE : 0); }
+
+uint fgpu_float_ceil(uint x) { return to_integral(x, x >= SIGN ? 0 : bits_below_one(x), x - 1 < SIGN - 1 ? ONE : 0); }
+
+uint fgpu_float_round(uint x)
+{ return to_integral(x, (bits_below_one(x) + 1) >> 1, (x & ~SIGN) >= 0x3f000000 ? ONE : 0); }
+
+/* To even at half way. The bit that tells is the exponent's for 1 to 2. */
+uint fgpu_float_rint(uint x)
+{
+    uint odd = x >> ((150 - exponent_of(x)) & 31) & 1;
+    return to_integral(x, (bits_below_one(x) >> 1) + odd, (x & ~SIGN) > 0x3f000000 ? ONE : 0);
+}
+
 /* The smaller and the larger number; of a number and a NaN the number. */
 uint fgpu_float_min(uint a, uint b)
 {

@@ -20,6 +20,16 @@ def signed(value):
     return ((value & MASK) ^ 0x8000_0000) - 0x8000_0000
 
 
+def number(word):
+    """The binary32 number of a word."""
+    return np.uint32(word).view(np.float32)
+
+
+def word_of(value):
+    """The word of a number; every NaN is the canonical one."""
+    return 0x7FC0_0000 if np.isnan(value) else int(np.float32(value).view(np.uint32))
+
+
 OPERATIONS = {
     Opcode.ADD: operator.add, Opcode.SUB: operator.sub, Opcode.MUL: operator.mul, Opcode.AND: operator.and_,
     Opcode.OR: operator.or_, Opcode.XOR: operator.xor,
@@ -29,6 +39,13 @@ OPERATIONS = {
     Opcode.SRA: lambda a, b: signed(a) >> (b & 31),
     Opcode.SLT: lambda a, b: signed(a) < signed(b),
     Opcode.SLTU: lambda a, b: a < b,
+    Opcode.FADD: lambda a, b: word_of(number(a) + number(b)),
+    Opcode.FSUB: lambda a, b: word_of(number(a) - number(b)),
+    Opcode.FMUL: lambda a, b: word_of(number(a) * number(b)),
+    Opcode.FDIV: lambda a, b: word_of(number(a) / number(b)),
+    Opcode.FSLT: lambda a, b: number(a) < number(b),
+    Opcode.FSQRT: lambda a, b: word_of(np.sqrt(number(a))),
+    Opcode.UITOFP: lambda a, b: word_of(np.float32(a)),
 }
 IMMEDIATE = {
     Opcode.ADDI: Opcode.ADD, Opcode.ANDI: Opcode.AND, Opcode.ORI: Opcode.OR, Opcode.XORI: Opcode.XOR,
@@ -82,7 +99,7 @@ class Launch:
         # What a kernel must not rely on: registers hold anything but for r0 and the stack pointer.
         regs = [0, *(0xDEAD_0000 + n for n in range(1, 31)), 0]
         scratchpad = [0xBAD0_0000] * self.scratchpad_words
-        pc = self.image.kernel(self.kernel).entry
+        pc, links = self.image.kernel(self.kernel).entry, []
         for count in range(1, STEPS_MAX):
             row, (rd, rs, rt, imm) = self.code[pc]
             op, a, b = row.opcode, regs[rs], regs[rt]
@@ -112,6 +129,11 @@ class Launch:
                 result = scratchpad[(a + imm) % self.scratchpad_words]
             elif op is Opcode.LSWI:
                 scratchpad[(a + imm) % self.scratchpad_words] = regs[rd]
+            elif op is Opcode.JSUB:
+                links.append(pc)
+                pc += imm - 1
+            elif op is Opcode.RET and links:
+                pc = links.pop()
             elif op is Opcode.RET:
                 assert regs[31] == 0, "the stack pointer is not what it was"
                 return count

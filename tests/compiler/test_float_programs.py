@@ -10,9 +10,8 @@ from compiler.floats import HARD
 from fgpu.config import Config
 from sim import Device
 
-from .floating import canonical, launch, random_pairs
-
-HARDWARE = Config()
+from .floating import all_pairs, canonical, floats, launch, random_pairs
+from .interpreter import run as interpret
 
 
 def with_float_ops(*operations):
@@ -183,6 +182,37 @@ def test_a_hard_comparison_is_one_instruction(expression):
     text = disassemble(compile_opencl(source, config=with_float_ops("fslt")))
     assert text.count("fslt") == 1
     assert len(text.splitlines()) <= 12
+
+
+CORNERS = np.array([0, 1, 0x7FFFFF, 0x800000, 0x3F800000, 0x3F800001, 0x7F7FFFFF, 0x7F800000, 0x7F800001,
+                    0x7FC00000, 0x7FFFFFFF], np.uint32)
+CORNERS = np.concatenate([CORNERS, CORNERS | np.uint32(0x80000000)])
+
+
+@pytest.mark.parametrize("operations", [(), ("fslt",), tuple(HARD)])
+def test_hard_and_soft_give_the_same(operations):
+    """On an interpreter of our own that has all instructions: comparisons as branches, and arithmetic."""
+    tests = ["a < b", "a <= b", "a > b", "a >= b", "a == b", "a != b", "!(a < b)", "!(a <= b)", "!(a > b)",
+             "!(a >= b)", "islessgreater(a, b)", "!islessgreater(a, b)", "isunordered(a, b)", "isordered(a, b)",
+             "a < 1", "a >= 0"]
+    bits = "".join(f" if ({test}) bits |= 1 << {bit};" for bit, test in enumerate(tests))
+    source = f"""__kernel void k(__global const float *pa, __global const float *pb, __global uint *out,
+                                __global float *sums)
+    {{ int i = get_global_id(0); float a = pa[i], b = pb[i]; uint bits = 0;{bits} out[i] = bits;
+       sums[i] = sqrt(a * b) - (a + b) / (float)(bits + 1); }}"""
+    image = compile_opencl(source, config=with_float_ops(*operations))
+    a, b = all_pairs(CORNERS)
+    x, y = floats(a), floats(b)
+    comparisons = [x < y, x <= y, x > y, x >= y, x == y, x != y, ~(x < y), ~(x <= y), ~(x > y), ~(x >= y),
+                   (x < y) | (x > y), ~((x < y) | (x > y)), np.isnan(x) | np.isnan(y), ~(np.isnan(x) | np.isnan(y)),
+                   x < 1, x >= 0]
+    expected = sum(np.where(truth, 1 << bit, 0) for bit, truth in enumerate(comparisons)).astype(np.uint32)
+    out, sums = np.zeros_like(a), np.zeros_like(a)
+    with np.errstate(all="ignore"):
+        interpret(image, "k", len(a), [a, b, out, sums])
+        total = np.sqrt(x * y) - (x + y) / (expected + 1).astype(np.float32)
+    assert (out == expected).all()
+    assert (sums == canonical(total)).all()
 
 
 def test_random_sums_of_products(random):

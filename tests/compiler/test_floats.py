@@ -13,6 +13,10 @@ LONG_SAMPLE = 10_000_000
 CHUNK = 1 << 20
 
 
+def half_away(values):
+    return np.copysign(np.floor(np.abs(values.astype(np.float64)) + 0.5), values)
+
+
 def fused(a, b, c):
     """a * b + c rounded once: the product is exact in binary64, whose sum is rounded to odd, then to binary32."""
     product, c = a.astype(np.float64) * b, c.astype(np.float64)
@@ -51,6 +55,11 @@ UNARY = {
     "neg": ("-a", lambda a: a ^ np.uint32(0x80000000)),
     "fabs": ("fabs(a)", lambda a: a & np.uint32(0x7FFFFFFF)),
     "sqrt": ("sqrt(a)", lambda a: canonical(np.sqrt(floats(a)))),
+    "trunc": ("trunc(a)", lambda a: canonical(np.trunc(floats(a)))),
+    "floor": ("floor(a)", lambda a: canonical(np.floor(floats(a)))),
+    "ceil": ("ceil(a)", lambda a: canonical(np.ceil(floats(a)))),
+    "rint": ("rint(a)", lambda a: canonical(np.rint(floats(a)))),
+    "round": ("round(a)", lambda a: canonical(half_away(floats(a)))),
     "isnan": ("as_float(isnan(a))", lambda a: np.isnan(floats(a)).astype(np.uint32)),
     "isinf": ("as_float(isinf(a))", lambda a: np.isinf(floats(a)).astype(np.uint32)),
     "isfinite": ("as_float(isfinite(a))", lambda a: np.isfinite(floats(a)).astype(np.uint32)),
