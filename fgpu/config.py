@@ -27,16 +27,13 @@ ATOMICS: Final = frozenset({"add", "max", "min", "umax", "umin", "and", "or", "x
 """Atomic operations that hardware can have (``max`` and ``min`` signed)."""
 
 _KIB = 1024
-_SLICE_LINES_MIN = 16
+_SETS_MIN = 16
 
 
-def _one_of(config: "Config", name: str, allowed: tuple[Any, ...], later: tuple[Any, ...] = ()) -> None:
+def _one_of(config: "Config", name: str, allowed: tuple[Any, ...]) -> None:
     value = getattr(config, name)
-    if type(value) is type(allowed[0]) and value in allowed:
-        return
-    if type(value) is type(allowed[0]) and value in later:
-        raise ConfigError(f"{name}={value!r} is not supported yet; choose from {_listed(allowed)}")
-    raise ConfigError(f"{name} must be one of {_listed(allowed + later)}, not {value!r}")
+    if type(value) is not type(allowed[0]) or value not in allowed:
+        raise ConfigError(f"{name} must be one of {_listed(allowed)}, not {value!r}")
 
 
 def _listed(values: tuple[Any, ...]) -> str:
@@ -77,7 +74,7 @@ class Config:
     cache_banks: int = 8
     """32-bit words that the cache reads or writes in one cycle (a *row*): 1, 2, 4, 8."""
     cache_ways: int = 1
-    """Associativity of the cache (1: direct-mapped; 2 and 4 are refused for now)."""
+    """Associativity of the cache: 1 (direct-mapped), 2, 4."""
     global_stations: int = 64
     """Requests that a slice of the cache holds while the tags run ahead of the data: 32, 64."""
     tag_managers: int = 4
@@ -99,7 +96,7 @@ class Config:
         _one_of(self, "cache_size", (4, 8, 16, 32))
         _one_of(self, "cache_line", (64, 128))
         _one_of(self, "cache_banks", (1, 2, 4, 8))
-        _one_of(self, "cache_ways", (1,), later=(2, 4))
+        _one_of(self, "cache_ways", (1, 2, 4))
         _one_of(self, "global_stations", (32, 64))
         _one_of(self, "tag_managers", (1, 2, 4, 8, 16))
         _one_of(self, "link_stack_depth", (8, 16, 32))
@@ -121,10 +118,10 @@ class Config:
             raise ConfigError(f"tag_managers must be at least {self.axi_ports} with axi_ports={self.axi_ports}, "
                               f"one for each slice of the cache, not {self.tag_managers}")
 
-        if self.slice_lines < _SLICE_LINES_MIN:
-            least = _SLICE_LINES_MIN * self.axi_ports * self.cache_line // _KIB
-            raise ConfigError(f"cache_size must be at least {least} with axi_ports={self.axi_ports} and "
-                              f"cache_line={self.cache_line}, not {self.cache_size}")
+        if self.cache_sets < _SETS_MIN:
+            least = _SETS_MIN * self.cache_ways * self.axi_ports * self.cache_line // _KIB
+            raise ConfigError(f"cache_size must be at least {least} with axi_ports={self.axi_ports}, "
+                              f"cache_ways={self.cache_ways} and cache_line={self.cache_line}, not {self.cache_size}")
 
     # -- derived numbers ------------------------------------------------------------------------
 
@@ -182,6 +179,11 @@ class Config:
     def slice_lines(self) -> int:
         """Lines of a cache slice."""
         return self.cache_lines // self.axi_ports
+
+    @property
+    def cache_sets(self) -> int:
+        """Sets of a cache slice: each has ``cache_ways`` places for lines."""
+        return self.slice_lines // self.cache_ways
 
     @property
     def slice_tag_managers(self) -> int:

@@ -27,7 +27,7 @@ __all__ = ["CacheSlice"]
 
 
 class CacheSlice(wiring.Component):
-    """A direct-mapped, write-back cache that serves requests in order while its misses overlap.
+    """A write-back cache that serves requests in order while its misses overlap.
 
     ::
 

@@ -9,7 +9,7 @@ from fgpu.config import Config
 from .bus import AtomicOp, Row
 
 __all__ = ["RETIREMENTS", "Allocation", "MarkedRow", "MarkedWord", "Station", "TagOp", "TagRequest", "WriteRow",
-           "cu_bits", "index_bits", "row_bits", "tag_manager_bits"]
+           "cu_bits", "index_bits", "row_bits", "set_bits", "tag_manager_bits"]
 
 
 RETIREMENTS = 8
@@ -17,8 +17,13 @@ RETIREMENTS = 8
 
 
 def index_bits(config: Config) -> int:
-    """Bits of the place of a line in the cache: the low bits of its line address."""
+    """Bits of the place of a line in the cache: its set, and above that its way."""
     return exact_log2(config.slice_lines)
+
+
+def set_bits(config: Config) -> int:
+    """Bits of the number of a set: the low bits of a line address."""
+    return exact_log2(config.cache_sets)
 
 
 def row_bits(config: Config) -> int:

@@ -14,7 +14,7 @@ __all__ = ["TagManagers"]
 
 
 class TagManagers(wiring.Component):
-    """``config.slice_tag_managers`` entries, and some for early write-backs; the number of each is its id on the AXI port.
+    """``config.slice_tag_managers`` entries, and some for early write-backs; the number of each is its AXI id.
 
     An entry is taken by an allocation (its number is ``spare``, or ``spare_retirement`` for a ``retire``; at
     most one a cycle) and is free again when the line it fills was ``filled`` by the data stage and the

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -12,7 +12,7 @@ from amaranth.utils import exact_log2
 from fgpu.axi.master import LineTransfer
 from fgpu.config import Config
 
-from .payloads import Allocation, Station, TagOp, TagRequest, index_bits, tag_manager_bits
+from .payloads import Allocation, Station, TagOp, TagRequest, set_bits, tag_manager_bits
 
 __all__ = ["GROUP_LINES", "LineState", "Sweep", "TagStage", "TagStall"]
 
@@ -60,10 +60,11 @@ class TagStall(data.Struct):
 
 
 class TagStage(wiring.Component):
-    """Tags and states of all lines, direct-mapped; one request a cycle.
+    """Tags and states of all lines; one request a cycle.
 
-    Step T0 reads the tag and the state of the line's place, T1 decides, updates both, and passes the request
-    on to the ``stations``. Latency 1 cycle from ``requests`` to ``stations``.
+    Step T0 reads the tags and the states of the line's set and chooses a place there, the one that has the line or
+    the one that was not used for the longest time (of 4: for a long time). T1 decides, updates both, and passes
+    the request on to the ``stations``. Latency 1 cycle from ``requests`` to ``stations``.
 
     ========================  ======================  ==================================================
     request                   tag manager             new state
@@ -118,22 +119,26 @@ class TagStage(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        low = index_bits(config)
+        low, ways = set_bits(config), range(config.cache_ways)
         tag_bits = config.line_address_bits - low
         lane_bits = exact_log2(GROUP_LINES)
 
-        m.submodules.tags = tags = Memory(shape=tag_bits, depth=config.slice_lines, init=[],
-                                          attrs={"ram_style": "distributed"})
-        tag_read, tag_write = tags.read_port(domain="comb"), tags.write_port()
-        m.submodules.states = states = Memory(shape=data.ArrayLayout(LineState, GROUP_LINES),
-                                              depth=config.slice_lines // GROUP_LINES, init=[],
-                                              attrs={"ram_style": "distributed"})
-        state_read, state_write = states.read_port(domain="comb"), states.write_port(granularity=1)
+        def memories(name: str, shape: ShapeLike, depth: int) -> list[Memory]:
+            """A memory for each way."""
+            each = [Memory(shape=shape, depth=depth, init=[], attrs={"ram_style": "distributed"}) for _ in ways]
+            for way, memory in enumerate(each):
+                m.submodules[f"{name}{way}" if len(ways) > 1 else name] = memory
+            return each
 
+        tags = memories("tags", tag_bits, config.cache_sets)
+        tag_reads, tag_writes = [tag.read_port(domain="comb") for tag in tags], [tag.write_port() for tag in tags]
+        states = memories("states", data.ArrayLayout(LineState, GROUP_LINES), config.cache_sets // GROUP_LINES)
+        state_reads = [state.read_port(domain="comb") for state in states]
+        state_writes = [state.write_port(granularity=1) for state in states]
         # Which rows of a line were written completely: when all were, the line is complete.
-        m.submodules.written_rows = written_rows = Memory(shape=config.line_rows, depth=config.slice_lines, init=[],
-                                                          attrs={"ram_style": "distributed"})
-        written_read, written_write = written_rows.read_port(domain="comb"), written_rows.write_port()
+        written_rows = memories("written_rows", config.line_rows, config.cache_sets)
+        written_reads = [rows.read_port(domain="comb") for rows in written_rows]
+        written_writes = [rows.write_port() for rows in written_rows]
 
         t1_valid = Signal()
         t1 = Signal(TagRequest(config))
@@ -144,36 +149,54 @@ class TagStage(wiring.Component):
         t1_old_written = Signal(config.line_rows)
         t1_new_written = Signal(config.line_rows)
         t1_next_written = Signal(config.line_rows)
-        t1_index = t1.line[:low]
+        t1_set = t1.line[:low]
+        t1_way = Signal(exact_log2(config.cache_ways))
         t1_go = Signal()
         t1_serves = Signal()
         t1_settles = Signal()
 
         # T0
         t0 = self.requests.payload
-        t0_index = t0.line[:low]
+        t0_set = t0.line[:low]
         t0_tag = t0.line[low:]
-        t0_state = Signal(LineState)
+        t0_way = Signal(exact_log2(config.cache_ways))
         t0_follows = Signal()
+        group_set, group_way = self.sweep.group[:low - lane_bits], self.sweep.group[low - lane_bits:]
+        places = []     # of the set: whether the tag is that of the line, the tag, the state, the rows written
         m.d.comb += [
             self.requests.ready.eq(~t1_valid | t1_go),
-            tag_read.addr.eq(t0_index),
-            written_read.addr.eq(t0_index),
-            state_read.addr.eq(Mux(self.sweep.active, self.sweep.group, t0_index[lane_bits:])),
-            t0_state.eq(state_read.data[t0_index[:lane_bits]]),
-            self.sweep.dirty.eq(Cat(state_read.data[lane].dirty for lane in range(GROUP_LINES))),
             # T1 writes the memories only now: what it leaves is known without them.
-            t0_follows.eq(t1_settles & (t1_index == t0_index)),
+            t0_follows.eq(t1_settles & (t1_set == t0_set)),
         ]
+        for way in ways:
+            match, state = Signal(name=f"t0_match{way}"), Signal(LineState, name=f"t0_state{way}")
+            follows = t0_follows & (t1_way == way)
+            tag_read, state_read, written_read = tag_reads[way], state_reads[way], written_reads[way]
+            m.d.comb += [
+                tag_read.addr.eq(t0_set),
+                written_read.addr.eq(t0_set),
+                state_read.addr.eq(Mux(self.sweep.active, group_set, t0_set[lane_bits:])),
+                match.eq(Mux(follows, t1.line[low:] == t0_tag, tag_read.data == t0_tag)),
+                state.eq(Mux(follows, t1_new.as_value(), state_read.data[t0_set[:lane_bits]].as_value())),
+            ]
+            with m.If(group_way == way):
+                m.d.comb += self.sweep.dirty.eq(Cat(state_read.data[lane].dirty for lane in range(GROUP_LINES)))
+            places.append((match, Mux(follows, t1.line[low:], tag_read.data), state.as_value(),
+                           Mux(follows, t1_next_written, written_read.data)))
+        t0_match, t0_old_tag, t0_old, t0_written = places[0]
+        if len(ways) > 1:
+            t0_match = self._choose_way(m, t0_way, places, t1_serves & t1_go, t1_set, t1_way)
+            _, t0_old_tag, t0_old, t0_written = (Array(each)[t0_way] for each in zip(*places, strict=True))
         with m.If(self.requests.ready):
             m.d.sync += t1_valid.eq(self.requests.valid)
             with m.If(self.requests.valid):
                 m.d.sync += [
                     t1.eq(t0),
-                    t1_match.eq(Mux(t0_follows, t1.line[low:] == t0_tag, tag_read.data == t0_tag)),
-                    t1_old_tag.eq(Mux(t0_follows, t1.line[low:], tag_read.data)),
-                    t1_old.eq(Mux(t0_follows, t1_new.as_value(), t0_state.as_value())),
-                    t1_old_written.eq(Mux(t0_follows, t1_next_written, written_read.data)),
+                    t1_way.eq(t0_way),
+                    t1_match.eq(t0_match),
+                    t1_old_tag.eq(t0_old_tag),
+                    t1_old.eq(t0_old),
+                    t1_old_written.eq(t0_written),
                 ]
 
         # T1
@@ -222,7 +245,7 @@ class TagStage(wiring.Component):
         m.d.comb += [
             self.line.eq(t1.line),
             self.stall.station.eq(t1_valid & ~self.stations.ready),
-            self.victim.eq(Cat(t1_index, t1_old_tag)),
+            self.victim.eq(Cat(t1_set, t1_old_tag)),
             self.stall.victim.eq(t1_serves & ~hit & (self.conflict | (evict & self.victim_conflict))),
             self.stall.tag_manager.eq(t1_valid & (fill | evict) & ~self.allocations.ready),
             t1_go.eq(t1_valid & ~self.stall.as_value().any()),
@@ -235,7 +258,7 @@ class TagStage(wiring.Component):
             self.allocations.payload.evict.eq(evict),
             self.allocations.payload.retire.eq(t1.op == TagOp.RETIRE),
             self.allocations.payload.victim.eq(self.victim),
-            self.stations.payload.index.eq(t1_index),
+            self.stations.payload.index.eq(Cat(t1_set, t1_way)),
             self.stations.payload.rows.eq(t1.rows),
             self.stations.payload.cu.eq(t1.cu),
             self.stations.payload.write.eq(t1.op == TagOp.WRITE),
@@ -246,25 +269,29 @@ class TagStage(wiring.Component):
             self.stations.payload.keep.eq((t1.op == TagOp.RETIRE) & complete),
             self.stations.payload.tag_manager.eq(
                 Mux(t1.op == TagOp.RETIRE, self.spare_retirement, self.spare)),
-
-            tag_write.addr.eq(t1_index),
-            tag_write.data.eq(t1.line[low:]),
-            tag_write.en.eq(t1_go & t1_settles & ~hit),
-            state_write.addr.eq(t1_index[lane_bits:]),
-            written_write.addr.eq(t1_index),
-            written_write.data.eq(t1_next_written),
-            written_write.en.eq(t1_go & t1_settles),
         ]
-        for lane in range(GROUP_LINES):
-            m.d.comb += state_write.data[lane].eq(t1_new)
-        with m.If(self.sweep.invalidate):
+        for way in ways:
+            tag_write, state_write, written_write = tag_writes[way], state_writes[way], written_writes[way]
+            settles = t1_go & t1_settles & (t1_way == way)
             m.d.comb += [
-                state_write.addr.eq(self.sweep.group),
-                state_write.data.eq(0),
-                state_write.en.eq(~0),
+                tag_write.addr.eq(t1_set),
+                tag_write.data.eq(t1.line[low:]),
+                tag_write.en.eq(settles & ~hit),
+                written_write.addr.eq(t1_set),
+                written_write.data.eq(t1_next_written),
+                written_write.en.eq(settles),
+                state_write.addr.eq(t1_set[lane_bits:]),
             ]
-        with m.Elif(t1_go & t1_settles):
-            m.d.comb += state_write.en.eq(1 << t1_index[:lane_bits])
+            for lane in range(GROUP_LINES):
+                m.d.comb += state_write.data[lane].eq(t1_new)
+            with m.If(self.sweep.invalidate):
+                m.d.comb += [
+                    state_write.addr.eq(group_set),
+                    state_write.data.eq(0),
+                    state_write.en.eq((group_way == way).replicate(GROUP_LINES)),
+                ]
+            with m.Elif(settles):
+                m.d.comb += state_write.en.eq(1 << t1_set[:lane_bits])
 
         if config.atomics:
             m.d.comb += self.stations.payload.atomic.eq(atomic)
@@ -280,3 +307,31 @@ class TagStage(wiring.Component):
             self.hit.eq(~fill & hit),
         ]
         return m
+
+    def _choose_way(self, m: Module, way: Signal, places: list[tuple[Signal, Value, Value, Value]], used: Value,
+                    used_set: Value, used_way: Signal) -> Value:
+        """The ``way`` of the place for T0; returns whether that has the line. ``used``: T1 uses a place."""
+        low = set_bits(self._config)
+        t0 = self.requests.payload
+        # A place for each set that was not used lately: the next one, whenever it is used.
+        m.submodules.idle_ways = idle_ways = Memory(shape=len(way), depth=self._config.cache_sets, init=[],
+                                                    attrs={"ram_style": "distributed"})
+        read, write = idle_ways.read_port(domain="comb"), idle_ways.write_port()
+        t1_idle_way = Signal(len(way))
+        m.d.comb += [
+            read.addr.eq(t0.line[:low]),
+            write.addr.eq(used_set),
+            write.data.eq(Mux(t1_idle_way == used_way, used_way + 1, t1_idle_way)),
+            write.en.eq(used),
+        ]
+        idle_way = Mux(used & (used_set == t0.line[:low]), write.data, read.data)
+        with m.If(self.requests.ready & self.requests.valid):
+            m.d.sync += t1_idle_way.eq(idle_way)
+        here = Cat(match & data.View(LineState, state).valid for match, _, state, _ in places)
+        m.d.comb += way.eq(idle_way)
+        for number in range(len(places)):
+            with m.If(here[number]):
+                m.d.comb += way.eq(number)
+        with m.If((t0.op == TagOp.CLEAN) | (t0.op == TagOp.SCRUB)):     # these name a place
+            m.d.comb += way.eq(t0.line[low:])
+        return here.any()

@@ -1,0 +1,40 @@
+"""Configurations that cannot be built: one error that names field, value and what is allowed."""
+
+import pytest
+
+from fgpu.config import Config
+from fgpu.errors import ConfigError
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"compute_units": 3}, "compute_units must be one of 1, 2, 4, 8, not 3"),
+    ({"axi_ports": 3}, "axi_ports must be one of 1, 2, 4, not 3"),
+    ({"cache_ways": 8}, "cache_ways must be one of 1, 2, 4, not 8"),
+    ({"cache_ways": True}, "cache_ways must be one of 1, 2, 4, not True"),
+    ({"cache_banks": 16}, "cache_banks must be one of 1, 2, 4, 8, not 16"),
+    ({"tag_managers": 1, "axi_ports": 2},
+     "tag_managers must be at least 2 with axi_ports=2, one for each slice of the cache, not 1"),
+    ({"cache_size": 4, "axi_ports": 4, "cache_line": 128},
+     "cache_size must be at least 8 with axi_ports=4, cache_ways=1 and cache_line=128, not 4"),
+    ({"cache_size": 16, "axi_ports": 4, "cache_ways": 4},
+     "cache_size must be at least 32 with axi_ports=4, cache_ways=4 and cache_line=128, not 16"),
+])
+def test_bad_configurations(changes: dict, message: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        Config(**changes)
+    assert str(error.value) == message
+
+
+def test_every_row_fits_a_line() -> None:
+    """More banks than words in a line cannot be asked for."""
+    for line in (64, 128):
+        for banks in (1, 2, 4, 8):
+            config = Config(cache_line=line, cache_banks=banks)
+            assert config.line_rows * config.row_words == config.line_words
+            assert config.line_rows > 1
+
+
+def test_slices_and_ways_share_the_cache() -> None:
+    config = Config(cache_size=32, axi_ports=4, cache_ways=2, tag_managers=8)
+    assert (config.cache_lines, config.slice_lines, config.cache_sets) == (256, 64, 32)
+    assert config.slice_tag_managers == 2
