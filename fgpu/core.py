@@ -72,7 +72,6 @@ class FGPU(wiring.Component):
 
             dispatcher.room.eq(Cat(unit.room for unit in compute_units)),
             dispatcher.idle.eq(Cat(unit.idle for unit in compute_units)),
-            dispatcher.cache_idle.eq(cache.idle),
             dispatcher.clean_done.eq(cache.clean_done),
             cache.clean_start.eq(dispatcher.clean_start),
         ]

@@ -38,7 +38,8 @@ class Dispatcher(wiring.Component):
     ids are kept from the kernel before if ``initialize`` is 0 and the work-groups have the same shape.
 
     A work-group goes to the next compute unit with room, in turn; one every 2 cycles. At the end the cache
-    is cleaned if the kernel's ``clean_cache`` bit is set.
+    is cleaned if the kernel's ``clean_cache`` bit is set: the cache does so when it has served all requests.
+    Without that bit nothing waits for them, since later ones are served later.
 
     A ``fault`` makes it ``abort`` the kernel: no further work-groups, and all wavefronts end.
     """
@@ -60,7 +61,6 @@ class Dispatcher(wiring.Component):
             "work_groups": Out(stream.Signature(WorkGroup)).array(count),
             "room": In(count),
             "idle": In(count),
-            "cache_idle": In(1),
             "clean_start": Out(1),
             "clean_done": In(1),
             "fault": In(1),
@@ -174,7 +174,7 @@ class Dispatcher(wiring.Component):
             with m.State("Drain"):
                 with m.If(settle != 0):
                     m.d.sync += settle.eq(settle - 1)
-                with m.Elif(self.idle.all() & self.cache_idle):
+                with m.Elif(self.idle.all()):
                     with m.If(self.clean_cache.bit_select(slot, 1)):
                         m.next = "Start to clean"
                     with m.Else():

@@ -51,14 +51,11 @@ class Bench:
 
     async def memory(self, ctx) -> None:
         dut = self.dut
-        cache_idle = 1
         while True:
             ctx.set(dut.pending, self.pending)
             ctx.set(dut.clean_cache, self.clean)
             ctx.set(dut.initialize, self.initialize)
             ctx.set(dut.idle, sum((not busy) << unit for unit, busy in enumerate(self.busy)))
-            cache_idle = int(not any(self.busy) and (cache_idle or self.rng.random() < 0.2))
-            ctx.set(dut.cache_idle, cache_idle)
             done = self.cleaning and self.rng.random() < 0.1
             ctx.set(dut.clean_done, done)
             *_, address, read, write, start, finished, accepted, kernel = await ctx.tick().sample(
@@ -70,7 +67,6 @@ class Bench:
                 self.runtime[write.address] = write.word
             self.pending &= ~accepted
             if start:
-                assert cache_idle
                 assert not any(self.busy)
                 self.cleaned, self.cleaning = self.cleaned + 1, True
             if done:
