@@ -34,14 +34,21 @@ _REFERENCE = {
               help="Levels of the hierarchy to show.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the whole hierarchy to FILE.")
+@click.option("--timing", is_flag=True,
+              help="Instead, place and route one compute unit by itself and name its slowest path (ecp5 only).")
 @config_options()
-def synth(family: str, depth: int, json_file: Path | None, config: Config) -> None:
+def synth(family: str, depth: int, json_file: Path | None, timing: bool, config: Config) -> None:
     """Synthesize a core with Yosys and show what each module takes.
 
     Modules are synthesized one by one, alike ones once; that takes some minutes.
     """
     from fgpu.synth import synthesize
 
+    if timing:
+        if family != "ecp5":
+            raise click.UsageError("--timing needs --family ecp5")
+        _timing(config)
+        return
     console = Console(stderr=True)
     with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                   console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -51,6 +58,19 @@ def synth(family: str, depth: int, json_file: Path | None, config: Config) -> No
     if json_file is not None:
         write_file(json_file, json.dumps(_as_dict(tree), indent=1) + "\n")
     Console(highlight=False).print(_table(tree, depth, config.compute_units if family == "xc7" else None))
+
+
+def _timing(config: Config) -> None:
+    from fgpu.cu.compute_unit import ComputeUnit
+    from fgpu.timing import component_timing
+
+    console = Console(stderr=True)
+    with console.status("placing and routing a compute unit, for some minutes"):
+        timing = component_timing(ComputeUnit(config))
+    click.echo(f"One compute unit by itself on an ECP5 of speed grade 6: {timing.frequency:.1f} MHz. "
+               f"The slowest path takes {timing.delay:.1f} ns:")
+    for cell in timing.cells:
+        click.echo(f"  {cell}")
 
 
 def _as_dict(module: "ModuleArea") -> dict[str, object]:
