@@ -68,38 +68,47 @@ INLINE int any_exponent_of(uint x)
 INLINE uint any_significand_of(uint x)
 { return ((x & 0x7fffff) << 8 | (uint)(exponent_of(x) != 0) << 31) << missing_places(x); }
 
-/* Whether the smaller of two numbers without their signs is subnormal. If it is zero, the other does not matter. */
-INLINE int is_subnormal(uint small) { return small - 1 < 0xffffffu; }
+/* Whether a number with that exponent field is something else than normal. */
+INLINE int is_special(int exponent) { return (uint)exponent - 1 >= 254; }
 
 uint fgpu_float_add(uint a, uint b)
 {
     uint a2 = a << 1, b2 = b << 1;
     uint large = max(a2, b2), small = min(a2, b2);
     uint like = a2 < b2 ? b : a;
-    if (SELDOM(large >= INFINITE_2))
-        return large + ((a ^ b) == SIGN) > INFINITE_2 ? CANONICAL_NAN : like;
-    uint exponent = large >> 24, other = small >> 24;
-    uint normal = exponent != 0, other_normal = other != 0;
+    int exponent = (int)(large >> 24), other = (int)(small >> 24);
     /* The lowest bit of the exponent gives way to the leading one. */
-    uint x = (large << 7 | normal << 31) >> 2, y = (small << 7 | other_normal << 31) >> 2;
-    uint part = moved_right(y, (exponent - normal) - (other - other_normal));
+    uint x = (large << 7 | SIGN) >> 2, y = (small << 7 | SIGN) >> 2;
+    if (SELDOM(is_special(exponent) | is_special(other))) {
+        if (large >= INFINITE_2)
+            return large + ((a ^ b) == SIGN) > INFINITE_2 ? CANONICAL_NAN : like;
+        if (small == 0)
+            return large == 0 ? a & b : like;
+        /* Subnormal numbers have the exponent of the smallest normal ones, but no leading one. */
+        x = exponent == 0 ? large << 5 : x;
+        y = small << 5;
+        exponent = max(exponent, 1);
+        other = 1;
+    }
+    uint part = moved_right(y, (uint)(exponent - other));
     uint opposite = (uint)((int)(a ^ b) >> 31);
     uint sum = x + ((part ^ opposite) - opposite);
-    uint lift = exponent - normal + 1;
-    uint places = min(places_to_go(sum), lift);
-    uint result = rounded(sum << places, (int)(lift - places)) | (like & SIGN);
-    return sum == 0 ? a & b & SIGN : result;
+    uint places = min(places_to_go(sum), (uint)exponent);
+    uint result = rounded(sum << places, exponent - (int)places) | (like & SIGN);
+    return sum == 0 ? 0 : result;
 }
 
 uint fgpu_float_mul(uint a, uint b)
 {
-    uint a2 = a << 1, b2 = b << 1;
-    uint large = max(a2, b2), small = min(a2, b2);
+    uint sign = (a ^ b) & SIGN;
     int ae = exponent_of(a), be = exponent_of(b);
     uint am = significand_of(a), bm = significand_of(b);
-    if (SELDOM(is_subnormal(small) | (large >= INFINITE_2))) {
+    if (SELDOM(is_special(ae) | is_special(be))) {
+        uint large = max(a << 1, b << 1), small = min(a << 1, b << 1);
         if (large >= INFINITE_2)
-            return large + (small == 0) > INFINITE_2 ? CANONICAL_NAN : ((a ^ b) & SIGN) | INFINITE;
+            return large + (small == 0) > INFINITE_2 ? CANONICAL_NAN : sign | INFINITE;
+        if (small == 0)
+            return sign;
         ae = any_exponent_of(a);
         am = any_significand_of(a);
         be = any_exponent_of(b);
@@ -112,9 +121,7 @@ uint fgpu_float_mul(uint a, uint b)
     uint high = ah * bh + (middle >> 14);
     uint carry = high >> 27;
     uint product = high << (carry ^ 1) << 3 | (((middle | low) & 0x3fff) != 0);
-    int lift = ae + be - 128 + (int)carry;
-    lift = small == 0 ? 0 : lift;
-    return (small == 0 ? 0 : rounded(product, lift)) | ((a ^ b) & SIGN);
+    return rounded(product, ae + be - 128 + (int)carry) | sign;
 }
 
 /* Division in two digits by the reciprocal of the upper 16 bits of the divisor: 1/d - r is at most 1e-4 of it. The
@@ -123,16 +130,15 @@ INLINE uint reciprocal_step(uint r, uint d) { return r * (-(d * r) >> 16) >> 15;
 
 uint fgpu_float_div(uint a, uint b)
 {
-    uint a2 = a << 1, b2 = b << 1;
-    uint large = max(a2, b2), small = min(a2, b2);
+    uint sign = (a ^ b) & SIGN;
     int ae = exponent_of(a), be = exponent_of(b);
     uint am = significand_of(a), bm = significand_of(b);
-    if (SELDOM((small < 0x01000000u) | (large >= INFINITE_2))) {
-        /* Zeros, infinities and NaNs, too. */
+    if (SELDOM(is_special(ae) | is_special(be))) {
+        uint a2 = a << 1, b2 = b << 1;
         uint to_zero = (a2 == 0) | (b2 >= INFINITE_2), to_infinity = (b2 == 0) | (a2 >= INFINITE_2);
         if (to_zero | to_infinity)
-            return (to_zero & to_infinity) | (large > INFINITE_2) ? CANONICAL_NAN
-                   : ((a ^ b) & SIGN) | (to_zero ? 0 : INFINITE);
+            return (to_zero & to_infinity) | (max(a2, b2) > INFINITE_2) ? CANONICAL_NAN
+                   : sign | (to_zero ? 0 : INFINITE);
         ae = any_exponent_of(a);
         am = any_significand_of(a);
         be = any_exponent_of(b);
@@ -156,7 +162,7 @@ uint fgpu_float_div(uint a, uint b)
     }
     quotient = quotient << 5 | (rest != 0);
     int lift = ae - be + 126 - (int)less;
-    return rounded(quotient, lift) | ((a ^ b) & SIGN);
+    return rounded(quotient, lift) | sign;
 }
 
 /* The root of v, 32 bits with two before the point, in two digits by the reciprocal root of its upper 16 bits (found
@@ -199,10 +205,10 @@ uint fgpu_float_fma(uint a, uint b, uint c)
 {
     int ae = exponent_of(a), be = exponent_of(b), ce = exponent_of(c);
     uint am = significand_of(a), bm = significand_of(b), cm = significand_of(c);
-    uint a2 = a << 1, b2 = b << 1, c2 = c << 1;
-    uint large = max(a2, b2), small = min(a2, b2);
-    int zero_product = small == 0;
-    if (SELDOM((min(small, c2) < 0x01000000u) | (max(large, c2) >= INFINITE_2))) {
+    int zero_product = 0;
+    if (SELDOM(is_special(ae) | is_special(be) | is_special(ce))) {
+        uint large = max(a << 1, b << 1), small = min(a << 1, b << 1), c2 = c << 1;
+        zero_product = small == 0;
         if (max(large, c2) >= INFINITE_2) {
             uint is_wrong = (large > INFINITE_2) | (c2 > INFINITE_2) | ((large == INFINITE_2) & (small == 0))
                             | ((large == INFINITE_2) & (c2 == INFINITE_2) & ((a ^ b ^ c) >> 31));
