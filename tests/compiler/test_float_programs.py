@@ -131,19 +131,27 @@ def test_integer_programs_have_no_routines():
 
 def test_subnormal_operands_do_not_keep_work_items_apart(random):
     """A subroutine's divergence ends with it: the rest takes no longer if some operands are subnormal."""
-    source = """__kernel void k(__global const float *a, __global const float *b, __global float *out)
-    { int i = get_global_id(0); out[i] = ((a[i] * b[i]) * a[i] + b[i]) * 2.5f; }"""
+    source = """__kernel void k(__global const float *a, __global uint *out, int steps)
+    {
+        int i = get_global_id(0);
+        uint hash = as_uint(a[i] * 2.5f);
+        for (int n = 0; n < steps; n++)
+            hash = hash * 1664525 ^ hash >> 7;
+        out[i] = hash;
+    }"""
     image = compile_opencl(source)
-    a, b = random.random((2, 64)).astype(np.float32)
+    a = random.random(64, np.float32)
     counts = []
     for first in (a[0], np.float32(1e-42)):
-        device = Device(Config(), engine="functional")
         a[0] = first
-        buffers = [device.buffer(array) for array in (a, b, np.zeros_like(a))]
-        run = device.launch(image, "k", global_size=(64,), local_size=(64,), args=buffers)
-        counts.append(run.instructions)
-        assert (canonical(buffers[2].read()) == canonical(((a * b) * a + b) * np.float32(2.5))).all()
-    assert counts[0] < counts[1] < 2 * counts[0]
+        for steps in (0, 100):
+            device = Device(Config(), engine="functional")
+            buffers = [device.buffer(a), device.buffer(np.zeros(64, np.uint32))]
+            counts.append(device.launch(image, "k", global_size=(64,), local_size=(64,),
+                                        args=[*buffers, steps]).instructions)
+    normal, normal_with_steps, subnormal, subnormal_with_steps = counts
+    assert normal < subnormal
+    assert normal_with_steps - normal == subnormal_with_steps - subnormal
 
 
 ALL = """__kernel void k(__global const float *a, __global const uint *u, __global float *out)
