@@ -11,13 +11,14 @@ _TEXTS = {
     FaultCause.ILLEGAL_INSTRUCTION: "is no instruction of this configuration",
     FaultCause.INSTRUCTION_ADDRESS: "is outside the code RAM",
     FaultCause.STACK_OVERFLOW: "overflows the link stack (link_stack_depth of the configuration)",
-    FaultCause.SCRATCHPAD_BOUNDS: "leaves the work-item's region of the scratchpad (scratchpad_size of the configuration)",
+    FaultCause.SCRATCHPAD_BOUNDS:
+        "leaves the work-item's region of the scratchpad (scratchpad_size of the configuration)",
 }
 
 
 def kernel_fault(word: int, program: Sequence[int]) -> KernelFault | None:
     """The exception for the content of the fault register; None if it tells of no fault."""
-    from compiler import disassemble    # needed in trouble only
+    from compiler import disassemble  # needed in trouble only
 
     fault = Fault.from_bits(word)
     if not fault.valid:
