@@ -8,12 +8,14 @@ What :func:`compile_opencl` does, and where:
 ``scalarize, tables``     vectors become scalars, constant tables private arrays
 ``floats``                floating point as words, with instructions or with routines
 ``loops, expand``         cheaper loop exits; division, switches and the like in simpler operations or by
-                          ``routines``: our own library, in OpenCL C (``library/``), inlined (``inline``)
+                          ``routines``: our own library, in OpenCL C (``library/``); small ones are
+                          inlined (``inline``), large ones subroutines
 ``lower``                 instruction selection, to virtual registers in SSA form (``mir``), with
                           ``builder``, ``conditions``, ``memory``, ``calls``; refusals with reasons
 ``optimize``              common subexpressions, loop invariants, dead code
 ``destruct, allocate``    out of SSA form; registers by graph colouring, spills to the scratchpad
 ``emit``                  order of the blocks, branches, words
+``program``               all of these for each kernel, and for each subroutine when it is first called
 ========================  ===========================================================================
 """
 

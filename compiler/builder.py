@@ -39,7 +39,8 @@ class Builder:
     """Appends operations to ``block``. Values are registers; constants are registers with a known value.
 
     ``unsigned_bits`` and ``signed_bits`` say of a register that its value fits so many bits, read as an
-    unsigned or as a signed number; a register that is not there may hold anything.
+    unsigned or as a signed number; ``zeros_below`` how many of its lowest bits are clear. A register that is
+    not there may hold anything.
     """
 
     def __init__(self, function: MachineFunction) -> None:
@@ -48,6 +49,7 @@ class Builder:
         self.constants: dict[int, int] = {ZERO: 0}
         self.unsigned_bits: dict[int, int] = {ZERO: 0}
         self.signed_bits: dict[int, int] = {ZERO: 1}
+        self.zeros_below: dict[int, int] = {ZERO: 32}
 
     # -- any operation -------------------------------------------------------------------------------
 
@@ -153,6 +155,7 @@ class Builder:
         elif opcode is Opcode.SRA:
             bits, sbits = (ua, sa) if shift is None else (ua, max(1, sa - (shift & 31)))
         elif opcode is Opcode.SLL and shift is not None:
+            self.zeros_below[result] = self.zeros_below.get(a, 0) + shift
             bits, sbits = ua + shift, sa + shift
         elif opcode is Opcode.ADD:
             bits, sbits = max(ua, ub) + 1, max(sa, sb) + 1
@@ -217,6 +220,7 @@ class Builder:
         if then == other:
             return then
         result = self.emit(Opcode.MOVZ if negated else Opcode.MOVN, then, condition, other)
+        self.zeros_below[result] = min(self.zeros_below.get(then, 0), self.zeros_below.get(other, 0))
         return self.note(result, max(self.unsigned_bits.get(r, 32) for r in (then, other)),
                          max(self.signed_bits.get(r, 32) for r in (then, other)))
 

@@ -1,4 +1,9 @@
-"""Floating point as integer words: instructions where the hardware has them, calls of routines where not."""
+"""Floating point as integer words: instructions where the hardware has them, calls of routines where not.
+
+Results are those of IEEE 754 binary32 to the bit: each operation rounded to nearest even, subnormals in full,
+every NaN 0x7FC00000. Conversions to integers truncate; out of range they give the nearest integer of the type, and
+zero for a NaN.
+"""
 
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace

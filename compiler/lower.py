@@ -162,8 +162,9 @@ class _Lowering:
         b, source, places = self.builder, self.value(shift.operands[0], shift.type), shift.operands[1].value
         field = mask % (1 << WORD_BITS)
         if shift.op == "shl":
-            field = field >> places << places
             above, low = WORD_BITS - field.bit_length(), places
+            field |= (1 << places + b.zeros_below.get(source, 0)) - 1   # zeros anyway
+            field = field >> places << places
             back = above
         else:
             above, low = WORD_BITS - field.bit_length() - places, 0

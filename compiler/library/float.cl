@@ -85,8 +85,8 @@ uint fgpu_float_add(uint a, uint b)
         if (small == 0)
             return large == 0 ? a & b : like;
         /* Subnormal numbers have the exponent of the smallest normal ones, but no leading one. */
-        x = exponent == 0 ? large << 5 : x;
-        y = small << 5;
+        x ^= (uint)(exponent == 0) << 29;
+        y ^= 1u << 29;
         exponent = max(exponent, 1);
         other = 1;
     }

@@ -103,6 +103,17 @@ def test_vectors_private_arrays_and_tables(random):
     assert (canonical(out) == canonical(v + added).ravel()).all()
 
 
+def test_vectors_convert(random):
+    source = """__kernel void k(__global const int4 *x, __global float4 *out, __global int4 *bits)
+    { int i = get_global_id(0); float4 v = convert_float4(x[i]); out[i] = v;
+      bits[i] = convert_int4(v * 0.5f) ^ as_int4(v); }"""
+    x = random.integers(-2**31, 2**31, 256).astype(np.int32)
+    out, bits = run(source, "k", [x, np.zeros(256, np.float32), np.zeros(256, np.int32)], 64)[1:]
+    expected = x.astype(np.float32)
+    assert (canonical(out) == canonical(expected)).all()
+    assert (bits == ((expected * np.float32(0.5)).astype(np.int32) ^ expected.view(np.int32))).all()
+
+
 def test_products_and_sums_are_not_contracted():
     """1 + 2^-12 squared needs 25 bits: rounded before the subtraction, nothing but 2^-11 is left of it."""
     source = "__kernel void k(__global float *x) { x[0] = x[1] * x[1] - x[2]; }"
