@@ -1,5 +1,4 @@
 """The atomic unit: reads, changes and writes a word of the data RAM in a pipeline of its own."""
-# mypy: disable-error-code="valid-type"
 
 from typing import Any
 

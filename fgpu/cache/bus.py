@@ -5,7 +5,6 @@ answered by exactly those rows, lowest first, one response for each; a write car
 answered; an atomic operation is answered by one row. Hence a compute unit needs no tags to match responses
 with requests.
 """
-# mypy: disable-error-code="call-arg"
 
 from amaranth.lib import data, enum
 

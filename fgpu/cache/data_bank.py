@@ -1,5 +1,4 @@
 """A bank of the data RAM: 32-bit words whose bytes remember whether they are dirty."""
-# mypy: disable-error-code="valid-type"
 
 from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring

@@ -1,5 +1,4 @@
 """What travels between the units of the central cache."""
-# mypy: disable-error-code="valid-type, call-arg"
 
 from amaranth.lib import data, enum
 from amaranth.utils import ceil_log2, exact_log2

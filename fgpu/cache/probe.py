@@ -1,5 +1,4 @@
 """Events of the cache, for simulators that count them."""
-# mypy: disable-error-code="valid-type"
 
 from amaranth.lib import data
 

@@ -1,5 +1,4 @@
 """The tag stage: settles in order, long before the data stage, which line lives where."""
-# mypy: disable-error-code="valid-type"
 
 from typing import Any
 

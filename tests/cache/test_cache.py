@@ -219,8 +219,11 @@ def test_a_write_back_does_not_overtake_an_early_one_of_the_same_line() -> None:
         unit, config = bench.units[0], bench.config
         for _ in range(4):
             unit.requests.extend(full_row(bench, 5, row) for row in range(config.line_rows))
+            await bench.run()
+            for _ in range(20):
+                await bench.step()
             unit.requests.extend([full_row(bench, 5, 1), Request(5 + config.cache_lines, 1)])
-        await bench.run()
+            await bench.run()
         await bench.clean()
         assert bench.events["stall_victim"] > 50
 

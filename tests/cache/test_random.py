@@ -20,6 +20,10 @@ def random_requests(bench: Bench, count: int) -> list[Request]:
     writes = rng.choice([0.1, 0.5, 0.9])
     while len(requests) < count:
         line = rng.choice(tags) * config.cache_lines + rng.choice(places)
+        if rng.random() < 0.1:      # a whole line
+            requests.extend(Request(line, 1 << row, True, rng.randbytes(config.row_words * 4),
+                                    (1 << config.row_words * 4) - 1)
+                            for row in rng.sample(range(config.line_rows), config.line_rows))
         for _ in range(rng.choice([1, 1, 2, 5])):
             if rng.random() < writes:
                 strobe = rng.choice([rng.getrandbits(config.row_words * 4), (1 << config.row_words * 4) - 1, 1, 0])

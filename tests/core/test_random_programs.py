@@ -22,7 +22,7 @@ ATOMIC = Config(compute_units=2, cache_size=4, tag_managers=4, atomics=ATOMICS)
 CONFIGS = {
     "basic": Config(),
     "small": SMALL,
-    "4 CUs, 2 ports": Config.preset("reference", compute_units=4, axi_ports=2),
+    "4 CUs, 2 ports, 2 ways": Config.preset("reference", compute_units=4, axi_ports=2, cache_ways=2),
     "atomics": ATOMIC,
 }
 LONG = {
@@ -33,7 +33,8 @@ LONG = {
     "1 bank": Config(cache_banks=1, cache_line=128, cu_stations=64, compute_units=2),
     "4 banks": Config(cache_banks=4, cache_line=64, cu_stations=40, compute_units=2, tag_managers=4),
     "8 CUs": Config.preset("full"),
-    "4 ports": Config(compute_units=4, axi_ports=4, axi_data_width=32, cache_banks=2, cache_size=8, cu_stations=24),
+    "4 ports, 4 ways": Config(compute_units=4, axi_ports=4, axi_data_width=32, cache_banks=2, cache_size=16,
+                              cache_line=64, cache_ways=4, cu_stations=24),
     "some atomics": Config(compute_units=4, cache_banks=1, cache_line=64, cache_size=4,
                            atomics=frozenset({"add", "umin", "xor"})),
     "atomics, 2 ports": Config(compute_units=2, axi_ports=2, cache_banks=2, cache_size=4, cu_stations=16,
