@@ -2,6 +2,7 @@
 
 import os
 import random
+from functools import cache
 
 import numpy as np
 
@@ -21,8 +22,9 @@ BASE = 0x1000_0000
 SIZE = 1 << 20
 
 
+@cache
 def first_seed() -> int:
-    """``FGPU_SEED``, or a random one."""
+    """``FGPU_SEED``, or a random one: the same for all that a process runs, so that one number repeats it."""
     return int(os.environ.get("FGPU_SEED") or random.SystemRandom().getrandbits(32))
 
 
