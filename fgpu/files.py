@@ -1,9 +1,16 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and where files are kept between runs."""
 
 import os
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+import platformdirs
+
+__all__ = ["cache_directory", "write_atomically"]
+
+
+def cache_directory() -> Path:
+    """The project's folder in the user's cache; ``FGPU_CACHE_DIR`` overrides the system's usual place."""
+    return Path(os.environ.get("FGPU_CACHE_DIR") or platformdirs.user_cache_path("fgpu"))
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

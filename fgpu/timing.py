@@ -13,8 +13,9 @@ from amaranth.back import rtlil
 from amaranth.lib import wiring
 
 from .errors import ToolError
+from .files import cache_directory
 from .verilog import verilog_text
-from .yosys import cache_folder, run_yosys
+from .yosys import run_yosys
 
 __all__ = ["Timing", "component_timing"]
 
@@ -52,7 +53,7 @@ def component_timing(component: wiring.Component, *, target: float = 100.0) -> T
     text = verilog_text(rtlil.convert(component, name="top", emit_src=False))
     script = ["read_verilog top.v", "synth_ecp5 -top top -json design.json"]
     netlist = run_yosys(script, {"top.v": text}, "design.json")
-    base = cache_folder() / "nextpnr"
+    base = cache_directory() / "nextpnr"
     base.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=base) as folder:
         (Path(folder) / "design.json").write_text(netlist, encoding="utf-8")

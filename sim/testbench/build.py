@@ -16,10 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import platformdirs
 from filelock import FileLock
 
 from fgpu.errors import ToolError
+from fgpu.files import cache_directory
 
 __all__ = [
     "BENCH_SOURCES", "Compiler", "Progress", "build_bench", "cache_directory", "cached", "digest", "find_compiler",
@@ -33,12 +33,6 @@ _HERE = Path(__file__).parent
 BENCH_SOURCES = [_HERE / "testbench.cpp", _HERE / "memory.cpp", _HERE / "host.cpp"]
 _UNUSED_SECONDS = 60 * 24 * 3600
 _TAIL_LINES = 25
-
-
-def cache_directory() -> Path:
-    """Where compiled simulators are kept; ``FGPU_CACHE_DIR`` overrides the system's usual place."""
-    override = os.environ.get("FGPU_CACHE_DIR")
-    return Path(override) if override else platformdirs.user_cache_path("fgpu")
 
 
 def run_tool(command: Sequence[str | Path], cwd: Path, env: dict[str, str] | None = None) -> str:
