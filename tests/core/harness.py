@@ -14,7 +14,8 @@ from sim.functional.program import instruction_text
 from sim.memory import GlobalMemory
 from sim.verilator import VerilatorEngine
 
-from .program_generator import CORNERS, Kernel
+from .program_generator import Kernel
+from .program_statements import CORNERS
 
 __all__ = ["BASE", "SIZE", "Difference", "Pair", "first_seed", "random_timing", "simple_kernel"]
 

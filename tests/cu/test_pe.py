@@ -15,7 +15,7 @@ from fgpu.cu.decoder import Decoder
 from fgpu.cu.pe import MEMORY_STAGE, OPERAND_STAGE, RESULT_STAGE, ProcessingElement
 from fgpu.isa import Format, Operands, by_mnemonic, encode
 
-from ..core.program_generator import CORNERS
+from ..core.program_statements import CORNERS
 from ..streams import simulate
 
 WORD = 1 << 32

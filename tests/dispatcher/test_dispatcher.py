@@ -10,7 +10,7 @@ from fgpu.config import KERNEL_SLOTS, PE_COUNT, Config
 from fgpu.dispatcher.dispatcher import Dispatcher
 from sim.descriptor import KernelDescriptor
 
-from ..core.program_generator import random_index_space
+from ..core.program_statements import random_index_space
 from ..streams import random_waits, simulate, stream_get
 
 WORD = 1 << 32

@@ -7,7 +7,7 @@ import pytest
 from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE
 from fgpu.dispatcher.local_ids import LocalIdGenerator
 
-from ..core.program_generator import random_index_space
+from ..core.program_statements import random_index_space
 from ..streams import simulate
 
 
