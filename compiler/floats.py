@@ -12,14 +12,12 @@ from itertools import count
 from .ir import Constant, Function, Instruction, Local, Type, Value, integer
 from .routines import PREFIX
 
-__all__ = ["HARD", "expand_floats", "floats_as_words"]
+__all__ = ["expand_floats", "floats_as_words"]
 
 _WORD = integer(32)
 _BOOL = integer(1)
 _SIGN = -1 << 31
 _FLOAT_BITS = 32
-HARD = {"fadd", "fsub", "fmul", "fdiv", "fsqrt", "fslt", "uitofp"}
-"""Operations that hardware may have, by their mnemonics."""
 _ARITHMETIC = {"fadd": "add", "fmul": "mul", "fdiv": "div"}
 _COMPARISONS = {
     # The routine, whether its operands are swapped, and whether its result is negated.
@@ -150,19 +148,33 @@ class _Expansion:
 
     def on_uitofp(self) -> Value:
         value = self.convert("zext", self.old.operands[0], self.old.types[0], _WORD)
-        return self.hardware("uitofp", value) if "uitofp" in self.hard else self.call("from_uint", value)
+        if "uitofp" in self.hard:
+            return self.hardware("uitofp", value)
+        if "itofp" in self.hard and self.old.types[0].bits < _WORD.bits:
+            return self.hardware("itofp", value)
+        return self.call("from_uint", value)
 
     def on_sitofp(self) -> Value:
         value = self.convert("sext", self.old.operands[0], self.old.types[0], _WORD)
-        return self.call("from_int", value)
+        if "itofp" in self.hard:
+            return self.hardware("itofp", value)
+        if "uitofp" not in self.hard:
+            return self.call("from_int", value)
+        sign = self.add("ashr", value, Constant(_WORD.bits - 1))
+        magnitude = self.add("sub", self.add("xor", value, sign), sign)
+        return self.add("or", self.hardware("uitofp", magnitude), self.add("and", value, Constant(_SIGN)))
 
     def to_integer(self, is_signed: bool) -> Value:
         """Truncation to any width; out of range, the nearest number there is."""
         bits = self.old.type.bits
-        result = self.call("to_int" if is_signed else "to_uint", self.old.operands[0])
+        lowest, highest = (-1 << (bits - 1), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
+        # What is smaller than a word is between the bounds of a signed one.
+        is_signed |= bits < _WORD.bits and "fptosi" in self.hard and "fptoui" not in self.hard
+        operation, routine = ("fptosi", "to_int") if is_signed else ("fptoui", "to_uint")
+        operand = self.old.operands[0]
+        result = self.hardware(operation, operand) if operation in self.hard else self.call(routine, operand)
         if bits == _WORD.bits:
             return result
-        lowest, highest = (-1 << (bits - 1), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
         prefix = "llvm.s" if is_signed else "llvm.u"
         result = self.bound(f"{prefix}min.i32", result, highest)
         if is_signed:

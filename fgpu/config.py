@@ -7,8 +7,11 @@ from typing import Any, Final
 from amaranth.utils import exact_log2
 
 from .errors import ConfigError
+from .isa import INSTRUCTIONS, Unit
 
-__all__ = ["ATOMICS", "PE_COUNT", "PHASES", "PRESETS", "WAVEFRONTS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config"]
+__all__ = [
+    "ATOMICS", "FLOAT_OPS", "PE_COUNT", "PHASES", "PRESETS", "WAVEFRONTS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config",
+]
 
 PE_COUNT: Final = 8
 """Processing elements of a compute unit."""
@@ -25,6 +28,8 @@ KERNEL_SLOTS: Final = 16
 
 ATOMICS: Final = frozenset({"add", "max", "min", "umax", "umin", "and", "or", "xor", "xchg", "cmpxchg"})
 """Atomic operations that hardware can have (``max`` and ``min`` signed)."""
+FLOAT_OPS: Final = frozenset(row.mnemonic for row in INSTRUCTIONS if row.unit is Unit.FLOAT)
+"""Floating-point operations that hardware can have, by their mnemonics."""
 
 _KIB = 1024
 _SETS_MIN = 16
@@ -60,7 +65,9 @@ class Config:
     atomics: frozenset[str] = frozenset()
     """Atomic operations in hardware, of :data:`ATOMICS`."""
     float_ops: frozenset[str] = frozenset()
-    """Floating-point operations in hardware (none yet)."""
+    """Floating-point operations in hardware, of :data:`FLOAT_OPS`."""
+    float_subnormals: bool = True
+    """Hardware's floats go down to subnormals; without, those are zeros of the same sign, as operands and results."""
     scratchpad_size: int = 32
     """KiB of scratchpad a compute unit: 0, 8, 16, 32; 32 gives each work-item 16 words."""
     scratchpad_check: bool = False
@@ -89,6 +96,7 @@ class Config:
         _one_of(self, "axi_ports", (1, 2, 4))
         _one_of(self, "axi_data_width", (32, 64))
         _one_of(self, "sub_integer_stores", (False, True))
+        _one_of(self, "float_subnormals", (False, True))
         _one_of(self, "cram_size", (1, 2, 4, 8, 16))
         _one_of(self, "scratchpad_size", (0, 8, 16, 32))
         _one_of(self, "scratchpad_check", (False, True))
@@ -101,15 +109,13 @@ class Config:
         _one_of(self, "tag_managers", (1, 2, 4, 8, 16))
         _one_of(self, "link_stack_depth", (8, 16, 32))
         _one_of(self, "statistics", (False, True))
-        for name in ("atomics", "float_ops"):
+        for name, allowed in (("atomics", ATOMICS), ("float_ops", FLOAT_OPS)):
             value = getattr(self, name)
             if not isinstance(value, frozenset):
                 raise ConfigError(f"{name} must be a frozenset of operation names, not {value!r}")
-        if self.float_ops:
-            raise ConfigError(f"float_ops={sorted(self.float_ops)!r} is not supported yet; leave float_ops empty")
-        if not self.atomics <= ATOMICS:
-            raise ConfigError(f"atomics must be of {_listed(tuple(sorted(ATOMICS)))}, "
-                              f"not {_listed(tuple(sorted(self.atomics - ATOMICS, key=str)))}")
+            if not value <= allowed:
+                raise ConfigError(f"{name} must be of {_listed(tuple(sorted(allowed)))}, "
+                                  f"not {_listed(tuple(sorted(value - allowed, key=str)))}")
         if "cmpxchg" in self.atomics and self.cache_banks < 2:
             raise ConfigError("atomics with 'cmpxchg' need cache_banks of 2, 4, 8, not "
                               f"{self.cache_banks!r}: a request carries two words")
@@ -223,7 +229,9 @@ PRESETS: dict[str, Config] = {
                    global_stations=32, tag_managers=2),
     "basic": Config(),
     "full": Config(compute_units=8, cache_size=32, tag_managers=16, atomics=ATOMICS),
+    "float": Config(float_ops=FLOAT_OPS),
     "reference": Config(cache_banks=4, cu_stations=32, tag_managers=2),
 }
-"""tiny: the smallest core; basic: the default; full: 8 CUs and all atomics; reference: the parameters of the
+"""tiny: the smallest core; basic: the default; full: 8 CUs and all atomics; float: the default with all
+floating-point units; reference: the parameters of the
 reference's 1-CU build in ``shared/spec/reference.md``."""

@@ -101,8 +101,11 @@ class Opcode(enum.Enum, shape=8):
     FDIV = 0xC2
     UITOFP = 0xC3
     FSQRT = 0xC4
+    FPTOSI = 0xC5
+    FPTOUI = 0xC6
     FSLT = 0xC7
     FSUB = 0xC8
+    ITOFP = 0xC9
     LLWI = 0xD4
     LSWI = 0xDC
 
@@ -286,7 +289,9 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
     _runtime(Opcode.WGSIZE), _runtime(Opcode.LP),
     _alu(Opcode.SLT), _alui(Opcode.SLTI), _alu(Opcode.SLTU), _alui(Opcode.SLTIU),
     _alu(Opcode.FADD), _alu(Opcode.FSUB), _alu(Opcode.FMUL), _alu(Opcode.FDIV),
-    _unary(Opcode.FSQRT), _alu(Opcode.FSLT), _unary(Opcode.UITOFP),
+    _unary(Opcode.FSQRT), _alu(Opcode.FSLT), _unary(Opcode.UITOFP), _unary(Opcode.ITOFP),
+    # Truncation; out of range the nearest integer, 0 for a NaN.
+    _unary(Opcode.FPTOSI), _unary(Opcode.FPTOUI),
     Instruction(Opcode.LLWI, Format.RD_SCRATCHPAD, IMM14, Immediate.SIGNED, reads_rs=True, writes_rd=True),
     Instruction(Opcode.LSWI, Format.RD_SCRATCHPAD, IMM14, Immediate.SIGNED, reads_rs=True, reads_rd=True),
 )

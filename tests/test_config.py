@@ -11,6 +11,11 @@ from fgpu.errors import ConfigError
     ({"axi_ports": 3}, "axi_ports must be one of 1, 2, 4, not 3"),
     ({"cache_ways": 8}, "cache_ways must be one of 1, 2, 4, not 8"),
     ({"cache_ways": True}, "cache_ways must be one of 1, 2, 4, not True"),
+    ({"float_ops": frozenset({"fadd", "fcos"})},
+     "float_ops must be of 'fadd', 'fdiv', 'fmul', 'fptosi', 'fptoui', 'fslt', 'fsqrt', 'fsub', 'itofp', 'uitofp', "
+     "not 'fcos'"),
+    ({"float_ops": {"fadd"}}, "float_ops must be a frozenset of operation names, not {'fadd'}"),
+    ({"float_subnormals": 0}, "float_subnormals must be one of False, True, not 0"),
     ({"cache_banks": 16}, "cache_banks must be one of 1, 2, 4, 8, not 16"),
     ({"tag_managers": 1, "axi_ports": 2},
      "tag_managers must be at least 2 with axi_ports=2, one for each slice of the cache, not 1"),

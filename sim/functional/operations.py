@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["CONDITIONS", "OPERATIONS", "Operand", "Words"]
+__all__ = ["CONDITIONS", "OPERATIONS", "Operand", "Operation", "Words"]
 
 Words = np.ndarray
 """One unsigned 32-bit word for each work-item."""

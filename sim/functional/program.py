@@ -11,6 +11,9 @@ from fgpu.errors import EncodingError, SimulationError
 from fgpu.isa import Immediate, Instruction, Operands, Unit, decode
 from sim.features import unbuilt
 
+from .floats import float_operations
+from .operations import OPERATIONS
+
 __all__ = ["Program", "Step", "instruction_text"]
 
 
@@ -66,6 +69,8 @@ class Program:
                                   f"{config.cram_words} (cram_size={config.cram_size} KiB)")
         self._words = [int(word) for word in words]
         self._config = config
+        self.operations = OPERATIONS | float_operations(config.float_subnormals)
+        """By mnemonic: what the register-to-register instructions compute."""
         self._steps: list[Step | None] = [None] * len(words)
 
     def __len__(self) -> int:

@@ -15,7 +15,7 @@ from sim.descriptor import DIMENSIONS_MAX, KernelDescriptor
 from sim.memory import GlobalMemory
 
 from .atomics import atomic
-from .operations import CONDITIONS, OPERATIONS, Operand, Words
+from .operations import CONDITIONS, Operand, Words
 from .program import Program, Step
 from .wavefronts import FULL_MASK, lanes_to_masks, masks_to_lanes
 
@@ -102,7 +102,7 @@ class WorkItems:
     def execute(self, step: Step, selection: Selection) -> None:
         """Execute an instruction that is no branch, call or return."""
         row, operands, items = step.row, step.operands, selection.items
-        operation = OPERATIONS.get(row.mnemonic)
+        operation = self._program.operations.get(row.mnemonic)
         if operation is not None:
             if operands.rd:
                 registers = self._registers

@@ -64,7 +64,7 @@ def files(folder):
     (f"run copy.s --global 64 {RUN} --axi-ports 3", "axi_ports must be one of 1, 2, 4, not 3"),
     (f"run copy.s --global 64 {RUN} --axi-ports 2 --preset tiny --tag-managers 1", "tag_managers must be at least 2"),
     (f"run copy.s --global 64 {RUN} --atomics add,sub", "atomics must be of 'add', 'and', "),
-    (f"run copy.s --global 64 {RUN} --preset huge", "preset must be one of tiny, basic, full, reference"),
+    (f"run copy.s --global 64 {RUN} --preset huge", "preset must be one of tiny, basic, full, float, reference"),
     ("bench --cus 3 --engine functional", "compute_units"),
     (f"run copy.s --global 64 {RUN} --latency slow", "--latency 'slow'"),
     (f"run copy.s --global 64 {RUN} --latency 9:3", "least <= greatest"),

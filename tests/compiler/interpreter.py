@@ -30,6 +30,12 @@ def word_of(value):
     return 0x7FC0_0000 if np.isnan(value) else int(np.float32(value).view(np.uint32))
 
 
+def truncated(value, lowest, highest):
+    if np.isnan(value):
+        return 0
+    return highest if value > highest else lowest if value < lowest else int(value)
+
+
 OPERATIONS = {
     Opcode.ADD: operator.add, Opcode.SUB: operator.sub, Opcode.MUL: operator.mul, Opcode.AND: operator.and_,
     Opcode.OR: operator.or_, Opcode.XOR: operator.xor,
@@ -46,6 +52,9 @@ OPERATIONS = {
     Opcode.FSLT: lambda a, b: number(a) < number(b),
     Opcode.FSQRT: lambda a, b: word_of(np.sqrt(number(a))),
     Opcode.UITOFP: lambda a, b: word_of(np.float32(a)),
+    Opcode.ITOFP: lambda a, b: word_of(np.float32(signed(a))),
+    Opcode.FPTOSI: lambda a, b: truncated(number(a), -2**31, 2**31 - 1),
+    Opcode.FPTOUI: lambda a, b: truncated(number(a), 0, 2**32 - 1),
 }
 IMMEDIATE = {
     Opcode.ADDI: Opcode.ADD, Opcode.ANDI: Opcode.AND, Opcode.ORI: Opcode.OR, Opcode.XORI: Opcode.XOR,
