@@ -1,9 +1,10 @@
-"""Soft floating point, bit for bit against NumPy."""
+"""Floating point compiled for cores with all units, with some and with none, bit for bit against NumPy."""
 
 import numpy as np
 import pytest
 
 from compiler import compile_opencl
+from fgpu.config import FLOAT_OPS, Config
 
 from .floating import all_pairs, canonical, floats, launch, random_pairs, special_words
 
@@ -90,8 +91,16 @@ def kernel(name, expression, inputs, output="float", input_type="float"):
             f"{{ int i = get_global_id(0); {loads} out[i] = {expression}; }}\n")
 
 
-@pytest.fixture(scope="module")
-def image():
+SOME = frozenset({"fadd", "fmul", "fslt", "uitofp", "fptosi"})
+TARGETS = {
+    "soft": Config(),
+    "hard": Config.preset("float"),
+    "some": Config(float_ops=SOME),
+    "others": Config(float_ops=FLOAT_OPS - SOME),
+}
+
+
+def compiled(config):
     source = "".join(kernel(name, expression, "ab") for name, (expression, _) in BINARY.items())
     source += "".join(kernel(name, expression, "ab", "int") for name, (expression, _) in COMPARISONS.items())
     source += "".join(kernel(name, expression, "abc") for name, (expression, _) in TERNARY.items())
@@ -99,11 +108,23 @@ def image():
     for name in INTEGERS:
         source += kernel(f"to_{name}", f"({name})a", "a", "int")
         source += kernel(f"from_{name}", f"(float)({name})a", "a", input_type="int")
-    return compile_opencl(source, filename="floats.cl")
+    return compile_opencl(source, filename="floats.cl", config=config), config
 
 
-def check(image, name, expected, *inputs):
-    got = launch(image, f"k_{name}", *inputs)
+@pytest.fixture(scope="module", params=TARGETS)
+def target(request):
+    """All kernels for a configuration, and the configuration."""
+    return compiled(TARGETS[request.param])
+
+
+@pytest.fixture(scope="module")
+def soft():
+    return compiled(TARGETS["soft"])
+
+
+def check(target, name, expected, *inputs):
+    image, config = target
+    got = launch(image, f"k_{name}", *inputs, config=config)
     wrong = np.flatnonzero(got != expected)
     if len(wrong):
         lines = [f"{', '.join(f'{array[i]:08x}' for array in inputs)} -> {got[i]:08x}, not {expected[i]:08x}"
@@ -122,18 +143,18 @@ def _quiet():
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_binary(image, name):
+def test_binary(target, name):
     a, b = pairs(1)
     if name in ("fmin", "fmax"):        # either zero is right
         a, b = (array[(a | b) << 1 != 0] for array in (a, b))
-    check(image, name, BINARY[name][1](a, b), a, b)
+    check(target, name, BINARY[name][1](a, b), a, b)
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
-def test_comparisons(image, name):
+def test_comparisons(target, name):
     a, b = pairs(3)
     b = np.where(np.arange(len(b)) % 3 == 2, a ^ np.uint32(1), b)
-    check(image, name, COMPARISONS[name][1](floats(a), floats(b)).astype(np.uint32), a, b)
+    check(target, name, COMPARISONS[name][1](floats(a), floats(b)).astype(np.uint32), a, b)
 
 
 def triples(seed, count):
@@ -148,55 +169,55 @@ def triples(seed, count):
 
 
 @pytest.mark.parametrize("name", TERNARY)
-def test_ternary(image, name):
+def test_ternary(target, name):
     rng = np.random.default_rng(8)
     some = rng.choice(SPECIAL, (3, SAMPLE))
     a, b, c = (np.concatenate(parts) for parts in zip(some, triples(9, SAMPLE), strict=True))
-    check(image, name, TERNARY[name][1](a, b, c), a, b, c)
+    check(target, name, TERNARY[name][1](a, b, c), a, b, c)
 
 
 @pytest.mark.parametrize("name", UNARY)
-def test_unary(image, name):
+def test_unary(target, name):
     a = pairs(4)[0]
-    check(image, name, UNARY[name][1](a), a)
+    check(target, name, UNARY[name][1](a), a)
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_to_integers(image, name):
+def test_to_integers(target, name):
     a = pairs(5)[0]
-    check(image, f"to_{name}", saturated(a, INTEGERS[name]), a)
+    check(target, f"to_{name}", saturated(a, INTEGERS[name]), a)
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_from_integers(image, name):
+def test_from_integers(target, name):
     edges = np.array([sign * ((1 << bit) + delta) for bit in range(33) for delta in (-2, -1, 0, 1, 2)
                       for sign in (1, -1)], np.int64).astype(np.uint32)
     words = np.concatenate([edges, np.random.default_rng(6).integers(0, 1 << 32, SAMPLE, dtype=np.uint32)])
     words[len(edges)::2] >>= np.arange(len(words[len(edges)::2]), dtype=np.uint32) % 32
     expected = words.astype(INTEGERS[name]).astype(np.float32)
-    check(image, f"from_{name}", canonical(expected), words)
+    check(target, f"from_{name}", canonical(expected), words)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div"])
-def test_many_pairs(image, name):
+def test_many_pairs(soft, name):
     for seed in range(LONG_SAMPLE // CHUNK + 1):
         a, b = random_pairs(np.random.default_rng([7, seed]), CHUNK)
-        check(image, name, BINARY[name][1](a, b), a, b)
+        check(soft, name, BINARY[name][1](a, b), a, b)
 
 
 @pytest.mark.long
-def test_many_triples(image):
+def test_many_triples(soft):
     for seed in range(LONG_SAMPLE // CHUNK + 1):
         operands = triples([10, seed], CHUNK)
-        check(image, "fma", TERNARY["fma"][1](*operands), *operands)
+        check(soft, "fma", TERNARY["fma"][1](*operands), *operands)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["sqrt", "to_int", "to_uint"])
-def test_all_words(image, name):
+def test_all_words(soft, name):
     expected = UNARY["sqrt"][1] if name == "sqrt" else \
         lambda a: saturated(a, np.int32 if name == "to_int" else np.uint32)
     for start in range(0, 1 << 32, CHUNK):
         a = np.arange(start, start + CHUNK, dtype=np.uint32)
-        check(image, name, expected(a), a)
+        check(soft, name, expected(a), a)
