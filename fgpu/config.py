@@ -10,7 +10,8 @@ from .errors import ConfigError
 from .isa import INSTRUCTIONS, Unit
 
 __all__ = [
-    "ATOMICS", "FLOAT_OPS", "PE_COUNT", "PHASES", "PRESETS", "WAVEFRONTS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config",
+    "ATOMICS", "FLOAT_OPS", "PE_COUNT", "PHASES", "PRESETS", "WAVEFRONTS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX",
+    "Config",
 ]
 
 PE_COUNT: Final = 8
@@ -233,5 +234,4 @@ PRESETS: dict[str, Config] = {
     "reference": Config(cache_banks=4, cu_stations=32, tag_managers=2),
 }
 """tiny: the smallest core; basic: the default; full: 8 CUs and all atomics; float: the default with all
-floating-point units; reference: the parameters of the
-reference's 1-CU build in ``shared/spec/reference.md``."""
+floating-point units; reference: the parameters of the reference's 1-CU build in ``shared/spec/reference.md``."""

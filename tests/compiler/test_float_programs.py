@@ -162,7 +162,8 @@ def test_subnormal_operands_do_not_keep_work_items_apart(random):
 
 
 ALL = """__kernel void k(__global const float *a, __global const uint *u, __global float *out)
-{ int i = get_global_id(0); float x = a[i], y = a[i + 1]; out[i] = sqrt(x + y) * (x - y) / (float)u[i] + (float)(int)x - (float)(uint)y; }
+{ int i = get_global_id(0); float x = a[i], y = a[i + 1]; float z = (float)(int)x - (float)(uint)y;
+  out[i] = sqrt(x + y) * (x - y) / (float)u[i] + z; }
 __kernel void less(__global const float *a, __global int *out)
 { int i = get_global_id(0); out[i] = a[i] < a[i + 1]; }"""
 
