@@ -38,7 +38,7 @@ class LaunchError(FgpuError, ValueError):
 
 
 class MemoryAccessError(FgpuError, IndexError):
-    """An access outside global memory, by the host or by a kernel."""
+    """An access of the host outside global memory."""
 
 
 class SimulationError(FgpuError, RuntimeError):

@@ -108,7 +108,7 @@ class Device:
         Cycles that the memory adds to each burst: a number, a range (least, greatest), or a
         :class:`~sim.engine.MemoryTiming`. The functional engine ignores it.
     memory
-        Global memory to use instead of 256 MiB at 0x10000000.
+        Global memory to use instead of 256 MiB at 0x10000000. Where there is none, AXI answers with DECERR.
     trace
         A VCD file to write the waveforms to; not on the functional engine.
 
@@ -231,9 +231,9 @@ class Device:
             Watchdog limit in cycles (on the functional engine in wavefront instructions).
 
         Raises :class:`~fgpu.errors.ImageError` or :class:`~fgpu.errors.LaunchError` for what cannot be run,
-        :class:`~fgpu.errors.MemoryAccessError` when the kernel leaves memory,
+        :class:`~fgpu.errors.KernelFault` when the kernel is stopped, by an access outside memory for example,
         :class:`~fgpu.errors.SimulationTimeout` at the limit and other
-        :class:`~fgpu.errors.SimulationError` when the kernel cannot go on.
+        :class:`~fgpu.errors.SimulationError` when the simulation cannot go on.
         """
         chosen = choose_kernel(image, kernel)
         whole = sizes("global size", global_size)

@@ -71,7 +71,7 @@ class Engine(Protocol):
         """Run one kernel until its status bit rises.
 
         Raises :class:`~fgpu.errors.SimulationTimeout` when the limit passes, and
-        :class:`~fgpu.errors.MemoryAccessError` for a kernel's access outside memory.
+        :class:`~fgpu.errors.KernelFault` for what stops a kernel, such as an access outside memory.
         """
         ...
 

@@ -16,16 +16,22 @@ _TEXTS = {
 }
 
 
-def kernel_fault(word: int, program: Sequence[int]) -> KernelFault | None:
-    """The exception for the content of the fault register; None if it tells of no fault."""
+def kernel_fault(word: int, program: Sequence[int], unmapped: str = "") -> KernelFault | None:
+    """The exception for the content of the fault register; None if it tells of no fault.
+
+    ``unmapped``: the access that memory answered with an error, if there was one. Write-backs after the end of
+    their kernel (which was launched with ``clean=False``) may not show in the register.
+    """
     from compiler import disassemble  # needed in trouble only
 
     fault = Fault.from_bits(word)
     if not fault.valid:
-        return None
+        return KernelFault(f"global memory answered a late write-back with an error: {unmapped}",
+                           FaultCause.BUS_ERROR) if unmapped else None
     cause = FaultCause(fault.cause)
     if cause is FaultCause.BUS_ERROR:
-        return KernelFault(f"kernel of slot {fault.kernel}: global memory answered an access with an error", cause)
+        return KernelFault(f"kernel of slot {fault.kernel}: global memory answered an access with an error"
+                           + (f": {unmapped}" if unmapped else ""), cause)
     if cause is FaultCause.CONTROL_ACCESS:
         return KernelFault("the control interface refused a misaligned, unmapped or partial access", cause)
     pc = int(fault.pc)

@@ -13,6 +13,7 @@ from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiRam, AxiResp
 from compiler.image import Image
 from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, LRAM_BASE, ControlRegister, register_address
 from sim.descriptor import KernelDescriptor
+from sim.faults import kernel_fault
 
 __all__ = ["FgpuHost"]
 
@@ -21,7 +22,7 @@ class FgpuHost:
     """Control port and memory of the FGPU ``dut``: ``control`` and ``memory`` are cocotbext-axi models."""
 
     def __init__(self, dut: Any, *, memory_size: int = 1 << 32) -> None:
-        self._dut = dut
+        self._dut, self._program = dut, ()
         for bus in ("s_axi", "m0_axi"):     # they tell of every access
             logging.getLogger(f"cocotb.{dut._name}.{bus}").setLevel(logging.WARNING)
         self.control = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.clk, dut.rst)
@@ -63,6 +64,7 @@ class FgpuHost:
 
     async def load(self, image: Image) -> None:
         """Write a program to the code RAM."""
+        self._program = image.words
         await self.write(CRAM_BASE, *image.words)
 
     async def start(self, descriptor: KernelDescriptor, *, slot: int = 0) -> None:
@@ -73,8 +75,14 @@ class FgpuHost:
             await self.write(register_address(register), 1 << slot)
 
     async def wait(self, *, slot: int = 0, polls: int = 10_000) -> None:
-        """Poll the status register until the kernel of a slot has finished and its results are in memory."""
+        """Poll the status register until the kernel of a slot has finished and its results are in memory.
+
+        Raises :class:`~fgpu.errors.KernelFault`, which names the instruction, if the fault register is set.
+        """
         for _ in range(polls):
             if await self.read(register_address(ControlRegister.STATUS)) >> slot & 1:
+                fault = kernel_fault(await self.read(register_address(ControlRegister.FAULT)), self._program)
+                if fault is not None:
+                    raise fault
                 return
         raise TimeoutError(f"the kernel of slot {slot} did not finish")

@@ -7,7 +7,8 @@ from itertools import count
 import numpy as np
 
 from fgpu.config import Config
-from fgpu.errors import SimulationError, SimulationTimeout
+from fgpu.errors import KernelFault, SimulationTimeout
+from fgpu.fault import FaultCause
 from sim.descriptor import KernelDescriptor
 from sim.engine import EngineResult, Launch
 from sim.memory import GlobalMemory
@@ -42,9 +43,8 @@ class FunctionalEngine:
         """Run one kernel to its end.
 
         Raises :class:`~fgpu.errors.LaunchError` for a descriptor that contradicts itself,
-        :class:`~fgpu.errors.SimulationError` for an instruction that cannot run and for a stack that
-        overflows, :class:`~fgpu.errors.MemoryAccessError` for an access outside memory and
-        :class:`~fgpu.errors.SimulationTimeout` at the limit.
+        :class:`~fgpu.errors.KernelFault` for an instruction that cannot run, a stack that overflows and an access
+        outside memory, and :class:`~fgpu.errors.SimulationTimeout` at the limit.
         """
         started = time.perf_counter()
         descriptor = KernelDescriptor.from_words(launch.descriptor)
@@ -108,8 +108,8 @@ class _Run:
         while True:
             try:
                 step = self._program.step(pc)
-            except SimulationError as error:
-                raise SimulationError(f"{_name(groups, int(running[0]))}: {error}") from None
+            except KernelFault as fault:
+                raise KernelFault(f"{_name(groups, int(running[0]))}: {fault}", fault.cause) from None
             counts["instructions"] += len(running)
             counts["work_item_instructions"] += selection.count
             if counts["instructions"] > self._limit:
@@ -137,9 +137,9 @@ class _Run:
                 return wavefronts.call(running, step.target, step.pc + 1)
             return wavefronts.ret(running)
         except StackOverflow as overflow:
-            raise SimulationError(
+            raise KernelFault(
                 f"{_name(groups, overflow.wavefront)}: {self._program.text(step.pc)}: the stacks overflow; they have "
-                f"{self._config.link_stack_depth} entries (link_stack_depth)") from None
+                f"{self._config.link_stack_depth} entries (link_stack_depth)", FaultCause.STACK_OVERFLOW) from None
 
     def _time_out(self, pending: dict[int, list[np.ndarray]], wavefronts: Wavefronts, groups: WorkGroups) -> None:
         places = sorted((int(index), pc) for pc, parts in pending.items() for part in parts for index in part)

@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from fgpu.config import Config
-from fgpu.errors import EncodingError, SimulationError
+from fgpu.errors import EncodingError, KernelFault, SimulationError
+from fgpu.fault import FaultCause
 from fgpu.isa import Immediate, Instruction, Operands, Unit, decode
 from sim.features import unbuilt
 
@@ -83,9 +84,9 @@ class Program:
         return f"PC {pc}: {instruction_text(self._words[pc], pc)}"
 
     def step(self, pc: int) -> Step:
-        """The instruction at ``pc``; raises :class:`SimulationError` if there is none that can run."""
+        """The instruction at ``pc``; raises :class:`KernelFault` if there is none that can run."""
         if pc not in range(len(self)):
-            raise SimulationError(f"PC {pc} is outside the program of {len(self)} words")
+            raise KernelFault(f"PC {pc} is outside the program of {len(self)} words", FaultCause.INSTRUCTION_ADDRESS)
         step = self._steps[pc]
         if step is None:
             step = self._steps[pc] = self._decoded(pc)
@@ -95,8 +96,9 @@ class Program:
         try:
             row, operands = decode(self._words[pc])
         except EncodingError as error:
-            raise SimulationError(f"PC {pc}: {error}") from None
+            raise KernelFault(f"PC {pc}: {error}", FaultCause.ILLEGAL_INSTRUCTION) from None
         lacking = unbuilt(row, self._config)
         if lacking is not None:
-            raise SimulationError(f"{self.text(pc)}: this configuration lacks {lacking}")
+            raise KernelFault(f"{self.text(pc)}: this configuration lacks {lacking}",
+                              FaultCause.ILLEGAL_INSTRUCTION)
         return Step(pc, row, operands)

@@ -9,7 +9,8 @@ import numpy as np
 
 from fgpu.address_map import DescriptorWord, ShapeWord
 from fgpu.config import WAVEFRONT_SIZE
-from fgpu.errors import MemoryAccessError
+from fgpu.errors import KernelFault
+from fgpu.fault import FaultCause
 from fgpu.isa import REGISTER_COUNT, Format, Opcode, Unit
 from sim.descriptor import DIMENSIONS_MAX, KernelDescriptor
 from sim.memory import GlobalMemory
@@ -159,9 +160,10 @@ class WorkItems:
     def _refuse(self, step: Step, items: slice | np.ndarray, addresses: np.ndarray, at: int) -> None:
         item = items.start + at if isinstance(items, slice) else int(items[at])
         kind = "load from" if step.row.is_load else "store to" if step.row.is_store else f"{step.row.mnemonic} at"
-        raise MemoryAccessError(
+        raise KernelFault(
             f"{self._program.text(step.pc)}: {kind} 0x{int(addresses[at]):08X} by {self._groups.name(item)} "
-            f"is outside memory, 0x{self._memory.base:08X} to 0x{self._memory.base + self._memory.size - 1:08X}")
+            f"is outside memory, 0x{self._memory.base:08X} to 0x{self._memory.base + self._memory.size - 1:08X}",
+            FaultCause.BUS_ERROR)
 
     def _load(self, step: Step, items: slice | np.ndarray) -> Words:
         return self._memory.words[self._offsets(step, items) >> np.uint32(2)]

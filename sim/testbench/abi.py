@@ -12,8 +12,8 @@ from ..engine import MemoryTiming
 from ..memory import GlobalMemory
 
 __all__ = [
-    "ACCESS_ERROR", "DONE", "OP_READ", "OP_START", "OP_WAIT", "OP_WRITE", "PROTOCOL_ERROR", "RUNNING", "TIMEOUT",
-    "BenchConfig", "BenchLibrary", "HostOp", "PortsIn", "PortsOut", "ProbeOut", "Result", "bench_config",
+    "DONE", "OP_READ", "OP_START", "OP_WAIT", "OP_WRITE", "PROTOCOL_ERROR", "RUNNING", "TIMEOUT", "BenchConfig",
+    "BenchLibrary", "HostOp", "PortsIn", "PortsOut", "ProbeOut", "Result", "bench_config",
 ]
 
 PORTS = 4
@@ -23,7 +23,7 @@ BUCKETS = 8
 IDS = 64
 
 OP_WRITE, OP_READ, OP_START, OP_WAIT = range(4)
-RUNNING, DONE, PROTOCOL_ERROR, ACCESS_ERROR, TIMEOUT = range(5)
+RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT = range(4)
 
 
 class AxiAddress(Structure):

@@ -15,7 +15,7 @@ from fgpu.address_map import (
     register_address,
 )
 from fgpu.config import KERNEL_SLOTS, WAVEFRONTS, Config
-from fgpu.errors import ConfigError, LaunchError, MemoryAccessError, SimulationError, SimulationTimeout, ToolError
+from fgpu.errors import ConfigError, LaunchError, SimulationError, SimulationTimeout, ToolError
 from fgpu.probe import Bucket, WavefrontState
 
 from ..engine import EngineResult, Launch, MemoryTiming
@@ -121,7 +121,8 @@ class BenchEngine(ABC):
             result = self._library.bench_result(bench).contents
             if result.status != abi.DONE:
                 raise self._error(result, launch)
-            fault = kernel_fault(operations[len(operations) - 1].data, launch.program)
+            fault = kernel_fault(operations[len(operations) - 1].data, launch.program,
+                                 result.message.decode(errors="replace"))
             if fault is not None:
                 raise fault
             seconds = time.perf_counter() - begin
@@ -185,12 +186,9 @@ class BenchEngine(ABC):
             cycles=result.cycles, instructions=sum(unit.instructions for unit in units),
             work_item_instructions=sum(unit.work_item_instructions for unit in units), stats=stats, seconds=seconds)
 
-    def _error(self, result: abi.Result, launch: Launch) -> SimulationError | MemoryAccessError:
-        message = result.message.decode(errors="replace")
-        if result.status == abi.ACCESS_ERROR:
-            return MemoryAccessError(message)
+    def _error(self, result: abi.Result, launch: Launch) -> SimulationError:
         if result.status != abi.TIMEOUT:
-            return SimulationError(message)
+            return SimulationError(result.message.decode(errors="replace"))
         return SimulationTimeout(f"no end of the kernel after {launch.max_cycles} cycles:\n"
                                  + "\n".join(self._wavefronts(result)))
 

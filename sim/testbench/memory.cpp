@@ -8,6 +8,8 @@ namespace fgpu {
 
 using ull = unsigned long long;
 
+constexpr uint8_t OKAY = 0, DECERR = 3;     // AXI responses
+
 void Failure::set(Status kind, const char *format, ...) {
     if (*this)
         return;     // what follows from the first failure would only confuse
@@ -85,13 +87,19 @@ bool MemoryPort::check_burst(const AxiAddress &a, const char *what, uint64_t now
                     a.burst, wrong);
         return false;
     }
-    if (a.addr < base || a.addr + uint64_t(bytes) > base + size) {
-        failure.set(ACCESS_ERROR, "%s of %u bytes at 0x%08X (AXI port %u, id %u, cycle %llu) is outside memory, "
-                    "0x%08llX to 0x%08llX", what, bytes, unsigned(a.addr), index, a.id, ull(now), ull(base),
-                    ull(base + size - 1));
-        return false;
-    }
     return true;
+}
+
+void MemoryPort::begin(Burst &burst, const AxiAddress &a, const char *what, uint64_t now) {
+    const uint32_t bytes = (a.len + 1u) * beat_bytes;
+    burst.address = burst.first = a.addr;
+    burst.beats = a.len + 1u;
+    burst.end = a.addr + bytes;
+    burst.mapped = a.addr >= base && a.addr + uint64_t(bytes) <= base + size;
+    if (!burst.mapped && !*unmapped)
+        std::snprintf(unmapped, sizeof unmapped, "%s of %u bytes at 0x%08X (AXI port %u, id %u, cycle %llu) is "
+                      "outside memory, 0x%08llX to 0x%08llX", what, bytes, unsigned(a.addr), index, a.id, ull(now),
+                      ull(base), ull(base + size - 1));
 }
 
 // AXI orders nothing between a read and a write to the same place, even with the same id: the master has
@@ -169,9 +177,7 @@ void MemoryPort::accept_read(const AxiAddress &a, uint64_t now) {
         return;
     Burst &burst = reads[a.id];
     burst.ready_at = now + 1 + random.in(timing.read_latency) + pause();
-    burst.address = burst.first = a.addr;
-    burst.beats = a.len + 1u;
-    burst.end = a.addr + burst.beats * beat_bytes;
+    begin(burst, a, "read", now);
     check_hazard(burst, writing, writes, "a read begins, but the write", now);
     reading |= uint64_t(1) << a.id;
     counters.read_bursts++;
@@ -182,9 +188,7 @@ void MemoryPort::accept_write(const AxiAddress &a, uint64_t now) {
         return;
     Burst &burst = writes[a.id];
     burst.ready_at = now + 1 + pause();
-    burst.address = burst.first = a.addr;
-    burst.beats = a.len + 1u;
-    burst.end = a.addr + burst.beats * beat_bytes;
+    begin(burst, a, "write", now);
     check_hazard(burst, reading, reads, "a write begins, but the read", now);
     check_hazard(burst, writing, writes, "a write begins, but the write", now);
     writing |= uint64_t(1) << a.id;
@@ -195,14 +199,13 @@ void MemoryPort::accept_write(const AxiAddress &a, uint64_t now) {
 void MemoryPort::take_beat(const AxiOut &out, uint64_t now) {
     const unsigned id = order[order_head];
     Burst &burst = writes[id];
-    uint8_t *to = memory + (burst.address - base);
-    if (out.wstrb == (1u << beat_bytes) - 1) {
-        std::memcpy(to, &out.wdata, beat_bytes);
+    if (burst.mapped && out.wstrb == (1u << beat_bytes) - 1) {
+        std::memcpy(memory + (burst.address - base), &out.wdata, beat_bytes);
         counters.write_bytes += beat_bytes;
-    } else {
+    } else if (burst.mapped) {
         for (unsigned i = 0; i < beat_bytes; i++)
             if (out.wstrb >> i & 1) {
-                to[i] = uint8_t(out.wdata >> 8 * i);
+                memory[burst.address - base + i] = uint8_t(out.wdata >> 8 * i);
                 counters.write_bytes++;
             }
     }
@@ -244,10 +247,11 @@ void MemoryPort::offer_beat(AxiIn &in, uint64_t next) {
     if (burst.ready_at > next)
         return;
     in.rdata = 0;
-    std::memcpy(&in.rdata, memory + (burst.address - base), beat_bytes);
+    if (burst.mapped)
+        std::memcpy(&in.rdata, memory + (burst.address - base), beat_bytes);
     in.rvalid = 1;
     in.rid = uint8_t(current);
-    in.rresp = 0;
+    in.rresp = burst.mapped ? OKAY : DECERR;
     in.rlast = --burst.beats == 0;
     burst.address += beat_bytes;
     burst.ready_at = next + 1 + pause();
@@ -258,7 +262,7 @@ void MemoryPort::offer_response(AxiIn &in, uint64_t next) {
     if (!ready)
         return;
     in.bid = uint8_t(timing.reorder ? random.bit_of(ready) : unsigned(__builtin_ctzll(ready)));
-    in.bresp = 0;
+    in.bresp = writes[in.bid].mapped ? OKAY : DECERR;
     in.bvalid = 1;
 }
 

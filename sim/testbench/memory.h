@@ -5,6 +5,8 @@
 // one burst after the other, lowest id first; write data is taken a beat a cycle from the cycle after its
 // address was; B comes two cycles after the last beat.
 //
+// A burst where no memory is has the same timing and is answered with DECERR.
+//
 // Every output is a register: it depends on what was seen at earlier clock edges only, so that the
 // engines need not settle combinational paths through the bench.
 
@@ -38,6 +40,7 @@ public:
 
     PortCounters counters{};
     Failure failure;
+    char unmapped[sizeof Result::message] = {};     // the first burst where no memory is
 
 private:
     struct Burst {
@@ -45,12 +48,14 @@ private:
         uint32_t address;
         uint32_t beats;     // left
         uint32_t first, end;
+        bool mapped;
     };
 
     void active_step(const AxiOut &out, AxiIn &in, uint64_t now);
     void check_held(const AxiOut &out, uint64_t now);
     void hold(const AxiOut &out, const AxiIn &in);
     bool check_burst(const AxiAddress &address, const char *what, uint64_t now);
+    void begin(Burst &burst, const AxiAddress &address, const char *what, uint64_t now);
     void check_hazard(const Burst &burst, uint64_t others, const Burst *bursts, const char *what, uint64_t now);
     bool ready_for(uint64_t &since, bool valid, bool busy, uint64_t now);
     void accept_read(const AxiAddress &address, uint64_t now);

@@ -99,7 +99,7 @@ enum Op : uint32_t { OP_WRITE, OP_READ, OP_START, OP_WAIT };    // OP_WAIT: data
 
 // -- and what it gets back ----------------------------------------------------------------------
 
-enum Status : uint32_t { RUNNING, DONE, PROTOCOL_ERROR, ACCESS_ERROR, TIMEOUT };
+enum Status : uint32_t { RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT };
 
 struct PortCounters {
     uint64_t read_bursts, read_beats, read_bytes, write_bursts, write_beats, write_bytes;
@@ -119,7 +119,7 @@ struct Result {
     UnitCounters unit[COMPUTE_UNITS];
     uint64_t events[EVENTS];
     ProbeOut probe[COMPUTE_UNITS];  // of the last cycle, when the launch failed
-    char message[256];
+    char message[256];      // what failed; or, when DONE, the first burst ever where no memory is
 };
 
 }  // namespace fgpu

@@ -35,6 +35,8 @@ Status Testbench::stop(const PortsOut &out, uint64_t cycle) {
         std::memcpy(outcome.message, failure->message, sizeof outcome.message);
     } else if (host.done()) {
         outcome.status = DONE;
+        for (unsigned i = 0; i < config.ports && !*outcome.message; i++)
+            std::memcpy(outcome.message, ports[i].unmapped, sizeof outcome.message);
     } else if (host.late(cycle)) {
         outcome.status = TIMEOUT;
     }

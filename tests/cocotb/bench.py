@@ -5,13 +5,16 @@ from typing import Any
 
 import cocotb
 import numpy as np
+import pytest
 from cocotbext.axi import AxiResp
 from fgpu_host import FgpuHost
 from numpy.typing import NDArray
 
 import benchmarks
+from compiler.assembler import assemble
 from compiler.compile import compile_opencl
 from fgpu.address_map import CONTROL_BASE, LRAM_WORDS, ControlRegister
+from fgpu.errors import KernelFault
 from sim.descriptor import KernelDescriptor
 
 KERNELS = Path(benchmarks.__file__).parent / "kernels"
@@ -102,6 +105,23 @@ async def diverging(dut: Any, paused: bool) -> None:
         numbers = np.arange(first, first + 64, dtype=np.uint32)
         golden = np.array([collatz(int(n)) for n in numbers], np.uint32)
         await run(host, COLLATZ, "collatz", [numbers], golden, global_size=(64,), local_size=(64,))
+
+
+@cocotb.test()
+@PAUSED
+async def faults(dut: Any, paused: bool) -> None:
+    """A kernel that leaves the code RAM, and then one that is right."""
+    host = await started(dut, paused)
+    host.memory.write(BUFFERS[0], bytes(256))
+    descriptor = KernelDescriptor(entry=0, global_size=(64,), local_size=(64,), parameters=(BUFFERS[0],))
+    await host.load(assemble(".kernel bad\n lid r1, 0\n jsub 3000\n ret\n"))
+    await host.start(descriptor, slot=3)
+    with pytest.raises(KernelFault, match="slot 3: instruction 3000 is outside the code RAM"):
+        await host.wait(slot=3)
+    await host.load(assemble(".kernel good\n lid r1, 0\n lp r2, 0\n sw r1, r2[r1]\n ret\n"))
+    await host.start(descriptor, slot=3)
+    await host.wait(slot=3)
+    assert host.memory.read(BUFFERS[0], 256) == np.arange(64, dtype=np.int32).tobytes()
 
 
 @cocotb.test()

@@ -56,4 +56,4 @@ def test_example(simulator: Path, tmp_path: Path) -> None:
 
 
 def test_kernels_and_bad_accesses(simulator: Path, tmp_path: Path) -> None:
-    assert run(simulator, "bench", tmp_path) == 8
+    assert run(simulator, "bench", tmp_path) == 10

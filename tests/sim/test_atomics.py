@@ -7,7 +7,7 @@ import pytest
 
 from compiler import assemble
 from fgpu.config import ATOMICS, Config
-from fgpu.errors import LaunchError, MemoryAccessError
+from fgpu.errors import KernelFault, LaunchError
 from sim import Device, GlobalMemory
 from sim.functional.atomics import atomic
 
@@ -90,5 +90,5 @@ def test_an_atomic_that_is_not_built(name: str) -> None:
 def test_an_atomic_outside_memory() -> None:
     image = assemble(".kernel k\n aadd r1, r0[r0]\n ret")
     with Device(Config(atomics=ATOMICS), engine="functional", memory=GlobalMemory(size=4096)) as device:
-        with pytest.raises(MemoryAccessError, match=r"aadd at 0x00000000 by work-item 0 is outside memory"):
+        with pytest.raises(KernelFault, match=r"aadd at 0x00000000 by work-item 0 is outside memory"):
             device.launch(image, global_size=64)

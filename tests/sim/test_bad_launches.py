@@ -5,7 +5,7 @@ import pytest
 
 from compiler import Image, Kernel, Parameter, assemble
 from fgpu import Config
-from fgpu.errors import ConfigError, ImageError, LaunchError, MemoryAccessError, SimulationError, SimulationTimeout
+from fgpu.errors import ConfigError, ImageError, KernelFault, LaunchError, SimulationError, SimulationTimeout
 from fgpu.isa import Opcode, encode
 from sim import Device
 
@@ -135,7 +135,7 @@ def test_bad_configuration(name, value):
 ])
 def test_kernel_outside_memory(access, message):
     image = assemble(f".kernel k\n lp r1, 0\n {access}\n ret")
-    with pytest.raises(MemoryAccessError, match=message):
+    with pytest.raises(KernelFault, match=message):
         Device(engine="functional").launch(image, global_size=64, args=[0x0FFF_FFFC])
 
 
@@ -143,7 +143,7 @@ def test_kernel_outside_memory_names_the_work_item():
     image = assemble(f".kernel k\n{kernels.GLOBAL_ID}\n lid r4, 1\n slli r4, r4, 20\n lp r3, 0\n add r4, r4, r1\n"
                      " sw r1, r3[r4]\n ret")
     device = Device(engine="functional")
-    with pytest.raises(MemoryAccessError, match=r"PC 7: sw r1, r3\[r4\]: store to 0x20200000 by work-item \(0, 1\)"):
+    with pytest.raises(KernelFault, match=r"PC 7: sw r1, r3\[r4\]: store to 0x20200000 by work-item \(0, 1\)"):
         device.launch(image, global_size=(2, 2), args=[0x1FE0_0000])
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.registry import BENCHMARKS
 from fgpu.config import Config
-from fgpu.errors import MemoryAccessError
+from fgpu.errors import KernelFault
 from sim.device import Device
 from sim.engine import MemoryTiming
 
@@ -54,7 +54,7 @@ def test_access_outside_memory():
     with Device(config=TINY) as device:
         image = BENCHMARKS["copy"].image(TINY)
         target = device.buffer(64)
-        with pytest.raises(MemoryAccessError, match=r"0x40000000 .* is outside memory"):
+        with pytest.raises(KernelFault, match=r"0x40000000 .* is outside memory"):
             device.launch(image, global_size=64, args=[0x4000_0000, target])
 
 

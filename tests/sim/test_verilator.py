@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fgpu.config import Config
-from fgpu.errors import LaunchError, MemoryAccessError, SimulationError, SimulationTimeout, ToolError
+from fgpu.errors import KernelFault, LaunchError, SimulationError, SimulationTimeout, ToolError
 from fgpu.verilog import write_verilog
 from sim.engine import Launch, MemoryTiming
 from sim.memory import GlobalMemory
@@ -81,7 +81,7 @@ def test_counters(engine_class, memory):
 @pytest.mark.parametrize("engine_class", ENGINES)
 def test_access_outside_memory(engine_class, memory):
     engine = engine_class(CONFIG, memory, core=StubCore)
-    with pytest.raises(MemoryAccessError, match=r"read of 128 bytes at 0x00000400 \(AXI port 0, id 0, cycle \d+\)"):
+    with pytest.raises(KernelFault, match=r"read of 128 bytes at 0x00000400 \(AXI port 0, id 0, cycle \d+\)"):
         engine.launch(launch(memory, source=1024))
     # The engine is still of use, and begins anew.
     engine.launch(launch(memory))
