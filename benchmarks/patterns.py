@@ -1,69 +1,65 @@
 """Access patterns: kernels that do little but reach memory in an awkward order. Sizes are work-items."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
-from .floats import FLOATS
-from .registry import BENCHMARKS, TILE, Benchmark, Problem, Step, groups, numbers, side
+from .benchmark import Benchmark, Case, Problem, Shape
 
-__all__ = ["EVERY", "PATTERNS"]
-
-_Make = Callable[[int, int, np.random.Generator], Problem]
+__all__ = ["ALL"]
 
 
-def _strided(stride: int) -> _Make:
-    def make(size: int, group_size: int, rng: np.random.Generator) -> Problem:
-        source = numbers(rng, size * stride)
+def _one(case: Case, source: np.ndarray, expected: np.ndarray, *args: int) -> Problem:
+    """Input, output and one launch of one dimension."""
+    return Problem({"in": source, "out": np.zeros_like(expected)}, {"out": expected},
+                   (case.line("in", "out", *args),))
+
+
+def _strided(stride: int) -> Callable[[Case], Problem]:
+    def make(case: Case) -> Problem:
+        source = case.data(case.size * stride)
         expected = np.zeros_like(source)
         expected[::stride] = source[::stride]
-        step = Step((size,), groups(f"stride{stride}", size, group_size), ("in", "out", stride))
-        return Problem({"in": source, "out": np.zeros_like(source)}, "out", expected, (step,))
+        return _one(case, source, expected, stride)
     return make
 
 
-def _reverse(size: int, group_size: int, rng: np.random.Generator) -> Problem:
-    source = numbers(rng, size)
-    step = Step((size,), groups("reverse", size, group_size), ("in", "out", size - 1))
-    return Problem({"in": source, "out": np.zeros_like(source)}, "out", source[::-1], (step,))
+def _reverse(case: Case) -> Problem:
+    source = case.data(case.size)
+    return _one(case, source, source[::-1], case.size - 1)
 
 
-def _gather(size: int, group_size: int, rng: np.random.Generator) -> Problem:
-    source, index = numbers(rng, size), rng.integers(0, size, size, dtype=np.uint32)
-    step = Step((size,), groups("gather", size, group_size), ("in", "index", "out"))
-    return Problem({"in": source, "index": index, "out": np.zeros_like(source)}, "out", source[index], (step,))
+def _broadcast(case: Case) -> Problem:
+    source = case.data(1)
+    return _one(case, source, source.repeat(case.size))
 
 
-def _scatter(size: int, group_size: int, rng: np.random.Generator) -> Problem:
-    source, index = numbers(rng, size), rng.permutation(size).astype(np.uint32)
+def _indexed(case: Case, index: np.ndarray, source: np.ndarray, expected: np.ndarray) -> Problem:
+    return Problem({"in": source, "index": index, "out": np.zeros_like(source)}, {"out": expected},
+                   (case.line("in", "index", "out"),))
+
+
+def _gather(case: Case) -> Problem:
+    source, index = case.data(case.size), case.rng.integers(0, case.size, case.size, dtype=np.uint32)
+    return _indexed(case, index, source, source[index])
+
+
+def _scatter(case: Case) -> Problem:
+    source, index = case.data(case.size), case.rng.permutation(case.size).astype(np.uint32)
     expected = np.empty_like(source)
     expected[index] = source
-    step = Step((size,), groups("scatter", size, group_size), ("in", "index", "out"))
-    return Problem({"in": source, "index": index, "out": np.zeros_like(source)}, "out", expected, (step,))
+    return _indexed(case, index, source, expected)
 
 
-def _broadcast(size: int, group_size: int, rng: np.random.Generator) -> Problem:
-    source = numbers(rng, 1)
-    step = Step((size,), groups("broadcast", size, group_size), ("in", "out"))
-    return Problem({"in": source, "out": np.zeros(size, np.int32)}, "out", source.repeat(size), (step,))
-
-
-def _transpose(size: int, group_size: int, rng: np.random.Generator) -> Problem:
-    n = side("transpose", size)
-    source = numbers(rng, n, n)
-    step = Step((n, n), (TILE, TILE), ("in", "out", n))
-    return Problem({"in": source, "out": np.zeros_like(source)}, "out", source.T, (step,))
-
-
-def _char_copy(size: int, group_size: int, rng: np.random.Generator) -> Problem:
-    source = rng.integers(-128, 128, size, dtype=np.int8)
-    step = Step((size,), groups("char_copy", size, group_size), ("in", "out"))
-    return Problem({"in": source, "out": np.zeros_like(source)}, "out", source, (step,))
+def _transpose(case: Case) -> Problem:
+    source = case.data(case.side, case.side)
+    return Problem({"in": source, "out": np.zeros_like(source)}, {"out": source.T},
+                   (case.square("in", "out", case.side),))
 
 
 _SIZES: Final = (1024, 4096)
-_ALL = (
+ALL: Final = (
     Benchmark(name="stride2", kernel="strided", summary="copy of each second word", sizes=_SIZES, make=_strided(2)),
     Benchmark(name="stride32", kernel="strided", summary="copy of a word of each 128-byte line", sizes=_SIZES,
               make=_strided(32)),
@@ -72,11 +68,6 @@ _ALL = (
     Benchmark(name="scatter", summary="out[index[i]] = in[i], a random permutation", sizes=_SIZES, make=_scatter),
     Benchmark(name="broadcast", summary="out[i] = in[0]", sizes=_SIZES, make=_broadcast),
     Benchmark(name="transpose", summary="n x n matrix of size n * n, a word a work-item", sizes=_SIZES,
-              make=_transpose, group_sizes=(TILE * TILE,)),
-    Benchmark(name="char_copy", summary="copy, a byte a work-item", sizes=_SIZES, make=_char_copy),
+              make=_transpose, shape=Shape.SQUARE),
 )
-
-PATTERNS: Final[Mapping[str, Benchmark]] = {benchmark.name: benchmark for benchmark in _ALL}
-"""The access patterns by name."""
-EVERY: Final[Mapping[str, Benchmark]] = {**BENCHMARKS, **PATTERNS, **FLOATS}
-"""All benchmarks and access patterns by name."""
+"""The access patterns."""

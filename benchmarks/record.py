@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from dataclasses import asdict, dataclass, field
+from itertools import count
 from typing import Any, Final
 
 import numpy as np
@@ -12,17 +13,17 @@ from fgpu.errors import FgpuError, LaunchError
 from sim import Buffer, Device
 from sim.device import MAX_CYCLES, Latency
 
-from .patterns import EVERY
+from .benchmark import GROUP_SIZE, Problem
 from .reference import reference_cycles
-from .registry import GROUP_SIZE, Problem
+from .registry import EVERY
 
 __all__ = ["Record", "run_benchmark"]
 
 _LAUNCH_CYCLES: Final = 80
 """Of a kernel that returns at once, in one work-group; tests/core/test_launch_time.py keeps it true."""
 _FIRST_ADDRESS: Final = 0x1000_0000
-_OUTPUT_ADDRESS: Final = 0x1008_0000
 _SPACING: Final = 0x4_0000
+_OUTPUT_PLACE: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +97,7 @@ def run_benchmark(name: str, size: int, *, config: Config | None = None, engine:
     if name not in EVERY:
         raise LaunchError(f"there is no benchmark {name!r}; choose from {', '.join(EVERY)}")
     benchmark = EVERY[name]
+    config = benchmark.fitting(config)
     problem = benchmark.problem(size, group_size=group_size, seed=seed)
     image = benchmark.image(config)
     counts: Counter[str] = Counter()
@@ -107,14 +109,16 @@ def run_benchmark(name: str, size: int, *, config: Config | None = None, engine:
         try:
             for index, step in enumerate(problem.steps):
                 run = device.launch(
-                    image, benchmark.kernel, global_size=step.global_size, local_size=step.local_size,
+                    image, step.kernel or benchmark.kernel, global_size=step.global_size,
+                    local_size=step.local_size, global_offset=step.global_offset,
                     args=[buffers[arg] if isinstance(arg, str) else arg for arg in step.args],
                     initialize=index == 0, clean=index == last, max_cycles=max_cycles)
                 counts.update(instructions=run.instructions, work_item_instructions=run.work_item_instructions)
                 stats.update(run.stats)
                 seconds += run.seconds
                 cycles += run.cycles or 0
-            failure = _difference(buffers[problem.output].read(), problem.expected)
+            failure = next((difference for array, expected in problem.expected.items() if (
+                difference := _difference(array, buffers[array].read(), expected))), None)
         except FgpuError as error:
             failure = str(error)
     has_clock = engine != "functional" and failure is None
@@ -132,20 +136,20 @@ def _place(device: Device, problem: Problem) -> dict[str, Buffer]:
     spacing = _SPACING
     while spacing < max(array.nbytes for array in problem.arrays.values()):
         spacing *= 2
-    buffers = {}
-    for index, (name, array) in enumerate(problem.arrays.items()):
-        address = _FIRST_ADDRESS + index * spacing
-        if name == problem.output and index:
-            address = _FIRST_ADDRESS + (_OUTPUT_ADDRESS - _FIRST_ADDRESS) // _SPACING * spacing
-        buffers[name] = device.buffer(array, address=address)
-    return buffers
+    output = next(name for name in problem.arrays if name in problem.expected)
+    places = {output: _OUTPUT_PLACE} if output != next(iter(problem.arrays)) else {}
+    others = (place for place in count() if place not in places.values())
+    return {name: device.buffer(array, address=_FIRST_ADDRESS + spacing * (
+                places[name] if name in places else next(others)))
+            for name, array in problem.arrays.items()}
 
 
-def _difference(computed: np.ndarray, expected: np.ndarray) -> str | None:
-    """Where the result is wrong; None if it is right."""
+def _difference(array: str, computed: np.ndarray, expected: np.ndarray) -> str | None:
+    """Where an array, as far as it is expected, is wrong; None if it is right."""
+    computed = computed.reshape(-1)[:expected.size].reshape(expected.shape)
     wrong = np.flatnonzero(computed != expected)
     if not len(wrong):
         return None
     first = int(wrong[0])
-    return (f"{len(wrong)} of {expected.size} elements are wrong; the first is {first}: "
+    return (f"{len(wrong)} of {expected.size} elements of {array} are wrong; the first is {first}: "
             f"{computed.flat[first]} instead of {expected.flat[first]}")

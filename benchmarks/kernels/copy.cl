@@ -1,5 +1,9 @@
-// out[i] = in[i], a word a work-item.
-__kernel void copy(__global const int *in, __global int *out)
+// out[i] = in[i], an element a work-item.
+#ifndef TYPE
+#define TYPE int
+#endif
+
+__kernel void copy(__global const TYPE *in, __global TYPE *out)
 {
     size_t i = get_global_id(0);
     out[i] = in[i];

@@ -1,5 +1,9 @@
 // out[i] = a[i] + b[i].
-__kernel void vec_add(__global const int *a, __global const int *b, __global int *out)
+#ifndef TYPE
+#define TYPE int
+#endif
+
+__kernel void vec_add(__global const TYPE *a, __global const TYPE *b, __global TYPE *out)
 {
     size_t i = get_global_id(0);
     out[i] = a[i] + b[i];

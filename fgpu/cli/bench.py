@@ -68,7 +68,7 @@ def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...]
     jobs: list[_Job] = [(name, size, units) for name in kernels or default for units in cus
                         for size in sizes or EVERY[name].sizes]
     for name, size, _ in jobs:
-        EVERY[name].problem(size, group_size=group_size, seed=seed)    # refuses what there is not
+        EVERY[name].check(size, group_size)
     if engine == "verilator":
         for variant in configs.values():    # builds of models show their own progress
             Device(variant, engine=engine).close()

@@ -1,21 +1,17 @@
 """The benchmark kernels: right results, and as few instructions as they take today."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import benchmarks
-from compiler import compile_opencl
+from fgpu.config import ATOMICS, Config
 
 from .interpreter import run
-
-KERNELS = Path(benchmarks.__file__).parent / "kernels"
 
 
 @pytest.fixture(scope="module")
 def images():
-    return {path.stem: compile_opencl(path.read_text(), filename=path.name) for path in KERNELS.glob("*.cl")}
+    return {name: benchmark.image(Config()) for name, benchmark in benchmarks.BENCHMARKS.items()}
 
 
 @pytest.fixture
@@ -67,8 +63,10 @@ def test_bitonic(images, random, direction):
     assert (data == expected).all()
 
 
-def test_hardly_any_kernel_spills(images):
+def test_hardly_any_kernel_spills():
+    images = {name: benchmark.image(Config(atomics=ATOMICS)) for name, benchmark in benchmarks.EVERY.items()}
+    spilled = {name: max(kernel.scratchpad_words for kernel in image.kernels.values())
+               for name, image in images.items()}
     # Calls of routines leave few registers to what lives across them.
-    spilled = {name: kernel.scratchpad_words for image in images.values() for name, kernel in image.kernels.items()}
-    assert spilled.pop("nbody_float") <= 2
-    assert not any(spilled.values())
+    assert spilled.pop("nbody_float") <= 4
+    assert {name for name, words in spilled.items() if words} == set()

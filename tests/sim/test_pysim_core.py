@@ -26,7 +26,8 @@ def run(engine: str, name: str, size: int, timing: MemoryTiming, config: Config 
         runs = [device.launch(image, global_size=step.global_size, local_size=step.local_size,
                               args=[buffers[a] if isinstance(a, str) else a for a in step.args])
                 for step in problem.steps]
-        np.testing.assert_array_equal(buffers[problem.output].read(), problem.expected)
+        for key, array in problem.expected.items():
+            np.testing.assert_array_equal(buffers[key].read(), array)
     return [(r.cycles, r.instructions, r.work_item_instructions, r.stats) for r in runs]
 
 
