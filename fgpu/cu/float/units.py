@@ -4,9 +4,11 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import Config
+from fgpu.config import PE_COUNT, Config
 from fgpu.cu.register_file import Words
 
+from .format import Format
+from .lane import Lane
 from .operations import BASE_LATENCY, LATENCY, SLOT_CYCLES, FloatOp, Slots, operations_of
 
 __all__ = ["FloatUnits"]
@@ -27,6 +29,7 @@ class FloatUnits(wiring.Component):
 
     def __init__(self, config: Config) -> None:
         self._operations = operations_of(config.float_ops)
+        self._number = Format(subnormals=config.float_subnormals)
         super().__init__({
             "operation": In(FloatOp),
             "first": In(Words),
@@ -39,9 +42,16 @@ class FloatUnits(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        for op in self._operations:
+        for op in sorted(self._operations, key=lambda op: op.value):
             m.d.comb += [
                 self.available[op.value].eq(1),
                 self.slots[op.value].eq((LATENCY[op] - BASE_LATENCY) // SLOT_CYCLES),
+            ]
+        for number in range(PE_COUNT):
+            m.submodules[f"lane{number}"] = lane = Lane(self._operations, self._number)
+            m.d.comb += [
+                lane.operation.eq(self.operation), lane.first.eq(self.first[number]),
+                lane.second.eq(self.second[number]), lane.select.eq(self.select),
+                self.result[number].eq(lane.result),
             ]
         return m

@@ -1,0 +1,100 @@
+"""What pipelines are made of: registers without reset, shifters in steps, the count of leading zeros, rounding."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, ValueLike
+
+from .format import Format
+
+__all__ = ["Stages", "lost", "moved_left", "moved_right", "packed", "steps"]
+
+
+class Stages:
+    """Names values of a module, in the same cycle or some cycles later."""
+
+    def __init__(self, m: Module) -> None:
+        self._m = m
+
+    def now(self, name: str, value: ValueLike) -> Signal:
+        """The value, in the same cycle."""
+        value = Value.cast(value)
+        signal = Signal(value.shape(), name=name)
+        self._m.d.comb += signal.eq(value)
+        return signal
+
+    def later(self, name: str, value: Any, cycles: int = 1) -> Any:
+        """The value some cycles later. Longer delays become shift registers in LUTs, as nothing resets them."""
+        for cycle in range(1, cycles + 1):
+            register = Signal(value.shape(), name=f"{name}_{cycle}" if cycles > 1 else name, reset_less=True)
+            self._m.d.sync += register.eq(value)
+            value = register
+        return value
+
+    def leading_zeros(self, name: str, value: Value) -> tuple[Value, Value]:
+        """The number of zeros above the highest one, and whether there is a one (otherwise the number is any)."""
+        width = 1 << max(len(value) - 1, 1).bit_length()
+        return self._leading_zeros(name, Cat(Const(0, width - len(value)), value))
+
+    def _leading_zeros(self, name: str, value: Value) -> tuple[Value, Value]:
+        if len(value) == 1:
+            return Const(0, 0), value
+        half = len(value) // 2
+        low, low_any = self._leading_zeros(f"{name}_l", value[:half])
+        high, high_any = self._leading_zeros(f"{name}_h", value[half:])
+        return self.now(name, Cat(Mux(high_any, high, low)[:len(high)], ~high_any)), high_any | low_any
+
+
+def steps(bits: int) -> Iterator[tuple[int, int]]:
+    """Two bits of a shift amount at a time, from the highest: (first, end). Four ways fit a LUT of six inputs."""
+    for first in reversed(range(0, bits, 2)):
+        yield first, min(first + 2, bits)
+
+
+def _chosen(choice: Value, options: Sequence[Value]) -> Value:
+    if len(options) == 1:
+        return options[0]
+    half = len(options) // 2
+    return Mux(choice[-1], _chosen(choice[:-1], options[half:]), _chosen(choice[:-1], options[:half]))
+
+
+def moved_left(value: Value, places: Value, step: tuple[int, int]) -> Value:
+    """``value`` shifted by two bits of ``places``; as wide as it was."""
+    first, end = step
+    return _chosen(places[first:end], [
+        Cat(Const(0, min(n << first, len(value))), value)[:len(value)] for n in range(1 << end - first)])
+
+
+def moved_right(value: Value, places: Value, step: tuple[int, int]) -> Value:
+    """``value`` shifted by two bits of ``places``; as wide as it was."""
+    first, end = step
+    return _chosen(places[first:end], [
+        Cat(value[n << first:], Const(0, min(n << first, len(value)))) for n in range(1 << end - first)])
+
+
+def lost(value: Value, places: Value, step: tuple[int, int]) -> Value:
+    """Whether :func:`moved_right` drops a one."""
+    first, end = step
+    return _chosen(places[first:end], [value[:n << first].any() for n in range(1 << end - first)])
+
+
+def packed(stages: Stages, number: Format, *, sign: Value, base: Value, significand: Value, up: Value, nan: Value,
+           infinite: Value, zero: Value) -> Value:
+    """The number with exponent field ``base``, plus ``significand`` with its leading one, plus one unit if ``up``.
+
+    The leading one and a carry of rounding both count up the exponent, so that what overflows in rounding becomes
+    infinite by itself. Subnormals have ``base`` 0 and no leading one. Without subnormals, ``base`` may be -1.
+    """
+    fraction, exponent = number.fraction_bits, number.exponent_bits
+    total = stages.now("total", (Cat(significand[:fraction], base[:exponent])
+                                 + Cat(up, Const(0, fraction - 1), significand[fraction]))[:fraction + exponent])
+    if not number.subnormals:
+        zero = zero | ~total[fraction:].any()
+    is_special = stages.now("is_special", nan | infinite)
+    clear = stages.now("clear", is_special | zero)
+    return Cat(
+        total[:fraction - 1] & ~clear.replicate(fraction - 1),
+        (total[fraction - 1] & ~clear) | nan,
+        (total[fraction:] & ~clear.replicate(exponent)) | is_special.replicate(exponent),
+        sign & ~nan,
+    )
