@@ -23,42 +23,52 @@ RESULT_STAGE = 10
 
 
 class ArithmeticUnit(wiring.Component):
-    """``first * second + addend + carry`` in 33 bits, and the product's upper word; 4 cycles.
+    """``first * second + addend`` in 65 bits, of which ``sum`` is the lower 33 and ``high`` bits 32 to 63; 4 cycles.
 
-    Four 16 x 16 products, one DSP block each, summed in three steps (figure 3.4).
+    Four 16 x 16 products (figure 3.4). Three of the four sums add a product to one other number, as the adder behind
+    the multiplier of a DSP block does.
     """
 
     first: In(signed(33))
     second: In(32)
     addend: In(33)
-    carry: In(1)
     sum: Out(33)
     high: Out(32)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        first_parts = self.first[:16], self.first[16:].as_signed()
-        second_parts = self.second[:16], self.second[16:]
-        products = [[Signal(signed(34), name=f"product_{i}{j}") for j in range(2)] for i in range(2)]
-        for i in range(2):
-            for j in range(2):
-                m.d.sync += products[i][j].eq(first_parts[i] * second_parts[j])
+        first_low, first_high = self.first[:16], self.first[16:].as_signed()
+        second_low, second_high = self.second[:16], self.second[16:]
 
-        cross = Signal(signed(35))
-        outer = Signal(64)
+        low, middle0, middle1 = Signal(32), Signal(32), Signal(signed(33))
+        addend = Signal(33)
         m.d.sync += [
-            cross.eq(products[0][1] + products[1][0]),
-            outer.eq(Cat(products[0][0][:32], products[1][1][:32])),
+            low.eq(first_low * second_low),
+            middle0.eq(first_low * second_high),
+            middle1.eq(first_high * second_low),
+            addend.eq(self.addend),
         ]
-        product = Signal(64)
-        m.d.sync += product.eq(Cat(outer[:16], (outer[16:] + cross)[:48]))
+        low_sum, middle = Signal(34), Signal(signed(34))
+        m.d.sync += [low_sum.eq(low + addend), middle.eq(middle1 + middle0)]
 
-        addend, carry = self.addend, self.carry
-        for step in range(3):
-            addend_d, carry_d = Signal(33, name=f"addend_{step}"), Signal(name=f"carry_{step}")
-            m.d.sync += [addend_d.eq(addend), carry_d.eq(carry)]
-            addend, carry = addend_d, carry_d
-        m.d.sync += [self.sum.eq(product[:33] + addend + carry), self.high.eq(product[32:])]
+        # The upper product comes two cycles later, when the carry from below is known.
+        first_late, second_late = [Signal(signed(17)) for _ in range(2)], [Signal(16) for _ in range(2)]
+        m.d.sync += [
+            first_late[0].eq(first_high), first_late[1].eq(first_late[0]),
+            second_late[0].eq(second_high), second_late[1].eq(second_late[0]),
+        ]
+        upper, middle_sum, low_half = Signal(signed(33)), Signal(signed(35)), Signal(16)
+        m.d.sync += [
+            upper.eq(first_late[1] * second_late[1]),
+            middle_sum.eq(middle + low_sum[16:]),
+            low_half.eq(low_sum[:16]),
+        ]
+        low_word = Signal(32)
+        m.d.sync += [
+            self.high.eq(upper + middle_sum[16:].as_signed()),
+            low_word.eq(Cat(low_half, middle_sum[:16])),
+        ]
+        m.d.comb += self.sum.eq(Cat(low_word, self.high[0]))
         return m
 
 
@@ -66,7 +76,7 @@ class ProcessingElement(wiring.Component):
     """Executes one work-item a cycle.
 
     Stages are counted in cycles from issue. Operands and lane enable arrive in stage 3 (``rs``, ``rt``,
-    ``rd``; runtime memory's value in stage 4); ``equal`` and ``out_of_bounds`` are valid in stage 5, ``address``,
+    ``rd``; runtime memory's value in stage 6); ``equal`` and ``out_of_bounds`` are valid in stage 5, ``address``,
     ``store_data`` and ``expected`` (rt of cmpxchg) in stage 9, ``result`` and ``write`` in stage 10. ``controlN``
     and ``issueN`` are the vector's pipeline registers of stage N.
     """
@@ -123,25 +133,24 @@ class ProcessingElement(wiring.Component):
         m.submodules.arithmetic = arithmetic = ArithmeticUnit()
         c4 = self.control4
         factor, multiplicand, addend = Signal(32), Signal(signed(33)), Signal(33)
-        carry, other5, write5, shift_high = Signal(), Signal(32), Signal(), Signal()
+        other5, write5, shift_high = Signal(32), Signal(), Signal()
         extended = Cat(second, second[31] & c4.signed)
         m.d.sync += [
             multiplicand.eq(Cat(first, first[31] & c4.signed)),
             factor.eq(Mux(c4.multiplier == Multiplier.OPERAND, second, 1 << exponent)),
-            carry.eq(c4.addend == Addend.MINUS_OPERAND),
             # A right shift by 0 would need the factor 2**32: its result is the low word instead.
             shift_high.eq((c4.result == Result.HIGH) & exponent.any()),
             self.equal.eq(first == third),
         ]
+        chosen = Signal(33)
         with m.Switch(c4.addend):
-            with m.Case(Addend.ZERO):
-                m.d.sync += addend.eq(0)
             with m.Case(Addend.OPERAND):
-                m.d.sync += addend.eq(extended)
+                m.d.comb += chosen.eq(extended)
             with m.Case(Addend.MINUS_OPERAND):
-                m.d.sync += addend.eq(~extended)
+                m.d.comb += chosen.eq(~extended)
             with m.Case(Addend.ACCUMULATE):
-                m.d.sync += addend.eq(third)
+                m.d.comb += chosen.eq(third)
+        m.d.sync += addend.eq(chosen + (c4.addend == Addend.MINUS_OPERAND))
         logic = Signal(32)
         with m.Switch(c4.logic):
             with m.Case(Logic.AND):
@@ -158,7 +167,7 @@ class ProcessingElement(wiring.Component):
                 m.d.comb += logic.eq(second)
             with m.Default():
                 m.d.comb += logic.eq(Cat(third[:16], second[16:]))
-        m.d.sync += other5.eq(Mux(c4.other == Other.RUNTIME, self.runtime, logic))
+        m.d.sync += other5.eq(logic)
         with m.Switch(c4.condition):
             with m.Case(Condition.ZERO):
                 m.d.sync += write5.eq(enable4 & c4.write & (second == 0))
@@ -168,7 +177,7 @@ class ProcessingElement(wiring.Component):
                 m.d.sync += write5.eq(enable4 & c4.write)
         m.d.comb += [
             arithmetic.first.eq(multiplicand), arithmetic.second.eq(factor),
-            arithmetic.addend.eq(addend), arithmetic.carry.eq(carry),
+            arithmetic.addend.eq(addend),
         ]
 
         other7 = self._scratchpad(m, first, second, third, enable4, other5)
@@ -192,12 +201,17 @@ class ProcessingElement(wiring.Component):
         return m
 
     def _scratchpad(self, m: Module, base: Any, offset: Any, data: Any, enable: Any, other5: Any) -> Any:
-        """Stages 5 to 7: the work-item's region of the scratchpad; the address wraps within it."""
+        """Stages 5 to 7: the runtime memory's value, or the work-item's region of the scratchpad.
+
+        The scratchpad's address wraps within the region.
+        """
         other6, other7 = Signal(32), Signal(32)
-        m.d.sync += other6.eq(other5)
+        m.d.sync += [
+            other6.eq(other5),
+            other7.eq(Mux(self.control6.other == Other.RUNTIME, self.runtime, other6)),
+        ]
         words = self._config.scratchpad_words
         if not words:
-            m.d.sync += other7.eq(other6)
             return other7
         m.submodules.scratchpad = memory = Memory(
             shape=unsigned(32), depth=words * WAVEFRONTS * PHASES, init=[])
@@ -216,7 +230,8 @@ class ProcessingElement(wiring.Component):
             read.addr.eq(address),
             write.addr.eq(address), write.data.eq(data5), write.en.eq(enable5),
         ]
-        m.d.sync += other7.eq(Mux(self.control6.other == Other.SCRATCHPAD, read.data, other6))
+        with m.If(self.control6.other == Other.SCRATCHPAD):
+            m.d.sync += other7.eq(read.data)
         return other7
 
 

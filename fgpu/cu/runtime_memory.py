@@ -62,8 +62,8 @@ class RuntimeWrite(data.Struct):
 class RuntimeMemory(wiring.Component):
     """512 words of 72 bits, each eight local ids or one :class:`RuntimePair`.
 
-    Read in stage 2 of the pipeline, ``values`` are valid in stage 4. ``wavefront_number`` gives, for the
-    wavefront in stage 2, its number within its work-group; local ids of a dimension beyond
+    Read in stage 4 of the pipeline, ``values`` are valid in stage 6. ``wavefront_number`` gives, for the
+    wavefront in stage 4, its number within its work-group; local ids of a dimension beyond
     ``dimensions_minus_1`` are zero.
     """
 
@@ -95,14 +95,14 @@ class RuntimeMemory(wiring.Component):
             with m.Default():
                 m.d.comb += read.addr.eq(RuntimeAddress.work_group(dimension, self.issue.wavefront))
 
-        value3 = Signal(RuntimeValue)
-        absent3 = Signal()
-        m.d.sync += [value3.eq(self.value), absent3.eq(dimension > self.dimensions_minus_1)]
+        asked = Signal(RuntimeValue)
+        is_absent = Signal()
+        m.d.sync += [asked.eq(self.value), is_absent.eq(dimension > self.dimensions_minus_1)]
         pair = RuntimePair(read.data[:64])
         local_ids = data.View(LocalIds, read.data)
-        high = (value3 == RuntimeValue.WORK_GROUP_ID) | (value3 == RuntimeValue.WORK_GROUP_SIZE)
+        high = (asked == RuntimeValue.WORK_GROUP_ID) | (asked == RuntimeValue.WORK_GROUP_SIZE)
         for lane in range(PE_COUNT):
-            local_id = Mux(absent3, 0, local_ids[lane])
+            local_id = Mux(is_absent, 0, local_ids[lane])
             uniform = Mux(high, pair.high, pair.low)
-            m.d.sync += self.values[lane].eq(Mux(value3 == RuntimeValue.LOCAL_ID, local_id, uniform))
+            m.d.sync += self.values[lane].eq(Mux(asked == RuntimeValue.LOCAL_ID, local_id, uniform))
         return m

@@ -96,10 +96,10 @@ class ComputeVector(wiring.Component):
         m.submodules.runtime = runtime = RuntimeMemory()
         m.d.comb += [
             runtime.write.eq(self.runtime_write),
-            runtime.issue.eq(issue[2]),
-            runtime.value.eq(control[2].runtime),
-            runtime.selector.eq(control[2].immediate[:4]),
-            runtime.wavefront_number.eq(issue[2].number),
+            runtime.issue.eq(issue[4]),
+            runtime.value.eq(control[4].runtime),
+            runtime.selector.eq(control[4].immediate[:4]),
+            runtime.wavefront_number.eq(issue[4].number),
             runtime.dimensions_minus_1.eq(self.dimensions_minus_1),
         ]
 

@@ -3,6 +3,7 @@
 import random
 from collections import deque
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from amaranth.hdl import Module, Signal
@@ -76,11 +77,11 @@ class Pipeline(wiring.Component):
         for stage in range(OPERAND_STAGE + 1, RESULT_STAGE):
             control[stage], issue[stage] = Signal(ControlWord), Signal(Issue)
             m.d.sync += [control[stage].eq(control[stage - 1]), issue[stage].eq(issue[stage - 1])]
-        runtime = Signal(32)
-        m.d.sync += runtime.eq(self.runtime)
+        runtime = [self.runtime, *(Signal(32, name=f"runtime{stage}") for stage in range(4, 7))]
+        m.d.sync += [late.eq(early) for early, late in pairwise(runtime)]
         m.d.comb += [
             decoder.word.eq(self.word), pe.rs.eq(self.rs), pe.rt.eq(self.rt), pe.rd.eq(self.rd),
-            pe.runtime.eq(runtime), pe.enable.eq(self.issue.valid), pe.control3.eq(control[3]),
+            pe.runtime.eq(runtime[-1]), pe.enable.eq(self.issue.valid), pe.control3.eq(control[3]),
             pe.control4.eq(control[4]), pe.control6.eq(control[6]), pe.control9.eq(control[9]),
             pe.issue5.eq(issue[5]),
             self.write.eq(pe.write), self.result.eq(pe.result), self.address.eq(pe.address),
