@@ -1,23 +1,30 @@
 """One benchmark run on one configuration, and what it took."""
 
+import inspect
 import math
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from importlib import metadata
 from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from compiler import compile_opencl
 from fgpu.config import Config
 from fgpu.errors import FgpuError, LaunchError
 from sim import Buffer, Device
 from sim.device import MAX_CYCLES, Latency
+from sim.testbench.build import BENCH_SOURCES, digest
+from sim.verilator_build import hardware_digest
 
 from .benchmark import GROUP_SIZE, Problem
 from .reference import reference_cycles
 from .registry import EVERY
 
-__all__ = ["Record", "run_benchmark"]
+__all__ = ["Record", "run_benchmark", "version"]
 
 _LAUNCH_CYCLES: Final = 80
 """Of a kernel that returns at once, in one work-group; tests/core/test_launch_time.py keeps it true."""
@@ -66,6 +73,14 @@ class Record:
     """Why it did not pass."""
     reference_cycles: int | None = None
     """Cycles of the reference design for the same work, where they were measured."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """Hardware parameters, those that are not the default."""
+    version: str = ""
+    """Of hardware, compiler and kernels; see :func:`version`."""
+    point: str = ""
+    """What the run was asked for as; see :class:`~benchmarks.campaign.Point`."""
+    note: str | None = None
+    """What else there is to say."""
     stats: dict[str, int] = field(default_factory=dict)
 
     def bound(self, config: Config) -> "Bound":
@@ -128,7 +143,24 @@ def run_benchmark(name: str, size: int, *, config: Config | None = None, engine:
         cycles=cycles if has_clock else None, instructions=counts["instructions"],
         work_item_instructions=counts["work_item_instructions"], seconds=seconds, passed=failure is None,
         failure=failure, stats=dict(stats),
-        reference_cycles=reference_cycles(name, size, config.compute_units, group_size))
+        reference_cycles=reference_cycles(name, size, config.compute_units, group_size),
+        config=_parameters(config), version=version())
+
+
+def _parameters(config: Config) -> dict[str, Any]:
+    values = {name: getattr(config, name) for name in (parameter.name for parameter in fields(Config))}
+    return {name: sorted(value) if isinstance(value, frozenset) else value
+            for name, value in values.items() if value != getattr(Config(), name)}
+
+
+@cache
+def version() -> str:
+    """The package's version, and a hash of all that makes cycles: hardware, test bench, compiler, kernels."""
+    here = Path(__file__).parent
+    compiler = Path(inspect.getfile(compile_opencl)).parent
+    sources = [*BENCH_SOURCES, *compiler.rglob("*.py"), *compiler.rglob("*.cl"), *compiler.glob("*.h"),
+               *here.glob("kernels/*.cl")]
+    return f"{metadata.version('fgpu')}+{digest([*sorted(sources), hardware_digest(None)])[:12]}"
 
 
 def _place(device: Device, problem: Problem) -> dict[str, Buffer]:

@@ -1,95 +1,152 @@
 """``fgpu bench``: the benchmark kernels, beside the reference design."""
 
-import json
+import os
 from pathlib import Path
-from statistics import geometric_mean
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from fgpu.config import Config
 from fgpu.errors import LaunchError
 
-from .common import config_options, engine_options, write_file
+from .bench_tables import print_bounds, print_records
+from .common import config_options, engine_options
 from .values import NumberList
 
 if TYPE_CHECKING:
-    from benchmarks import Record
+    from benchmarks import Benchmark, Record
+    from benchmarks.campaign import Point
 
 __all__ = ["bench"]
-
-_Job = tuple[str, int, int]
 
 
 @click.command(short_help="Run benchmark kernels beside the reference design.")
 @click.argument("kernels", nargs=-1, metavar="[KERNEL]...")
+@click.option("--suite", metavar="NAME", help="Without KERNEL: which benchmarks. chapter6: all of the dissertation's "
+              "chapter 6; reference: those that the reference was measured with (default); floats; patterns.")
 @click.option("--cus", type=NumberList(), default=(1,), metavar="N[,M...]", help="Compute units to try. Default 1.")
 @click.option("--sizes", type=NumberList(), default=(), metavar="N[,M...]",
               help="Output elements to try (matmul: 1024 is 32 x 32). Default: each kernel's own.")
 @click.option("--group-size", type=int, default=64, show_default=True,
               help="Work-items of a work-group.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the data.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write one record a run to FILE.")
-@click.option("--patterns", is_flag=True, help="Without KERNEL: the access patterns instead.")
+@click.option("--json", "results", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write one record a run to FILE: JSON (.json), JSON lines (.jsonl) or CSV (.csv). Records go to a "
+                   ".jsonl file as runs end, and those that are there already are not run again.")
+@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count(), metavar="N",
+              help="Processes beside each other. Default: one a core.")
+@click.option("--dask", metavar="ADDRESS", help="Run on the workers of the Dask scheduler at ADDRESS instead.")
+@click.option("--accurate-cycles", type=click.IntRange(min=1), metavar="N",
+              help="Without --engine: runs that would take more cycles go to the functional engine. "
+                   "Default 100 million, which are some minutes.")
+@click.option("--patterns", is_flag=True, help="The same as --suite patterns.")
 @click.option("--compare", is_flag=True, help="Also show how far each run is from its bound.")
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/baseline.json says; goes with no other option.")
 @engine_options
 @config_options(omit=("compute_units",))
-def bench(kernels: tuple[str, ...], cus: tuple[int, ...], sizes: tuple[int, ...], group_size: int, seed: int,
-          json_file: Path | None, patterns: bool, compare: bool, write_baseline: bool, engine: str, latency: Any,
-          max_cycles: int, config: Config) -> None:
+def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], sizes: tuple[int, ...], group_size: int,
+          seed: int, results: Path | None, jobs: int, dask: str | None, accurate_cycles: int | None, patterns: bool,
+          compare: bool, write_baseline: bool, engine: str, latency: Any, max_cycles: int, config: Config) -> None:
     """Run benchmark kernels and check their results: copy, vec_add, vec_mul, fir, matmul, bitonic.
 
-    Without KERNEL these are run; there are access patterns, too: stride2, stride32, reverse, gather,
-    scatter, broadcast, transpose, char_copy, whose sizes are work-items. The exit code is 1 if any result
-    is wrong. The reference's cycles are those of the configuration `--preset reference`.
+    Without KERNEL these are run, or a --suite. The names of chapter6 end with the type of their elements where
+    that is not int, as fir_char or fft_float. There are access patterns, too: stride2, stride32, reverse,
+    gather, scatter, broadcast, transpose, char_copy, whose sizes are work-items. The exit code is 1 if any
+    result is wrong. The reference's cycles are those of the configuration `--preset reference`.
 
     \b
-    Example:
+    Examples:
       fgpu bench matmul fir --cus 1,4 --sizes 256,1024 --json bench.json
+      fgpu bench --suite chapter6 --sizes 64,1024,4096 --cus 1,4 --json chapter6.jsonl
     """
     if write_baseline:
         _write_baseline()
         return
-    from benchmarks import BENCHMARKS, EVERY, PATTERNS, run_benchmark
-    from sim import Device
+    from benchmarks.campaign import ACCURATE_CYCLES, Point
 
-    unknown = [name for name in kernels if name not in EVERY]
-    if unknown:
-        raise LaunchError(f"there is no benchmark {unknown[0]!r}; choose from {', '.join(EVERY)}")
-    default = PATTERNS if patterns else BENCHMARKS
-    configs = {units: config.replace(compute_units=units) for units in cus}
-    jobs: list[_Job] = [(name, size, units) for name in kernels or default for units in cus
-                        for size in sizes or EVERY[name].sizes]
-    for name, size, _ in jobs:
-        EVERY[name].check(size, group_size)
-    if engine == "verilator":
-        for variant in configs.values():    # builds of models show their own progress
-            Device(variant, engine=engine).close()
-    records = []
-    console = Console(stderr=True)
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                  console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=len(jobs))
-        for name, size, units in jobs:
-            progress.update(task, description=f"{name} {size}, {units} CU(s)")
-            records.append(run_benchmark(name, size, config=configs[units], engine=engine, group_size=group_size,
-                                         seed=seed, memory_latency=latency, max_cycles=max_cycles))
-            progress.advance(task)
-    _print(records)
+    chosen = _benchmarks(kernels, "patterns" if patterns else suite)
+    context = click.get_current_context()
+    given = {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    accurate = None if "engine" in given else accurate_cycles or ACCURATE_CYCLES
+    points = [
+        Point(kernel=benchmark.name, size=size, config=config.replace(compute_units=units), engine=engine,
+              accurate_cycles=accurate, group_size=group_size, seed=seed, latency=latency,
+              max_cycles=max_cycles if "max_cycles" in given else None)
+        for benchmark in chosen for units in cus
+        for size in _sizes(benchmark, sizes, group_size, strict=bool(kernels) or suite is None)]
+    records = _run(points, results, jobs, dask)
+    print_records(records)
     if compare:
-        _compare(records, config)
-    if json_file is not None:
-        write_file(json_file, json.dumps([record.as_dict() for record in records], indent=1) + "\n")
+        print_bounds(records, config)
     failed = sum(not record.passed for record in records)
     if failed:
         raise click.ClickException(f"{failed} of {len(records)} runs failed")
+
+
+def _benchmarks(kernels: tuple[str, ...], suite: str | None) -> "list[Benchmark]":
+    from benchmarks import EVERY, SUITES
+
+    for name in kernels:
+        if name not in EVERY:
+            raise LaunchError(f"there is no benchmark {name!r}; choose from {', '.join(EVERY)}")
+    if suite is not None and suite not in SUITES:
+        raise LaunchError(f"there is no suite {suite!r}; choose from {', '.join(SUITES)}")
+    return [EVERY[name] for name in kernels] or list(SUITES[suite or "reference"].values())
+
+
+def _sizes(benchmark: "Benchmark", sizes: tuple[int, ...], group_size: int, *, strict: bool) -> list[int]:
+    """The sizes that the benchmark has. Others are errors, or told and left out, as not all of a suite has all."""
+    fitting = []
+    for size in sizes or benchmark.sizes:
+        try:
+            benchmark.check(size, group_size)
+        except LaunchError as error:
+            if strict:
+                raise
+            click.echo(f"not run: {error}", err=True)
+        else:
+            fitting.append(size)
+    return fitting
+
+
+def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | None) -> "list[Record]":
+    """The records of all points, in their order; those in ``results`` are not made anew."""
+    from benchmarks import EVERY
+    from benchmarks.campaign import run_points
+    from benchmarks.results import append_record, check_path, read_records, write_records
+    from sim import Device
+
+    records: dict[str, Record] = {}
+    lines = results is not None and results.suffix.lower() == ".jsonl"
+    if results is not None:
+        check_path(results)
+        if lines and results.exists():
+            wanted = {point.key for point in points}
+            kept = [record for record in read_records(results) if record.passed or record.point not in wanted]
+            write_records(results, kept)    # what failed goes, and a line that was not finished
+            records = {record.point: record for record in kept if record.point in wanted}
+    left = [point for point in points if point.key not in records]
+    if dask is None:
+        for config in {EVERY[point.kernel].fitting(point.config) for point in left if point.engine == "verilator"}:
+            Device(config).close()    # builds of models show their own progress
+    console = Console(stderr=True)
+    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+                  TimeRemainingColumn(), console=console, transient=True,
+                  disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=len(points), completed=len(points) - len(left))
+        for record in run_points(left, jobs=jobs, dask=dask):
+            records[record.point] = record
+            if lines and results is not None:
+                append_record(results, record)
+            progress.update(task, description=f"{record.kernel} {record.size}, {record.cus} CU(s)", advance=1)
+    ordered = [records[point.key] for point in points]
+    if results is not None and not lines:
+        write_records(results, ordered)
+    return ordered
 
 
 def _write_baseline() -> None:
@@ -112,49 +169,3 @@ def _write_baseline() -> None:
     for line in baseline.differences(before, counts):
         click.echo(line)
     click.echo(f"{len(counts)} baselines are in {baseline.BASELINE}")
-
-
-def _print(records: "list[Record]") -> None:
-    table = Table("kernel", pad_edge=False, box=None)
-    for title in ("size", "CUs", "cycles", "reference", "speed-up", "instructions", "cycles/s"):
-        table.add_column(title, justify="right")
-    table.add_column("result")
-    for record in records:
-        cycles, reference = record.cycles, record.reference_cycles
-        table.add_row(
-            record.kernel, str(record.size), str(record.cus), _number(cycles), _number(reference),
-            f"{reference / cycles:.2f}" if reference and cycles else "", _number(record.instructions),
-            _number(round(cycles / record.seconds) if cycles and record.seconds else None),
-            "[green]right[/]" if record.passed else "[red]FAILED[/]")
-    console = Console(highlight=False)
-    console.print(table)
-    for record in records:
-        if record.failure:
-            console.print(f"{record.kernel} {record.size}, {record.cus} CU(s): {record.failure}", style="red",
-                          markup=False)
-
-
-def _compare(records: "list[Record]", config: Config) -> None:
-    """How close each run, and each of its work-items, is to what issue and memory allow; the mean speed-up."""
-    table = Table("kernel", pad_edge=False, box=None, title="Bounds", title_justify="left")
-    for title in ("size", "CUs", "issue", "memory", "start and end", "cycles", "of the bound", "per item", "at best"):
-        table.add_column(title, justify="right")
-    for record in records:
-        if record.cycles is None:
-            continue
-        bound = record.bound(config)
-        table.add_row(record.kernel, str(record.size), str(record.cus), _number(bound.issue), _number(bound.memory),
-                      _number(bound.overhead), _number(record.cycles), f"{record.cycles / bound.total:.2f}",
-                      f"{record.cycles / record.work_items:.2f}", f"{bound.total / record.work_items:.2f}")
-    console = Console(highlight=False)
-    console.print()
-    console.print(table)
-    speedups = [record.reference_cycles / record.cycles for record in records
-                if record.cycles and record.reference_cycles]
-    if speedups:
-        console.print(f"Geometric mean of the speed-up over the reference: {geometric_mean(speedups):.2f}, "
-                      f"least {min(speedups):.2f}")
-
-
-def _number(value: int | None) -> str:
-    return "" if value is None else f"{value:,}"

@@ -1,0 +1,60 @@
+"""Tables of benchmark records."""
+
+from statistics import geometric_mean
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from fgpu.config import Config
+
+if TYPE_CHECKING:
+    from benchmarks import Record
+
+__all__ = ["print_bounds", "print_records"]
+
+
+def print_records(records: "list[Record]") -> None:
+    table = Table("kernel", pad_edge=False, box=None)
+    for title in ("size", "CUs", "cycles", "reference", "speed-up", "instructions", "cycles/s"):
+        table.add_column(title, justify="right")
+    table.add_column("result")
+    for record in records:
+        cycles, reference = record.cycles, record.reference_cycles
+        table.add_row(
+            record.kernel, str(record.size), str(record.cus), _number(cycles), _number(reference),
+            f"{reference / cycles:.2f}" if reference and cycles else "", _number(record.instructions),
+            _number(round(cycles / record.seconds) if cycles and record.seconds else None),
+            "[green]right[/]" if record.passed else "[red]FAILED[/]")
+    console = Console(highlight=False)
+    console.print(table)
+    for record in records:
+        if record.failure or record.note:
+            console.print(f"{record.kernel} {record.size}, {record.cus} CU(s): {record.failure or record.note}",
+                          style="red" if record.failure else "yellow", markup=False)
+
+
+def print_bounds(records: "list[Record]", config: Config) -> None:
+    """How close each run, and each of its work-items, is to what issue and memory allow; the mean speed-up."""
+    table = Table("kernel", pad_edge=False, box=None, title="Bounds", title_justify="left")
+    for title in ("size", "CUs", "issue", "memory", "start and end", "cycles", "of the bound", "per item", "at best"):
+        table.add_column(title, justify="right")
+    for record in records:
+        if record.cycles is None:
+            continue
+        bound = record.bound(config)
+        table.add_row(record.kernel, str(record.size), str(record.cus), _number(bound.issue), _number(bound.memory),
+                      _number(bound.overhead), _number(record.cycles), f"{record.cycles / bound.total:.2f}",
+                      f"{record.cycles / record.work_items:.2f}", f"{bound.total / record.work_items:.2f}")
+    console = Console(highlight=False)
+    console.print()
+    console.print(table)
+    speedups = [record.reference_cycles / record.cycles for record in records
+                if record.cycles and record.reference_cycles]
+    if speedups:
+        console.print(f"Geometric mean of the speed-up over the reference: {geometric_mean(speedups):.2f}, "
+                      f"least {min(speedups):.2f}")
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
