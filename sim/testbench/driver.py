@@ -187,10 +187,12 @@ class BenchEngine(ABC):
             work_item_instructions=sum(unit.work_item_instructions for unit in units), stats=stats, seconds=seconds)
 
     def _error(self, result: abi.Result, launch: Launch) -> SimulationError:
+        message = result.message.decode(errors="replace")
         if result.status != abi.TIMEOUT:
-            return SimulationError(result.message.decode(errors="replace"))
-        return SimulationTimeout(f"no end of the kernel after {launch.max_cycles} cycles:\n"
-                                 + "\n".join(self._wavefronts(result)))
+            return SimulationError(message)
+        return SimulationTimeout(
+            f"no end of the kernel after {launch.max_cycles} cycles; {message}. If it is only slow, give more "
+            "max_cycles.\n" + "\n".join(self._wavefronts(result)))
 
     def _wavefronts(self, result: abi.Result) -> list[str]:
         lines = []
@@ -202,4 +204,4 @@ class BenchEngine(ABC):
         if len(lines) > _WAVEFRONTS_TOLD:
             rest = len(lines) - _WAVEFRONTS_TOLD
             return [*lines[:_WAVEFRONTS_TOLD], f"and {rest} more wavefronts"]
-        return lines or ["no wavefront is in any compute unit"]
+        return lines or ["no wavefront is in any compute unit: the cache takes stores or is cleaned"]

@@ -124,6 +124,7 @@ void MemoryPort::active_step(const AxiOut &out, AxiIn &in, uint64_t now) {
     if (in.rvalid && out.rready) {
         in.rvalid = 0;
         counters.read_beats++;
+        moved = now;
         counters.read_bytes += beat_bytes;
         if (in.rlast) {
             reading &= ~(uint64_t(1) << in.rid);
@@ -210,6 +211,7 @@ void MemoryPort::take_beat(const AxiOut &out, uint64_t now) {
             }
     }
     counters.write_beats++;
+    moved = now;
     burst.address += beat_bytes;
     burst.beats--;
     if (bool(out.wlast) != (burst.beats == 0))

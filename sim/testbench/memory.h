@@ -39,6 +39,7 @@ public:
     }
 
     PortCounters counters{};
+    uint64_t moved = 0;     // last cycle in which a beat passed
     Failure failure;
     char unmapped[sizeof Result::message] = {};     // the first burst where no memory is
 

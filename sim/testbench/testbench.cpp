@@ -1,5 +1,7 @@
 #include "testbench.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <new>
 
@@ -39,6 +41,11 @@ Status Testbench::stop(const PortsOut &out, uint64_t cycle) {
             std::memcpy(outcome.message, ports[i].unmapped, sizeof outcome.message);
     } else if (host.late(cycle)) {
         outcome.status = TIMEOUT;
+        uint64_t moved = 0;
+        for (const MemoryPort &port : ports)
+            moved = std::max(moved, port.moved);
+        std::snprintf(outcome.message, sizeof outcome.message, "memory moved its last word %llu cycles before the end",
+                      (unsigned long long)(cycle - moved));
     }
     if (outcome.status != DONE)
         std::memcpy(outcome.probe, out.probe, sizeof outcome.probe);

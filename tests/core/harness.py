@@ -71,7 +71,7 @@ class Pair:
     def run(self, kernel: Kernel, *, slot: int = 0, initialize: bool = True, clean: bool = True) -> EngineResult:
         """Launch on both; compare memories if the hardware's cache was cleaned."""
         launch = Launch(program=kernel.program, descriptor=kernel.descriptor.words(), slot=slot,
-                        initialize=initialize, clean=clean, max_cycles=2_000_000)
+                        initialize=initialize, clean=clean, max_cycles=20_000_000)
         expected = self.oracle.launch(launch)
         try:
             result = self.hardware.launch(launch)

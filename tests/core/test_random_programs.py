@@ -23,11 +23,10 @@ CONFIGS = {
     "basic": Config(),
     "small": SMALL,
     "4 CUs": Config.preset("reference", compute_units=4),
+    "4 CUs, 2 ports, 2 ways": Config.preset("reference", compute_units=4, axi_ports=2, cache_ways=2),
     "atomics": ATOMIC,
 }
 LONG = {
-    # Known fault: with random memory timing (run 0, FGPU_SEED=2226335, program 6) a kernel does not come to its end.
-    "4 CUs, 2 ports, 2 ways": Config.preset("reference", compute_units=4, axi_ports=2, cache_ways=2),
     "tiny": Config.preset("tiny", link_stack_depth=32),
     "words only": Config(compute_units=4, sub_integer_stores=False, cache_banks=2, scratchpad_size=16,
                          cu_stations=24),
@@ -75,7 +74,7 @@ def test_random_programs(name: str) -> None:
     run_programs((CONFIGS | LONG)[name], None, programs(80))
 
 
-@pytest.mark.parametrize("name", [*CONFIGS, pytest.param("4 CUs, 2 ports, 2 ways", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("run", range(2))
 def test_random_programs_with_random_memory_timing(name: str, run: int) -> None:
     timing = random_timing(random.Random(f"{first_seed()} {run}"))

@@ -91,7 +91,7 @@ def test_access_outside_memory(engine_class, memory):
 @pytest.mark.parametrize("engine_class", ENGINES)
 def test_timeout_tells_what_wavefronts_do(engine_class, memory):
     engine = engine_class(CONFIG, memory, core=StubCore)
-    with pytest.raises(SimulationTimeout, match=r"after 50 cycles:\nCU 0 wavefront 3 at instruction 17: waits"):
+    with pytest.raises(SimulationTimeout, match=r"50 cycles; memory moved .*\nCU 0 wavefront 3 at instruction 17"):
         engine.launch(launch(memory, max_cycles=50))
     cycles = engine.launch(launch(memory)).cycles
     with pytest.raises(SimulationTimeout):
