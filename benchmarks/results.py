@@ -22,9 +22,13 @@ _TEXTS: Final = ("kernel", "engine", "point", "note", "failure", "version")
 
 
 def check_path(path: Path) -> None:
-    """Raise :class:`~fgpu.errors.LaunchError` for a file that cannot have records, before there are any."""
+    """Raise :class:`~fgpu.errors.LaunchError` for a file that cannot be written, before there is what to write."""
     if not path.parent.is_dir():
         raise LaunchError(f"cannot write {path}: there is no folder {path.parent}")
+    _check_suffix(path)
+
+
+def _check_suffix(path: Path) -> None:
     if path.suffix.lower() not in FORMATS:
         raise LaunchError(f"{path}: the name of a file of results ends with {', '.join(FORMATS)}")
 
@@ -34,7 +38,7 @@ def read_records(path: Path) -> list[Record]:
 
     Raises :class:`~fgpu.errors.LaunchError` for a file that is none of records, and OSError.
     """
-    check_path(path)
+    _check_suffix(path)
     text = path.read_text(encoding="utf-8")
     try:
         if path.suffix.lower() == ".json":

@@ -6,6 +6,7 @@ from .bench import bench
 from .build import asm, compile_, disasm, verilog
 from .common import ErrorGroup
 from .demo import demo
+from .plot import plot
 from .run import run
 from .synth import synth
 
@@ -21,5 +22,5 @@ def main() -> None:
     """
 
 
-for command in (demo, compile_, run, bench, asm, disasm, verilog, synth):
+for command in (demo, compile_, run, bench, plot, asm, disasm, verilog, synth):
     main.add_command(command)

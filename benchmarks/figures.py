@@ -1,0 +1,193 @@
+"""The dissertation's figures of chapter 6 as numbers, from records of benchmark runs."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import geometric_mean
+from typing import Final
+
+from .record import Record
+from .registry import CHAPTER6
+
+__all__ = ["FIGURES", "SCALAR", "Figure", "Measurements"]
+
+SCALAR: Final = "scalar"
+"""The engine of records of the scalar processor."""
+_TYPES: Final = ("ushort", "uchar", "short", "char", "short2", "char4", "float", "atomic")
+_NARROW: Final = {"short": "16 bits", "ushort": "16 bits", "char": "8 bits", "uchar": "8 bits",
+                  "short2": "short2", "char4": "char4"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a figure shows. ``series`` are lines, or groups of bars, with their values by x."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    series: Mapping[str, Mapping[str | int, float]]
+    lines: bool = False
+    """Lines over sizes, both axes logarithmic; bars otherwise."""
+    right: Mapping[str, Mapping[str | int, float]] = field(default_factory=dict)
+    """Lines of the axis on the right, ``right_y``."""
+    right_y: str = ""
+
+
+class Measurements:
+    """Cycles of records that passed, by benchmark, size, compute units and kind of floating point."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._cycles: dict[tuple[str, int, int, bool], int] = {}
+        self._scalar: dict[tuple[str, int], int] = {}
+        for record in records:
+            if not record.passed or record.cycles is None or record.kernel not in CHAPTER6:
+                continue
+            if record.engine == SCALAR:
+                self._scalar[record.kernel, record.size] = record.cycles
+            else:
+                hard = bool(record.config.get("float_ops"))
+                self._cycles[record.kernel, record.size, record.cus, hard] = record.cycles
+
+    @property
+    def has_scalar(self) -> bool:
+        return bool(self._scalar)
+
+    @property
+    def most_units(self) -> int:
+        """Compute units of the largest core."""
+        return max((units for _, _, units, _ in self._cycles), default=0)
+
+    @property
+    def units(self) -> list[int]:
+        return sorted({units for _, _, units, _ in self._cycles})
+
+    def cycles(self, kernel: str, units: int, *, hard: bool = False) -> dict[int, int]:
+        """Cycles by size."""
+        return {size: cycles for (name, size, number, kind), cycles in sorted(self._cycles.items())
+                if (name, number, kind) == (kernel, units, hard)}
+
+    def scalar(self, kernel: str) -> dict[int, int]:
+        """Cycles of the scalar processor by size; it has the same element for each lane of a vector."""
+        kernel = kernel.removesuffix("2").removesuffix("4")
+        return {size: cycles for (name, size), cycles in sorted(self._scalar.items()) if name == kernel}
+
+    def speedups(self, kernel: str, units: int) -> dict[int, float]:
+        """By size, over the scalar processor, or over one compute unit where there are no records of that."""
+        base = self.scalar(kernel) if self.has_scalar else self.cycles(kernel, 1)
+        return {size: base[size] / cycles for size, cycles in self.cycles(kernel, units).items() if size in base}
+
+
+def base_name(kernel: str) -> str:
+    """The benchmark without its type: ``fir`` of ``fir_char``."""
+    stem, _, last = kernel.rpartition("_")
+    return stem if last in _TYPES else kernel
+
+
+def _fixed_point() -> list[str]:
+    return [name for name in CHAPTER6 if name == base_name(name) and not CHAPTER6[name].element.is_float]
+
+
+def _over(found: Measurements) -> str:
+    return "a scalar processor" if found.has_scalar else "1 CU"
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    numbers = list(values)
+    return geometric_mean(numbers) if numbers else None
+
+
+def execution_time(found: Measurements) -> Figure:
+    """Figure 6.2: cycles over problem sizes, in floating point where there are records with hard units."""
+    units = found.most_units
+    series = {name: found.cycles(name, units, hard=True) for name in CHAPTER6}
+    hard = any(series.values())
+    if not hard:
+        series = {name: found.cycles(name, units) for name in _fixed_point()}
+    kind = "hard floating point" if hard else "integers"
+    return Figure("6.2", f"Execution time on {units} CU(s), {kind}", "problem size", "cycles",
+                  _filled(series), lines=True)
+
+
+def _filled(series: Mapping[str, Mapping[int, float]]) -> dict[str, Mapping[str | int, float]]:
+    return {name: dict(values.items()) for name, values in series.items() if values}
+
+
+def compute_units(found: Measurements) -> Figure:
+    """Figure 6.8: mean speed-up by compute units."""
+    series: dict[str, dict[str | int, float]] = defaultdict(dict)
+    for units in found.units:
+        for name in _fixed_point():
+            mean = _mean(found.speedups(name, units).values())
+            if mean is not None:
+                series[f"{units} CU(s)"][name] = mean
+        if series[f"{units} CU(s)"]:
+            series[f"{units} CU(s)"]["mean"] = geometric_mean(series[f"{units} CU(s)"].values())
+    return Figure("6.8", f"Speed-up over {_over(found)}, mean of all sizes", "", "speed-up", _some(series))
+
+
+def _some(series: Mapping[str, Mapping[str | int, float]]) -> dict[str, Mapping[str | int, float]]:
+    return {name: values for name, values in series.items() if values}
+
+
+def narrow_types(found: Measurements) -> Figure:
+    """Figure 6.9: how the mean speed-up changes from words to smaller integers and to vectors of them, in percent."""
+    units = found.most_units
+    series: dict[str, dict[str | int, float]] = {label: {} for label in _NARROW.values()}
+    for name in CHAPTER6:
+        base, type = base_name(name), name.rpartition("_")[2]
+        if base == name or type not in _NARROW:
+            continue
+        narrow, words = found.cycles(name, units), found.cycles(base, units)
+        slow, slow_words = found.scalar(name), found.scalar(base)
+        ratios = []
+        for size in narrow.keys() & words.keys():
+            if not found.has_scalar:
+                ratios.append(words[size] / narrow[size])
+            elif size in slow and size in slow_words:
+                ratios.append(slow[size] / narrow[size] / (slow_words[size] / words[size]))
+        mean = _mean(ratios)
+        if mean is not None:
+            series[_NARROW[type]][base] = 100 * (mean - 1)
+    for values in series.values():
+        if values:
+            values["mean"] = 100 * (geometric_mean([1 + value / 100 for value in values.values()]) - 1)
+    what = f"speed-up over {_over(found)}" if found.has_scalar else "throughput"
+    return Figure("6.9", f"Sub-integer {what} relative to integers, {units} CU(s)", "", "change, %", _some(series))
+
+
+def atomics(found: Measurements) -> Figure:
+    """Figure 6.10: ``max`` with and without atomic operations."""
+    units = found.most_units
+    names = {"without atomics": "max", "with atomics": "max_atomic"}
+    right = {}
+    if found.has_scalar:
+        plain = found.scalar("max")
+        for label, name in names.items():
+            times = found.cycles(name, units).items()
+            right[f"{label}: speed-up"] = {size: plain[size] / cycles for size, cycles in times if size in plain}
+    return Figure("6.10", f"max on {units} CU(s)", "problem size", "cycles",
+                  _filled({label: found.cycles(name, units) for label, name in names.items()}), lines=True,
+                  right=_filled(right), right_y="speed-up over a scalar processor")
+
+
+def soft_floats(found: Measurements) -> Figure:
+    """Figure 6.11: throughput with floating point in software, relative to hard units, in percent."""
+    series: dict[str | int, float] = {}
+    for name in CHAPTER6:
+        ratios = []
+        for units in found.units:
+            hard, soft = found.cycles(name, units, hard=True), found.cycles(name, units)
+            ratios += [hard[size] / soft[size] for size in hard.keys() & soft.keys()]
+        mean = _mean(ratios)
+        if mean is not None:
+            series[base_name(name)] = 100 * mean
+    if series:
+        series["mean"] = geometric_mean(series.values())
+    return Figure("6.11", "Throughput of soft floating point", "", "% of hard units", _some({"soft": series}))
+
+
+FIGURES: Final[Mapping[str, Callable[[Measurements], Figure]]] = {
+    "6.2": execution_time, "6.8": compute_units, "6.9": narrow_types, "6.10": atomics, "6.11": soft_floats,
+}
+"""By the numbers that they have in the dissertation."""

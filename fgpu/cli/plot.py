@@ -1,0 +1,92 @@
+"""``fgpu plot``: figures from the results of ``fgpu bench``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fgpu.errors import ToolError
+
+if TYPE_CHECKING:
+    from benchmarks.figures import Figure
+
+__all__ = ["plot"]
+
+_SIZE = (9.0, 4.5)      # inches
+_FORMATS = ("svg", "png", "pdf")
+_BARS = 0.8             # of the room of a group
+
+
+@click.command(short_help="Draw the dissertation's figures from the results of `fgpu bench`.")
+@click.argument("results", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), default=Path("figures"),
+              show_default=True, metavar="DIR", help="Folder of the figures.")
+@click.option("--format", "suffix", type=click.Choice(_FORMATS), default=_FORMATS[0], show_default=True,
+              help="Of the figures' files.")
+def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
+    """Draw figures 6.2 and 6.8 to 6.11 of the dissertation from RESULTS, files that `fgpu bench --json` wrote.
+
+    Figures that the results have nothing for are left out. Where a run is there several times, the last one counts.
+
+    \b
+    Example:
+      fgpu bench --suite chapter6 --sizes 64,1024,4096 --cus 1,4 --json chapter6.jsonl
+      fgpu plot chapter6.jsonl -o figures
+    """
+    from benchmarks.figures import FIGURES, Measurements
+    from benchmarks.results import read_records
+
+    try:
+        import matplotlib
+    except ImportError:
+        raise ToolError("figures need the package matplotlib: pip install 'fgpu[plot]'") from None
+    matplotlib.rcParams.update({"svg.hashsalt": "fgpu", "font.size": 8})     # the same figure gives the same file
+    found = Measurements(record for path in results for record in read_records(path))
+    output.mkdir(parents=True, exist_ok=True)
+    for name, figure in ((name, make(found)) for name, make in FIGURES.items()):
+        if not figure.series:
+            click.echo(f"figure {name} is left out: the results have nothing for it", err=True)
+            continue
+        path = output / f"figure-{name}.{suffix}"
+        _draw(figure).savefig(path, metadata={"Date": None} if suffix == "svg" else None)
+        click.echo(f"wrote {path}: {figure.title}")
+
+
+def _draw(figure: "Figure") -> Any:
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=_SIZE, layout="constrained")
+    axes = canvas.add_subplot()
+    axes.set(title=f"{figure.title} (as figure {figure.name})", xlabel=figure.x, ylabel=figure.y)
+    axes.grid(axis="y", alpha=0.3)
+    axes.set_axisbelow(True)
+    if figure.lines:
+        _lines(axes, figure.series, "-o")
+        axes.set_yscale("log")
+        axes.set_xscale("log", base=2)
+    else:
+        _bars(axes, figure)
+    if figure.right:
+        right = axes.twinx()
+        right.set(ylabel=figure.right_y)
+        _lines(right, figure.right, "--s")
+    if len(figure.series) > 1:
+        canvas.legend(loc="outside right upper")
+    return canvas
+
+
+def _lines(axes: Any, series: Any, style: str) -> None:
+    for label, values in series.items():
+        axes.plot(list(values), list(values.values()), style, label=label, markersize=3, linewidth=1)
+
+
+def _bars(axes: Any, figure: "Figure") -> None:
+    groups = list(dict.fromkeys(x for values in figure.series.values() for x in values))
+    groups.sort(key=lambda group: group == "mean")
+    width = _BARS / len(figure.series)
+    for index, (label, values) in enumerate(figure.series.items()):
+        places = [groups.index(x) + (index + 0.5) * width - _BARS / 2 for x in values]
+        bars = axes.bar(places, list(values.values()), width, label=label)
+        axes.bar_label(bars, fmt="{:.3g}", fontsize=5, rotation=90, padding=2)
+    axes.set_xticks(range(len(groups)), groups, rotation=45, ha="right")
+    axes.margins(x=0.01, y=0.12)

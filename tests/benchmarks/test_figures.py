@@ -1,0 +1,93 @@
+"""Figures: their numbers from made-up records, and files that are drawn."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks import Record
+from benchmarks.figures import FIGURES, Measurements
+from benchmarks.results import write_records
+from fgpu.cli import main
+
+
+def record(kernel: str, size: int, cus: int, cycles: int | None, **more: Any) -> Record:
+    return Record(kernel=kernel, size=size, cus=cus, group_size=64, launches=1, work_items=size, cycles=cycles,
+                  instructions=1, work_item_instructions=1, seconds=1.0, seed=0, **{"engine": "verilator",
+                  "passed": True, **more})
+
+
+HARD = {"config": {"float_ops": ["fadd"]}}
+RECORDS = [
+    *(record(kernel, size, units, size * (8 if kernel == "fir" else 1) // units)
+      for kernel in ("copy", "fir") for size in (64, 256) for units in (1, 4)),
+    record("fir_char", 64, 4, 256), record("fir_char", 256, 4, 2048), record("copy_char4", 64, 4, 8),
+    record("max", 64, 4, 300), record("max", 256, 4, 600), record("max_atomic", 64, 4, 100),
+    record("fft_float", 64, 1, 1000), record("fft_float", 64, 1, 500, **HARD),
+    record("bitonic_float", 64, 4, 100), record("bitonic_float", 64, 4, 80, **HARD),
+    # These do not count: wrong, without a clock, unknown.
+    record("fir", 64, 4, 1, passed=False), record("fir", 4096, 4, None), record("gather", 64, 4, 1),
+]
+SCALAR = [record("copy", 64, 1, 160, engine="scalar"), record("fir", 256, 1, 20480, engine="scalar"),
+          record("fir_char", 256, 1, 40960, engine="scalar"), record("max", 64, 1, 1200, engine="scalar"),
+          record("copy_char", 64, 1, 64, engine="scalar")]
+
+
+def series(name: str, records: list[Record]) -> dict[str, dict[str | int, float]]:
+    return {label: dict(values) for label, values in FIGURES[name](Measurements(records)).series.items()}
+
+
+def test_execution_time_is_that_of_hard_floats_if_there_are_any() -> None:
+    assert series("6.2", RECORDS) == {"bitonic_float": {64: 80}}
+    soft = [record for record in RECORDS if not record.config]
+    assert series("6.2", soft)["fir"] == {64: 128, 256: 512}
+
+
+def test_speedup_over_one_unit_or_the_scalar_processor() -> None:
+    assert series("6.8", RECORDS)["4 CU(s)"] == pytest.approx({"copy": 4, "fir": 4, "mean": 4})
+    found = series("6.8", RECORDS + SCALAR)
+    assert found["1 CU(s)"] == pytest.approx({"copy": 2.5, "fir": 10, "mean": 5})
+    assert found["4 CU(s)"] == pytest.approx({"copy": 10, "fir": 40, "max": 4, "mean": 1600 ** (1 / 3)})
+
+
+def test_narrow_types_relative_to_words() -> None:
+    found = series("6.9", RECORDS)
+    # Half and a quarter of the throughput: 35 % on average; one work-item for four elements: twice as much.
+    assert found["8 bits"] == pytest.approx({"fir": 100 * (8 ** -0.5 - 1), "mean": 100 * (8 ** -0.5 - 1)})
+    assert found["char4"]["copy"] == pytest.approx(100)
+    # The scalar processor takes twice as long for characters, too; for copies of them, less than half as long.
+    found = series("6.9", RECORDS + SCALAR)
+    assert found["8 bits"]["fir"] == pytest.approx(-50)
+    assert found["char4"]["copy"] == pytest.approx(-20)
+
+
+def test_atomics() -> None:
+    assert series("6.10", RECORDS) == {"without atomics": {64: 300, 256: 600}, "with atomics": {64: 100}}
+    figure = FIGURES["6.10"](Measurements(RECORDS + SCALAR))
+    assert figure.right == {"without atomics: speed-up": {64: 4}, "with atomics: speed-up": {64: 12}}
+
+
+def test_soft_floats_relative_to_hard_ones() -> None:
+    assert series("6.11", RECORDS)["soft"] == pytest.approx({"fft": 50, "bitonic": 80, "mean": 4000 ** 0.5})
+
+
+def test_plot(tmp_path: Path) -> None:
+    write_records(tmp_path / "a.jsonl", RECORDS)
+    write_records(tmp_path / "b.csv", SCALAR)
+    result = CliRunner().invoke(main, ["plot", str(tmp_path / "a.jsonl"), str(tmp_path / "b.csv"), "-o",
+                                       str(tmp_path / "new" / "figures")])
+    assert result.exit_code == 0, result.output
+    drawn = {path.name: path.read_bytes() for path in (tmp_path / "new" / "figures").iterdir()}
+    assert drawn.keys() == {f"figure-{name}.svg" for name in FIGURES}
+    assert all(len(content) > 5000 for content in drawn.values())
+
+
+def test_plot_of_little(tmp_path: Path) -> None:
+    write_records(tmp_path / "a.json", SCALAR)
+    result = CliRunner().invoke(main, ["plot", str(tmp_path / "a.json"), "-o", str(tmp_path)])
+    assert result.exit_code == 0
+    assert result.stderr.count("is left out: the results have nothing for it") == len(FIGURES)
+    (tmp_path / "b.jsonl").write_text("{}\n")
+    result = CliRunner().invoke(main, ["plot", str(tmp_path / "b.jsonl"), "-o", str(tmp_path)])
+    assert (result.exit_code, "b.jsonl has no records of benchmarks" in result.stderr) == (1, True)
