@@ -1,0 +1,35 @@
+"""Every operation on all operands of a small format: the same source as for binary32, against exact arithmetic."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from fgpu.cu.float.format import Format
+from fgpu.cu.float.operations import FloatOp
+
+from .model import LaneModel
+from .reference import Reference
+
+BINARY = [FloatOp.FADD, FloatOp.FSUB, FloatOp.FMUL, FloatOp.FDIV, FloatOp.FSLT]
+LARGE, SMALL = Format(5, 4), Format(5, 2, subnormals=False)
+FORMATS = [LARGE, SMALL, pytest.param(Format(5, 4, subnormals=False), marks=pytest.mark.long)]
+
+
+@lru_cache
+def lane(number):
+    return LaneModel(number=number), Reference(number)
+
+
+@pytest.mark.parametrize("op", FloatOp, ids=lambda op: op.name)
+@pytest.mark.parametrize("number", FORMATS, ids=str)
+def test_all_operands(number, op):
+    model, reference = lane(number)
+    words = np.arange(1 << number.width)
+    first, second = (array.ravel() for array in np.meshgrid(words, words if op in BINARY else words[:1]))
+    got = model.run(op, first, second)
+    operation = reference.operations[op]
+    expected = np.array([operation(a, b) for a, b in zip(first.tolist(), second.tolist(), strict=True)], np.uint32)
+    wrong = np.flatnonzero(got != expected)
+    assert not len(wrong), "\n".join(
+        f"{first[i]:x}, {second[i]:x} -> {got[i]:x}, not {expected[i]:x}" for i in wrong[:8])
