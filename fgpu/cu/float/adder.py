@@ -98,9 +98,9 @@ class Adder(wiring.Component):
         # 7: rounding.
         guard, rest = total[_BELOW], total[:_BELOW].any()
         overflow = base == number.special_exponent - 1
-        m.d.sync += self.result.eq(packed(
+        m.d.comb += self.result.eq(s.later("packed", packed(
             s, number, sign=sign & ~(cancelled & opposite), base=base, significand=total[_BELOW + 1:],
-            up=guard & (rest | total[_BELOW + 1]), nan=nan, infinite=infinite | overflow, zero=zero))
+            up=guard & (rest | total[_BELOW + 1]), nan=nan, infinite=infinite | overflow, zero=zero)))
         return m
 
     def _significand(self, operand: Value) -> Value:

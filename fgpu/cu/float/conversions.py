@@ -50,9 +50,9 @@ class FromInteger(wiring.Component):
         # 6: whether it rounds up, 7: the number.
         below = width - number.precision
         up = s.later("up", value[below - 1] & (value[:below - 1].any() | value[below]))
-        m.d.sync += self.result.eq(packed(
+        m.d.comb += self.result.eq(s.later("packed", packed(
             s, number, sign=sign, base=base, significand=s.later("significand", value[below:]), up=up,
-            nan=Const(0, 1), infinite=Const(0, 1), zero=zero))
+            nan=Const(0, 1), infinite=Const(0, 1), zero=zero)))
         return m
 
 
@@ -93,5 +93,5 @@ class ToInteger(wiring.Component):
         value = (value | large.replicate(width)) & Cat((~small).replicate(width - 1), ~small & top)
         value = s.later("value", value ^ negative.replicate(width))
         carry = s.later("carry", negative & ~large)
-        m.d.sync += self.result.eq(value + carry)
+        m.d.comb += self.result.eq(s.later("integer", (value + carry)[:width]))
         return m

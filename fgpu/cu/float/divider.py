@@ -98,6 +98,6 @@ class Divider(wiring.Component):
             # A quotient that is normal never lies half way between two numbers.
             value = s.later("value", Mux(move, value[1:], value[:-1]), 2)
             up = value[0]
-        m.d.sync += self.result.eq(packed(
-            s, number, sign=sign, base=base, significand=value[1:], up=up, nan=nan, infinite=infinite, zero=zero))
+        m.d.comb += self.result.eq(s.later("packed", packed(
+            s, number, sign=sign, base=base, significand=value[1:], up=up, nan=nan, infinite=infinite, zero=zero)))
         return m

@@ -50,9 +50,9 @@ class Multiplier(wiring.Component):
         infinite |= s.later("overflow", base >= number.special_exponent - 1)
         if not number.subnormals:
             zero |= s.later("underflow", base < -1)
-        m.d.sync += self.result.eq(packed(
+        m.d.comb += self.result.eq(s.later("packed", packed(
             s, number, sign=sign, base=s.later("base", base), significand=product[1:], up=guard & (sticky | last),
-            nan=nan, infinite=infinite, zero=zero))
+            nan=nan, infinite=infinite, zero=zero)))
         return m
 
     def _product(self, s: Stages, a: Value, b: Value) -> Value:

@@ -49,7 +49,7 @@ class SquareRoot(wiring.Component):
         nan = s.later("nan", first.nan | (first.sign & ~first.zero), before)
         infinite, zero = s.later("infinite", first.infinite, before), s.later("zero", first.zero, before)
         # The root of a number never lies half way between two others.
-        m.d.sync += self.result.eq(packed(
+        m.d.comb += self.result.eq(s.later("packed", packed(
             s, number, sign=s.later("sign", first.sign, before), base=base, significand=root[1:], up=root[0],
-            nan=nan, infinite=infinite, zero=zero))
+            nan=nan, infinite=infinite, zero=zero)))
         return m

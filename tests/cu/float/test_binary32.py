@@ -76,7 +76,8 @@ def operands(op, seed, count=SAMPLE):
 def check(got, expected, *inputs):
     wrong = np.flatnonzero(got != expected)
     assert not len(wrong), f"{len(wrong)} of {len(got)} are wrong\n" + "\n".join(
-        f"{', '.join(f'{array[i]:08x}' for array in inputs)} -> {got[i]:08x}, not {expected[i]:08x}" for i in wrong[:8])
+        f"{', '.join(f'{array[i]:08x}' for array in inputs)} -> {got[i]:08x}, not {expected[i]:08x}"
+        for i in wrong[:8])
 
 
 @pytest.mark.parametrize("op", FloatOp, ids=lambda op: op.name)

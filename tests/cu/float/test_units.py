@@ -57,17 +57,19 @@ def test_lanes():
 
 
 def test_nothing_is_reset():
-    text = rtlil.convert(Lane(frozenset(FloatOp)), name="lane")
-    assert text.count("\\clk") > 100
-    assert text.count("\\rst") == 1      # the port that the top of a design always has
+    """Amaranth gives each module with registers a port ``rst``; it leads nowhere."""
+    lines = rtlil.convert(Lane(frozenset(FloatOp)), name="lane", emit_src=False).splitlines()
+    assert any("\\CLK \\clk" in line for line in lines)
+    assert all("wire" in line or "connect \\rst" in line for line in lines if "\\rst " in f"{line} ")
 
 
 def test_cores_differ_in_the_units_alone():
     """The ports, and so the rest of the core, do not depend on the operations."""
     without, with_one = FloatUnits(Config()), FloatUnits(Config(float_ops=frozenset({"fslt"})))
     assert without.signature == with_one.signature
-    texts = [rtlil.convert(component, name="units", emit_src=False) for component in (without, with_one)]
-    assert len(texts[0]) < len(texts[1]) / 2
+    texts = [rtlil.convert(component, name="units") for component in (without, with_one)]
+    assert "less" in texts[1]
+    assert "less" not in texts[0]
 
 
 @pytest.mark.parametrize(("family", "dsps"), [pytest.param("xc7", 2, marks=pytest.mark.long), ("ecp5", 4)])
