@@ -1,5 +1,7 @@
 """Emitting machine operations: picks immediate forms, folds constants, and knows which upper bits are clear."""
 
+from collections.abc import Sequence
+
 from fgpu.isa import Opcode, by_opcode
 
 from .mir import ARGUMENTS, COMMUTATIVE, ZERO, Callee, MachineBlock, MachineFunction, Op, Pseudo
@@ -69,15 +71,21 @@ class Builder:
         self.block.ops.append(Op(Pseudo.MOVE, dst, ARGUMENTS[number]))
         return dst
 
-    def give_back(self, register: int) -> None:
-        """Let ``register`` be the result of the routine."""
-        self.block.ops.append(Op(Pseudo.RESULT, rs=register))
+    def give_back(self, registers: Sequence[int]) -> None:
+        """Let ``registers``, two at most, be the results of the routine."""
+        rs, rt = [*registers, ZERO, ZERO][:2]
+        self.block.ops.append(Op(Pseudo.RESULT, rs=rs, rt=rt, imm=len(registers)))
 
-    def call(self, callee: Callee, arguments: list[int]) -> int:
-        """The result of a call of ``callee``."""
+    def call(self, callee: Callee, arguments: Sequence[int]) -> int:
+        """The first result of a call of ``callee``, if it has one."""
         dst = self.function.new_register()
-        rs, rt, rd = [*arguments, ZERO, ZERO, ZERO][:len(ARGUMENTS)]
-        self.block.ops.append(Op(Pseudo.CALL, dst, rs, rt, rd, callee.number, callee))
+        self.block.ops.append(Op(Pseudo.CALL, dst, imm=callee.number, callee=callee, arguments=tuple(arguments)))
+        return dst
+
+    def second(self, call: int) -> int:
+        """The second result of the call that returns ``call``."""
+        dst = self.function.new_register()
+        self.block.ops.append(Op(Pseudo.SECOND, dst, call))
         return dst
 
     def const(self, value: int) -> int:

@@ -1,9 +1,10 @@
 """Calls: of routines, compiler intrinsics and the work-item functions."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from fgpu.config import WORK_GROUP_MAX, Config
+from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
 from fgpu.isa import Opcode, by_opcode
 
 from .builder import Builder
@@ -12,11 +13,7 @@ from .memory import MemorySelector
 from .mir import ZERO, Callee
 from .refusals import unsupported_call
 
-__all__ = ["CallSelector", "Link"]
-
-Link = Callable[[str], Callee | None]
-"""The routine of a name, compiled into the program; None for another name."""
-
+__all__ = ["CallSelector"]
 
 _DIMENSIONS = 3
 _ID_BITS = (WORK_GROUP_MAX - 1).bit_length()
@@ -38,7 +35,7 @@ class CallSelector:
 
     def __init__(self, function: Function, module: Module, config: Config, builder: Builder,
                  value: Callable[[Value, Type], int], memory: MemorySelector, depth_of: Callable[[str], int],
-                 link: Link) -> None:
+                 callees: Mapping[str, Callee]) -> None:
         self.function = function
         self.module = module
         self.config = config
@@ -46,7 +43,7 @@ class CallSelector:
         self.value = value
         self.memory = memory
         self.depth_of = depth_of
-        self.link = link
+        self.callees = callees
 
     def both(self, call: Instruction) -> tuple[int, int]:
         """Registers of the first two arguments."""
@@ -55,7 +52,7 @@ class CallSelector:
     def call(self, call: Instruction) -> int | None:
         """The result of a call, if it has one."""
         callee = call.detail
-        if (linked := self.link(callee)) is not None:
+        if (linked := self.callees.get(callee)) is not None:
             arguments = [self.value(operand, type) for operand, type in zip(call.operands, call.types, strict=True)]
             return self.builder.call(linked, arguments)
         if callee.startswith(_IGNORED):
@@ -76,7 +73,7 @@ class CallSelector:
             return self.atomic(call, builtin, is_signed=callee.endswith("i"))
         handler: Callable[[Instruction], int] | None = getattr(self, f"call_{builtin}", None)
         if handler is None:
-            raise unsupported_call(self.function, call, builtin, self.module.functions)
+            raise unsupported_call(self.function, call, builtin)
         return handler(call)
 
     def atomic(self, call: Instruction, name: str, is_signed: bool) -> int:
@@ -169,6 +166,26 @@ class CallSelector:
         limit = b.const((1 << call.type.bits) - 1)
         return b.select(b.less(total, limit, is_signed=False), False, total, limit)
 
+    def signed_saturation(self, call: Instruction, adds: bool) -> int:
+        """Of words: where the result's sign is wrong, the end of the range with the other one."""
+        b, bits = self.builder, call.type.bits
+        x, y = (b.sign_extended(register, bits) for register in self.both(call))
+        result = b.add(x, y) if adds else b.sub(x, y)
+        if bits < WORD_BITS:
+            lowest, highest = b.const(-1 << bits - 1), b.const((1 << bits - 1) - 1)
+            result = b.select(b.less(result, lowest, is_signed=True), False, lowest, result)
+            return b.select(b.less(highest, result, is_signed=True), False, highest, result)
+        changed = b.xor(x, result)
+        other = b.xor(y, result) if adds else b.xor(x, y)
+        limit = b.xor(b.sra(result, b.const(WORD_BITS - 1)), b.const(-1 << WORD_BITS - 1))
+        return b.select(b.less(b.and_(changed, other), ZERO, is_signed=True), False, limit, result)
+
+    def call_sadd_sat(self, call: Instruction) -> int:
+        return self.signed_saturation(call, adds=True)
+
+    def call_ssub_sat(self, call: Instruction) -> int:
+        return self.signed_saturation(call, adds=False)
+
     def call_bswap(self, call: Instruction) -> int:
         b, bits = self.builder, call.type.bits
         x = self.value(call.operands[0], call.type)
@@ -191,11 +208,14 @@ class CallSelector:
     # -- the index space ---------------------------------------------------------------------------------
 
     def query(self, call: Instruction, outside: int, build: Callable[[int], int]) -> int:
-        """``build`` for the constant dimension of the call; ``outside`` for a dimension beyond the third."""
-        dimension = call.operands[0]
-        if not isinstance(dimension, Constant) or dimension.value is None:
-            raise self.function.error("the dimension of a work-item function must be a constant", call)
-        return build(dimension.value) if dimension.value in range(_DIMENSIONS) else self.builder.const(outside)
+        """``build`` for the dimension of the call; ``outside`` for one beyond the third."""
+        b, dimension = self.builder, call.operands[0]
+        if isinstance(dimension, Constant) and dimension.value is not None:
+            return build(dimension.value) if dimension.value in range(_DIMENSIONS) else b.const(outside)
+        asked, result = self.value(dimension, call.types[0]), b.const(outside)
+        for number in range(_DIMENSIONS):
+            result = b.select(b.xor(asked, b.const(number)), True, build(number), result)
+        return result
 
     def runtime(self, opcode: Opcode, dimension: int, bits: int = 32) -> int:
         return self.builder.note(self.builder.emit(opcode, imm=dimension), bits)

@@ -7,7 +7,7 @@ from fgpu.config import ATOMICS, Config
 from fgpu.errors import CompileError
 from fgpu.isa import Opcode, decode
 
-from .frontend import compile_to_ir
+from .frontend import builtins, compile_to_ir
 from .image import Image, Kernel, Parameter
 from .ir import Function, Module
 from .program import Program
@@ -29,7 +29,7 @@ def compile_opencl(source: str, *, filename: str = "<opencl>", options: Sequence
     Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported.
     """
     config = config or Config(atomics=ATOMICS)
-    module = compile_to_ir(source, filename, options)
+    module = compile_to_ir(source, filename, options, library=builtins())
     functions = [function for function in module.functions.values() if function.is_kernel]
     if not functions:
         raise CompileError(f"{filename}: there is no __kernel function in this program")

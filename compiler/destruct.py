@@ -24,32 +24,36 @@ def destruct(function: MachineFunction) -> None:
             arrivals.append(_move(phi.dst, passage))
         block.phis = []
         block.ops[:0] = arrivals
+    second = {op.rs: op.dst for block in function.blocks.values() for op in block.ops if op.opcode is Pseudo.SECOND}
     for block in function.blocks.values():
-        ops = []
+        ops: list[Op] = []
         for op in block.ops:
             if op.is_tied:
                 assert op.dst is not None
                 ops.append(_move(op.dst, op.rd))
                 op.rd = op.dst
             if op.opcode is Pseudo.CALL:
-                _pass_arguments(op, ops)
+                _pass_values(op, second.get(op.dst), ops)
             elif op.opcode is Pseudo.RESULT:
-                ops += [_move(ARGUMENTS[0], op.rs), Op(Pseudo.RESULT, rs=ARGUMENTS[0])]
-            else:
+                results = list(zip(ARGUMENTS, (op.rs, op.rt)[:op.imm], strict=False))
+                ops += [_move(register, source) for register, source in results]
+                rs, rt = [*(register for register, _ in results), ZERO, ZERO][:2]
+                ops.append(Op(Pseudo.RESULT, rs=rs, rt=rt))
+            elif op.opcode is not Pseudo.SECOND:
                 ops.append(op)
         block.ops = ops
 
 
-def _pass_arguments(call: Op, ops: list[Op]) -> None:
+def _pass_values(call: Op, second: int | None, ops: list[Op]) -> None:
     """A call reads and writes the registers that its routine does."""
     assert call.callee is not None
-    assert call.dst is not None
-    count = call.callee.parameters
-    sources = (call.rs, call.rt, call.rd)[:count]
-    ops += [_move(register, source) for register, source in zip(ARGUMENTS, sources, strict=False)]
-    rs, rt, rd = [*ARGUMENTS[:count], ZERO, ZERO, ZERO][:len(ARGUMENTS)]
-    ops.append(Op(Pseudo.CALL, ARGUMENTS[0], rs, rt, rd, call.imm, call.callee))
-    ops.append(_move(call.dst, ARGUMENTS[0]))
+    registers = ARGUMENTS[:len(call.arguments)]
+    ops += [_move(register, source) for register, source in zip(registers, call.arguments, strict=True)]
+    ops.append(Op(Pseudo.CALL, ARGUMENTS[0], imm=call.imm, callee=call.callee, arguments=registers))
+    if second is not None:
+        ops.append(_move(second, ARGUMENTS[1]))
+    if call.dst is not None:
+        ops.append(_move(call.dst, ARGUMENTS[0]))
 
 
 def _move(dst: int, source: int) -> Op:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from .inline import inline_call
 from .ir import Block, Constant, Function, Instruction, Local, Type, Value, integer
 from .routines import is_called, routine
-from .wide import high_products
 
-__all__ = ["expand"]
+__all__ = ["expand", "expand_switches"]
 
 _WORD = integer(32)
 _DIVISIONS = ("udiv", "sdiv", "urem", "srem")
@@ -19,9 +18,6 @@ _serial = itertools.count()
 
 def expand(function: Function) -> None:
     """Rewrite ``function`` in place so that only operations remain that the machine has."""
-    high_products(function)
-    for block in list(function.blocks.values()):
-        _expand_switch(function, block)
     for block in list(function.blocks.values()):
         block.instructions = list(_Expansion(block).instructions())
     uses = Counter(i.detail for i in function.instructions() if i.op == "call")
@@ -32,8 +28,13 @@ def expand(function: Function) -> None:
                 block = inline_call(function, block, call, callee)
 
 
+def expand_switches(function: Function) -> None:
+    """Turn every switch into a chain of comparisons."""
+    for block in list(function.blocks.values()):
+        _expand_switch(function, block)
+
+
 def _expand_switch(function: Function, block: Block) -> None:
-    """A switch becomes a chain of comparisons."""
     switch = block.terminator
     if switch.op != "switch":
         return

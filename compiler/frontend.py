@@ -8,9 +8,10 @@ from pathlib import Path
 from fgpu.errors import CompileError, ToolError
 
 from .ir import Module
+from .library import SOURCES, bitcode_files
 from .reader import read_module
 
-__all__ = ["HEADER", "compile_to_ir"]
+__all__ = ["HEADER", "builtins", "compile_to_ir"]
 
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
@@ -30,6 +31,8 @@ _CLANG = (
     "-fno-builtin", "-mllvm", "-disable-loop-idiom-all",
     # One load of a vector is better than a load of each element.
     "-mllvm", "-disable-vector-combine",
+    # The functions of chapter 6.12 are declared when they are looked up.
+    "-Xclang", "-fdeclare-opencl-builtins",
     # Everything is inlined: a call would cost more than the wavefront's time for most bodies.
     "-mllvm", "-inline-threshold=100000", "-mllvm", "-inlinecold-threshold=100000",
     # Closed forms of loops are computed in integers wider than a register.
@@ -41,14 +44,25 @@ _CLANG = (
 )
 
 
-def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2") -> Module:
-    """Run clang on ``source``; its errors become a :class:`~fgpu.errors.CompileError`."""
+def builtins() -> list[Path]:
+    """The built-in functions, to link programs with."""
+    return bitcode_files([*_CLANG, "-O1", "-Wno-tautological-constant-out-of-range-compare", "-o", "-", "-"])
+
+
+def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2",
+                  library: Sequence[Path] | None = None) -> Module:
+    """Run clang on ``source`` and link what it calls of ``library``.
+
+    Its errors become a :class:`~fgpu.errors.CompileError`.
+    """
     for option in options:
         if not option.startswith(_USER_OPTIONS):
             raise CompileError(f"option {option!r} is not accepted; use {', '.join(_USER_OPTIONS)}")
     name = filename.replace("\\", "\\\\").replace('"', '\\"')
+    files = [] if library is None else library
+    linked = [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]
     try:
-        run = subprocess.run([*_CLANG, optimization, *options, "-o", "-", "-"], capture_output=True,
+        run = subprocess.run([*_CLANG, optimization, *linked, *options, "-o", "-", "-"], capture_output=True,
                              input=f'#line 1 "{name}"\n{source}'.encode(),
                              timeout=_TIMEOUT_SECONDS, check=False)
     except OSError as error:
@@ -61,4 +75,4 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
             raise CompileError(message)
         raise ToolError(f"clang failed with status {run.returncode}: {message or 'no message'}; "
                         "is the ziglang package installed?")
-    return read_module(run.stdout, own_headers=(HEADER.name,))
+    return read_module(run.stdout, own_headers=(HEADER.name, "builtins.h", *SOURCES))

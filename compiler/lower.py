@@ -1,18 +1,18 @@
 """Instruction selection: IR of one kernel to machine operations on virtual registers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from fgpu.config import Config
 from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
 from fgpu.isa import Opcode
 
 from .builder import Builder
-from .calls import CallSelector, Link
+from .calls import CallSelector
 from .cfg import Flow
 from .conditions import Condition, ConditionSelector
 from .ir import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value
 from .memory import GLOBAL_SPACES, MemorySelector
-from .mir import ZERO, MachineBlock, MachineFunction, Phi
+from .mir import ZERO, Callee, MachineBlock, MachineFunction, Phi
 from .refusals import check_function, unsupported_instruction
 
 __all__ = ["lower"]
@@ -24,12 +24,13 @@ _BINARY = {
 
 
 class _Lowering:
-    def __init__(self, function: Function, module: Module, config: Config, link: Link) -> None:
+    def __init__(self, function: Function, module: Module, config: Config, callees: Mapping[str, Callee]) -> None:
         self.function = function
         self.module = module
         self.config = config
         self.flow = Flow({name: block.successors for name, block in function.blocks.items()})
         self.machine = MachineFunction(function.name)
+        self.machine.private_words = max((callee.scratchpad for callee in callees.values()), default=0)
         self.builder = Builder(self.machine)
         self.values: dict[str, int] = {}
         self.definitions: dict[str, Instruction] = {}
@@ -45,7 +46,7 @@ class _Lowering:
         self.definitions.pop("", None)
         self.memory = MemorySelector(function, self.builder, self.value, self.definitions, self.users, self.depth_of)
         self.calls = CallSelector(function, module, config, self.builder, self.value, self.memory,
-                                  self.depth_of, link)
+                                  self.depth_of, callees)
         self.conditions = ConditionSelector(self.builder, self.value, self.definitions, self.depth_of)
 
     def run(self) -> MachineFunction:
@@ -298,18 +299,22 @@ class _Lowering:
     def op_ret(self, instruction: Instruction) -> None:
         """The block has no successor; a routine returns something, too."""
         if not self.function.is_kernel:
-            self.builder.give_back(self.value(instruction.operands[0], instruction.types[0]))
+            self.builder.give_back([self.value(operand, type) for operand, type in zip(
+                instruction.operands, instruction.types, strict=True)])
 
     def op_unreachable(self, instruction: Instruction) -> None:
         """The block has no successor; that is all."""
+
+    def op_second(self, instruction: Instruction) -> int:
+        return self.builder.second(self.value(instruction.operands[0], instruction.types[0]))
 
     def op_call(self, instruction: Instruction) -> int | None:
         return self.calls.call(instruction)
 
 
-def lower(function: Function, module: Module, config: Config, link: Link) -> MachineFunction:
+def lower(function: Function, module: Module, config: Config, callees: Mapping[str, Callee]) -> MachineFunction:
     """Select instructions for ``function`` of ``module``; raises CompileError for what the hardware cannot do.
 
-    ``link`` says of a routine that stands in a call what the call needs to know.
+    ``callees`` has the functions that it calls, compiled, by name.
     """
-    return _Lowering(function, module, config, link).run()
+    return _Lowering(function, module, config, callees).run()

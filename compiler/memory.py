@@ -51,18 +51,11 @@ class MemorySelector:
         self.users = users
         self.depth_of = depth_of
         self.private: dict[str, Private] = {}
-        self.wide: dict[str, list[int]] = {}    # words of loads that are only stored again
 
     # -- global memory ---------------------------------------------------------------------------------
 
     def load(self, instruction: Instruction) -> int:
         pointer, type = instruction.operands[0], instruction.type
-        if type.size > _WORD:
-            self.wide[instruction.name] = [
-                self._private_load(place, _WORD) if isinstance(place, Private)
-                else self.builder.emit(Opcode.LW, rs=place[1], rt=place[0])
-                for place in self._words(instruction, pointer, instruction.types[0], type.size)]
-            return ZERO
         size = self._element_size(instruction, type, instruction.types[0])
         if instruction.types[0].space == PRIVATE_SPACE:
             return self._private_load(self._private_access(instruction, pointer, size), size)
@@ -105,9 +98,6 @@ class MemorySelector:
             content = (stored.value % (1 << 8 * size)).to_bytes(size, "little")
             self._private_constants(self._private_access(instruction, pointer, size), content)
             return
-        if instruction.types[0].size > _WORD:
-            self._store_wide(instruction)
-            return
         size = self._element_size(instruction, instruction.types[0], instruction.types[1])
         data = self.value(stored, instruction.types[0])
         if instruction.types[1].space == PRIVATE_SPACE:
@@ -115,31 +105,6 @@ class MemorySelector:
             return
         base, index = self.address(pointer, size)
         self.builder.effect(_STORES[size], rs=index, rt=base, rd=data)
-
-    def _store_wide(self, store: Instruction) -> None:
-        """Store a constant or what a load brought of more than a word, a word at a time."""
-        stored, pointer = store.operands
-        places = self._words(store, pointer, store.types[1], store.types[0].size)
-        if isinstance(stored, Constant) and stored.value is not None:
-            values = [self.builder.const(stored.value >> 32 * number) for number in range(len(places))]
-        else:
-            assert isinstance(stored, Local)
-            values = self.wide[stored.name]
-        for value, place in zip(values, places, strict=True):
-            if isinstance(place, Private):
-                self._private_store(place, value, _WORD)
-            else:
-                self.builder.effect(Opcode.SW, rs=place[1], rt=place[0], rd=value)
-
-    def _words(self, at: Instruction, pointer: Value, type: Type, size: int) -> list[Private | tuple[int, int]]:
-        """Where the words of an access of ``size`` bytes are: in private memory, or as base and index."""
-        if type.space == PRIVATE_SPACE:
-            place = self._private_access(at, pointer, _WORD)
-            return [replace(place, offset=place.offset + byte // place.unit) for byte in range(0, size, _WORD)]
-        if at.align < _WORD:
-            raise self.function.error(f"access to {size} bytes that may not be aligned is not supported", at)
-        base, index = self.address(pointer, _WORD)
-        return [(base, self.builder.add(index, self.builder.const(word))) for word in range(size // _WORD)]
 
     def _element_size(self, at: Instruction, type: Type, pointer: Type) -> int:
         size = type.size

@@ -13,8 +13,8 @@ __all__ = ["ARGUMENTS", "COMMUTATIVE", "ZERO", "Callee", "MachineBlock", "Machin
 ZERO = 0
 """The register that is always zero. Virtual registers start at 32; before allocation the only physical ones are this
 one and those in which calls pass values."""
-ARGUMENTS = (1, 2, 3)
-"""The registers of a routine's arguments; it returns its result in the first."""
+ARGUMENTS = (1, 2, 3, 4, 5, 6, 7, 8)
+"""The registers of a routine's arguments; it returns its result in the first, or in the first two."""
 
 
 COMMUTATIVE = frozenset({Opcode.ADD, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.MUL, Opcode.NOR})
@@ -26,24 +26,32 @@ class Pseudo(enum.Enum):
 
     MOVE = "move"   # dst = rs
     CONST = "const"  # dst = imm, any 32 bits
-    CALL = "call"   # dst = callee (its number also in imm) of rs, rt, rd
-    RESULT = "result"   # rs is what a routine returns
+    CALL = "call"   # dst = callee (its number also in imm) of arguments
+    SECOND = "second"   # dst = the second result of the call whose first is rs
+    RESULT = "result"   # rs and rt are what a routine returns
 
 
 @dataclass(frozen=True)
 class Callee:
-    """A compiled routine: its number in the program, its parameters, and the registers that it may change."""
+    """A compiled routine: its number in the program, its parameters, and the registers that it may change.
+
+    ``is_pure``: all that it does is to return results, which depend on the arguments only. ``scratchpad`` is the first
+    word that neither it nor what it calls uses, ``depth`` the return addresses that it needs at once.
+    """
 
     number: int
     parameters: int
     clobbers: frozenset[int]
+    is_pure: bool = True
+    scratchpad: int = 0
+    depth: int = 1
 
 
 @dataclass(eq=False)
 class Op:
     """One operation. ``rd`` is the register that the rd field *reads*: the value of a store, the
     comparand of a branch, or the old value of a tied destination (macc, movn, movz). ``callee`` is
-    what a call calls."""
+    what a call calls, with ``arguments``."""
 
     opcode: Opcode | Pseudo
     dst: int | None = None
@@ -52,11 +60,12 @@ class Op:
     rd: int = ZERO
     imm: int = 0
     callee: Callee | None = None
+    arguments: tuple[int, ...] = ()
 
     @property
     def uses(self) -> list[int]:
         """Registers that this operation reads, without the one that is zero."""
-        return [register for register in (self.rs, self.rt, self.rd) if register]
+        return [register for register in (self.rs, self.rt, self.rd, *self.arguments) if register]
 
     @property
     def clobbers(self) -> frozenset[int]:
@@ -75,7 +84,7 @@ class Op:
     def is_pure(self) -> bool:
         """Whether the result depends on the operands only, so that it may be moved, shared or dropped."""
         if isinstance(self.opcode, Pseudo):
-            return self.dst is not None
+            return self.dst is not None and (self.callee is None or self.callee.is_pure)
         return self.dst is not None and by_opcode[self.opcode].unit not in (Unit.MEMORY, Unit.ATOMIC, Unit.SCRATCHPAD)
 
     @property
@@ -91,6 +100,7 @@ class Op:
     def substitute(self, change: Callable[[int], int]) -> None:
         """Replace the registers that the operation reads."""
         self.rs, self.rt, self.rd = (change(r) if r else r for r in (self.rs, self.rt, self.rd))
+        self.arguments = tuple(change(r) if r else r for r in self.arguments)
 
 
 @dataclass(eq=False)

@@ -1,10 +1,12 @@
-/* What OpenCL C on FGPU has beyond the language itself. Included before every program. */
+/* What OpenCL C on FGPU has beyond the language itself. Included before every program.
+
+   The functions of chapter 6.12 are declared by clang and defined in builtins/, from where they are linked. */
 #ifndef FGPU_OPENCL_H
 #define FGPU_OPENCL_H
 
 #define __FGPU__ 1
-#define FGPU_OVERLOAD __attribute__((overloadable, always_inline))
-#define FGPU_QUERY __attribute__((const, overloadable))
+#define __EMBEDDED_PROFILE__ 1
+#define __opencl_c_named_address_space_builtins 1
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;
@@ -14,6 +16,7 @@ typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
 typedef __INTPTR_TYPE__ intptr_t;
 typedef __UINTPTR_TYPE__ uintptr_t;
+typedef uint cl_mem_fence_flags;
 
 #define FGPU_VECTORS(type) \
     typedef type type##2 __attribute__((ext_vector_type(2))); \
@@ -22,7 +25,7 @@ typedef __UINTPTR_TYPE__ uintptr_t;
     typedef type type##8 __attribute__((ext_vector_type(8))); \
     typedef type type##16 __attribute__((ext_vector_type(16)));
 FGPU_VECTORS(char) FGPU_VECTORS(uchar) FGPU_VECTORS(short) FGPU_VECTORS(ushort) FGPU_VECTORS(int) FGPU_VECTORS(uint)
-FGPU_VECTORS(float)
+FGPU_VECTORS(long) FGPU_VECTORS(ulong) FGPU_VECTORS(float)
 #undef FGPU_VECTORS
 
 #define NULL ((void *)0)
@@ -38,34 +41,43 @@ FGPU_VECTORS(float)
 #define INT_MAX 2147483647
 #define INT_MIN (-2147483647 - 1)
 #define UINT_MAX 0xffffffffU
+#define LONG_MAX 0x7fffffffffffffffL
+#define LONG_MIN (-0x7fffffffffffffffL - 1)
+#define ULONG_MAX 0xffffffffffffffffUL
 
-/* The work-item's place in the index space: instructions of the machine. The dimension must be a constant. */
-size_t FGPU_QUERY get_global_id(uint dimension);
-size_t FGPU_QUERY get_local_id(uint dimension);
-size_t FGPU_QUERY get_group_id(uint dimension);
-size_t FGPU_QUERY get_global_size(uint dimension);
-size_t FGPU_QUERY get_local_size(uint dimension);
-size_t FGPU_QUERY get_global_offset(uint dimension);
-uint FGPU_QUERY get_work_dim(void);
-static inline size_t FGPU_OVERLOAD get_num_groups(uint dimension)
-{ return get_global_size(dimension) / get_local_size(dimension); }
+#define INFINITY (__builtin_inff())
+#define HUGE_VALF INFINITY
+#define NAN (__builtin_nanf(""))
+#define FLT_DIG 6
+#define FLT_MANT_DIG 24
+#define FLT_MAX_10_EXP +38
+#define FLT_MAX_EXP +128
+#define FLT_MIN_10_EXP -37
+#define FLT_MIN_EXP -125
+#define FLT_RADIX 2
+#define FLT_MAX 0x1.fffffep127f
+#define FLT_MIN 0x1.0p-126f
+#define FLT_EPSILON 0x1.0p-23f
+#define MAXFLOAT FLT_MAX
+#define FP_ILOGB0 INT_MIN
+#define FP_ILOGBNAN INT_MIN
+#define M_E_F 2.71828182845904523536f
+#define M_LOG2E_F 1.44269504088896340736f
+#define M_LOG10E_F 0.43429448190325182765f
+#define M_LN2_F 0.69314718055994530942f
+#define M_LN10_F 2.30258509299404568402f
+#define M_PI_F 3.14159265358979323846f
+#define M_PI_2_F 1.57079632679489661923f
+#define M_PI_4_F 0.78539816339744830962f
+#define M_1_PI_F 0.31830988618379067154f
+#define M_2_PI_F 0.63661977236758134308f
+#define M_2_SQRTPI_F 1.12837916709551257390f
+#define M_SQRT2_F 1.41421356237309504880f
+#define M_SQRT1_2_F 0.70710678118654752440f
 
-/* Atomic operations on words of global memory, where the hardware has them. Local memory is refused later. */
-#define FGPU_ATOMIC(name, type) \
-    type __attribute__((overloadable)) name(volatile __global type *address, type operand); \
-    type __attribute__((overloadable)) name(volatile __local type *address, type operand);
-#define FGPU_ATOMICS(name) FGPU_ATOMIC(name, int) FGPU_ATOMIC(name, uint)
-FGPU_ATOMICS(atomic_add) FGPU_ATOMICS(atomic_sub) FGPU_ATOMICS(atomic_xchg) FGPU_ATOMICS(atomic_min)
-FGPU_ATOMICS(atomic_max) FGPU_ATOMICS(atomic_and) FGPU_ATOMICS(atomic_or) FGPU_ATOMICS(atomic_xor)
-FGPU_ATOMIC(atomic_xchg, float)
-#undef FGPU_ATOMICS
-#undef FGPU_ATOMIC
-#define FGPU_ATOMIC(space, type) \
-    type __attribute__((overloadable)) atomic_inc(volatile space type *address); \
-    type __attribute__((overloadable)) atomic_dec(volatile space type *address); \
-    type __attribute__((overloadable)) atomic_cmpxchg(volatile space type *address, type expected, type value);
-FGPU_ATOMIC(__global, int) FGPU_ATOMIC(__global, uint) FGPU_ATOMIC(__local, int) FGPU_ATOMIC(__local, uint)
-#undef FGPU_ATOMIC
+#define CLK_LOCAL_MEM_FENCE 1
+#define CLK_GLOBAL_MEM_FENCE 2
+
 /* The names of OpenCL 1.0 and its extensions. */
 #define atom_add atomic_add
 #define atom_sub atomic_sub
@@ -81,140 +93,56 @@ FGPU_ATOMIC(__global, int) FGPU_ATOMIC(__global, uint) FGPU_ATOMIC(__local, int)
 #define cl_khr_global_int32_base_atomics 1
 #define cl_khr_global_int32_extended_atomics 1
 
-/* Refused, but with a message of our own instead of clang's about an undeclared function. */
-void __attribute__((convergent, overloadable)) barrier(uint flags);
-void __attribute__((overloadable)) mem_fence(uint flags);
-void __attribute__((overloadable)) read_mem_fence(uint flags);
-void __attribute__((overloadable)) write_mem_fence(uint flags);
-#define CLK_LOCAL_MEM_FENCE 1
-#define CLK_GLOBAL_MEM_FENCE 2
-
-/* Integer functions (OpenCL 1.2, 6.12.3), for each of the six types. */
-#define FGPU_INTEGER(type, utype, bits) \
-    static inline type FGPU_OVERLOAD min(type a, type b) { return a < b ? a : b; } \
-    static inline type FGPU_OVERLOAD max(type a, type b) { return a > b ? a : b; } \
-    static inline type FGPU_OVERLOAD clamp(type x, type low, type high) { return min(max(x, low), high); } \
-    static inline utype FGPU_OVERLOAD abs(type x) { return (utype)(x < (type)0 ? (utype)-(utype)x : (utype)x); } \
-    static inline utype FGPU_OVERLOAD abs_diff(type a, type b) \
-    { return a > b ? (utype)((utype)a - (utype)b) : (utype)((utype)b - (utype)a); } \
-    static inline type FGPU_OVERLOAD rotate(type x, type n) \
-    { return (type)(((utype)x << (n & (bits - 1))) | ((utype)x >> ((bits - n) & (bits - 1)))); } \
-    static inline type FGPU_OVERLOAD popcount(type x) { return (type)__builtin_popcount((uint)(utype)x); } \
-    static inline type FGPU_OVERLOAD clz(type x) \
-    { return (type)((utype)x ? __builtin_clz((uint)(utype)x) - (32 - bits) : bits); }
-FGPU_INTEGER(char, uchar, 8)
-FGPU_INTEGER(uchar, uchar, 8)
-FGPU_INTEGER(short, ushort, 16)
-FGPU_INTEGER(ushort, ushort, 16)
-FGPU_INTEGER(int, uint, 32)
-FGPU_INTEGER(uint, uint, 32)
-#undef FGPU_INTEGER
-
-static inline uint FGPU_OVERLOAD mul_hi(uint a, uint b)
-{
-    uint al = a & 0xffff, ah = a >> 16, bl = b & 0xffff, bh = b >> 16;
-    uint middle = ah * bl + (al * bl >> 16);
-    return ah * bh + (middle >> 16) + ((al * bh + (middle & 0xffff)) >> 16);
-}
-static inline int FGPU_OVERLOAD mul_hi(int a, int b)
-{ return (int)(mul_hi((uint)a, (uint)b) - (a < 0 ? (uint)b : 0u) - (b < 0 ? (uint)a : 0u)); }
-static inline uint FGPU_OVERLOAD mad_hi(uint a, uint b, uint c) { return mul_hi(a, b) + c; }
-static inline int FGPU_OVERLOAD mad_hi(int a, int b, int c) { return mul_hi(a, b) + c; }
-
-static inline int FGPU_OVERLOAD mul24(int a, int b) { return a * b; }
-static inline uint FGPU_OVERLOAD mul24(uint a, uint b) { return a * b; }
-static inline int FGPU_OVERLOAD mad24(int a, int b, int c) { return a * b + c; }
-static inline uint FGPU_OVERLOAD mad24(uint a, uint b, uint c) { return a * b + c; }
-
-/* Floating-point functions (OpenCL 1.2, 6.12.2 and 6.12.6), each correctly rounded; conversions round towards zero. */
-#define INFINITY (__builtin_inff())
-#define NAN (__builtin_nanf(""))
-#define FLT_MAX 0x1.fffffep127f
-#define FLT_MIN 0x1.0p-126f
-#define FLT_EPSILON 0x1.0p-23f
-#define MAXFLOAT FLT_MAX
-#define HUGE_VALF INFINITY
-
-#define FGPU_AS(from, to) static inline to FGPU_OVERLOAD as_##to(from x) { return __builtin_astype(x, to); }
-FGPU_AS(float, int) FGPU_AS(uint, int) FGPU_AS(int, int)
-FGPU_AS(float, uint) FGPU_AS(int, uint) FGPU_AS(uint, uint)
-FGPU_AS(int, float) FGPU_AS(uint, float) FGPU_AS(float, float)
-#undef FGPU_AS
-
-#define FGPU_FLOAT(type) \
-    static inline type FGPU_OVERLOAD fabs(type x) { return __builtin_elementwise_abs(x); } \
-    static inline type FGPU_OVERLOAD sqrt(type x) { return __builtin_elementwise_sqrt(x); } \
-    static inline type FGPU_OVERLOAD fma(type a, type b, type c) { return __builtin_elementwise_fma(a, b, c); } \
-    static inline type FGPU_OVERLOAD mad(type a, type b, type c) { return a * b + c; } \
-    static inline type FGPU_OVERLOAD trunc(type x) { return __builtin_elementwise_trunc(x); } \
-    static inline type FGPU_OVERLOAD floor(type x) { return __builtin_elementwise_floor(x); } \
-    static inline type FGPU_OVERLOAD ceil(type x) { return __builtin_elementwise_ceil(x); } \
-    static inline type FGPU_OVERLOAD round(type x) { return __builtin_elementwise_round(x); } \
-    static inline type FGPU_OVERLOAD rint(type x) { return __builtin_elementwise_rint(x); } \
-    static inline type FGPU_OVERLOAD copysign(type x, type y) { return __builtin_elementwise_copysign(x, y); } \
-    static inline type FGPU_OVERLOAD fmin(type a, type b) { return __builtin_elementwise_minimumnum(a, b); } \
-    static inline type FGPU_OVERLOAD fmax(type a, type b) { return __builtin_elementwise_maximumnum(a, b); } \
-    static inline type FGPU_OVERLOAD fdim(type x, type y) { return fmax(x - y, (type)0.0f); } \
-    static inline type FGPU_OVERLOAD mix(type x, type y, type a) { return x + (y - x) * a; }
-FGPU_FLOAT(float) FGPU_FLOAT(float2) FGPU_FLOAT(float3) FGPU_FLOAT(float4) FGPU_FLOAT(float8) FGPU_FLOAT(float16)
-#undef FGPU_FLOAT
-static inline float FGPU_OVERLOAD min(float a, float b) { return b < a ? b : a; }
-static inline float FGPU_OVERLOAD max(float a, float b) { return a < b ? b : a; }
-static inline float FGPU_OVERLOAD clamp(float x, float low, float high) { return fmin(fmax(x, low), high); }
-static inline int FGPU_OVERLOAD isnan(float x) { return x != x; }
-static inline int FGPU_OVERLOAD isinf(float x) { return as_uint(x) << 1 == 0xff000000; }
-static inline int FGPU_OVERLOAD isfinite(float x) { return as_uint(x) << 1 < 0xff000000; }
-static inline int FGPU_OVERLOAD isnormal(float x) { return (as_uint(x) << 1) - 0x01000000 < 0xfe000000; }
-static inline int FGPU_OVERLOAD signbit(float x) { return as_int(x) < 0; }
-static inline int FGPU_OVERLOAD isequal(float a, float b) { return a == b; }
-static inline int FGPU_OVERLOAD isnotequal(float a, float b) { return a != b; }
-static inline int FGPU_OVERLOAD isless(float a, float b) { return a < b; }
-static inline int FGPU_OVERLOAD islessequal(float a, float b) { return a <= b; }
-static inline int FGPU_OVERLOAD isgreater(float a, float b) { return a > b; }
-static inline int FGPU_OVERLOAD isgreaterequal(float a, float b) { return a >= b; }
-static inline int FGPU_OVERLOAD islessgreater(float a, float b) { return a < b || a > b; }
-static inline int FGPU_OVERLOAD isordered(float a, float b) { return a == a && b == b; }
-static inline int FGPU_OVERLOAD isunordered(float a, float b) { return a != a || b != b; }
-
-/* Conversions between the scalar types; those with _sat differ only for integers, as those from floats saturate. */
-#define FGPU_CONVERT(to) \
-    static inline to FGPU_OVERLOAD convert_##to(char x) { return (to)x; } \
-    static inline to FGPU_OVERLOAD convert_##to(uchar x) { return (to)x; } \
-    static inline to FGPU_OVERLOAD convert_##to(short x) { return (to)x; } \
-    static inline to FGPU_OVERLOAD convert_##to(ushort x) { return (to)x; } \
-    static inline to FGPU_OVERLOAD convert_##to(int x) { return (to)x; } \
-    static inline to FGPU_OVERLOAD convert_##to(uint x) { return (to)x; } \
-    static inline to FGPU_OVERLOAD convert_##to(float x) { return (to)x; }
-FGPU_CONVERT(char) FGPU_CONVERT(uchar) FGPU_CONVERT(short) FGPU_CONVERT(ushort) FGPU_CONVERT(int) FGPU_CONVERT(uint)
-FGPU_CONVERT(float)
-#undef FGPU_CONVERT
-
-/* The same for vectors. */
-#define convert_int2(x) __builtin_convertvector((x), int2)
-#define convert_int3(x) __builtin_convertvector((x), int3)
-#define convert_int4(x) __builtin_convertvector((x), int4)
-#define convert_int8(x) __builtin_convertvector((x), int8)
-#define convert_int16(x) __builtin_convertvector((x), int16)
-#define convert_uint2(x) __builtin_convertvector((x), uint2)
-#define convert_uint3(x) __builtin_convertvector((x), uint3)
-#define convert_uint4(x) __builtin_convertvector((x), uint4)
-#define convert_uint8(x) __builtin_convertvector((x), uint8)
-#define convert_uint16(x) __builtin_convertvector((x), uint16)
-#define convert_float2(x) __builtin_convertvector((x), float2)
-#define convert_float3(x) __builtin_convertvector((x), float3)
-#define convert_float4(x) __builtin_convertvector((x), float4)
-#define convert_float8(x) __builtin_convertvector((x), float8)
-#define convert_float16(x) __builtin_convertvector((x), float16)
+/* Reinterpretation (6.2.4.2). */
+#define as_char(x) __builtin_astype((x), char)
+#define as_char2(x) __builtin_astype((x), char2)
+#define as_char3(x) __builtin_astype((x), char3)
+#define as_char4(x) __builtin_astype((x), char4)
+#define as_char8(x) __builtin_astype((x), char8)
+#define as_char16(x) __builtin_astype((x), char16)
+#define as_uchar(x) __builtin_astype((x), uchar)
+#define as_uchar2(x) __builtin_astype((x), uchar2)
+#define as_uchar3(x) __builtin_astype((x), uchar3)
+#define as_uchar4(x) __builtin_astype((x), uchar4)
+#define as_uchar8(x) __builtin_astype((x), uchar8)
+#define as_uchar16(x) __builtin_astype((x), uchar16)
+#define as_short(x) __builtin_astype((x), short)
+#define as_short2(x) __builtin_astype((x), short2)
+#define as_short3(x) __builtin_astype((x), short3)
+#define as_short4(x) __builtin_astype((x), short4)
+#define as_short8(x) __builtin_astype((x), short8)
+#define as_short16(x) __builtin_astype((x), short16)
+#define as_ushort(x) __builtin_astype((x), ushort)
+#define as_ushort2(x) __builtin_astype((x), ushort2)
+#define as_ushort3(x) __builtin_astype((x), ushort3)
+#define as_ushort4(x) __builtin_astype((x), ushort4)
+#define as_ushort8(x) __builtin_astype((x), ushort8)
+#define as_ushort16(x) __builtin_astype((x), ushort16)
+#define as_int(x) __builtin_astype((x), int)
 #define as_int2(x) __builtin_astype((x), int2)
 #define as_int3(x) __builtin_astype((x), int3)
 #define as_int4(x) __builtin_astype((x), int4)
 #define as_int8(x) __builtin_astype((x), int8)
 #define as_int16(x) __builtin_astype((x), int16)
+#define as_uint(x) __builtin_astype((x), uint)
 #define as_uint2(x) __builtin_astype((x), uint2)
 #define as_uint3(x) __builtin_astype((x), uint3)
 #define as_uint4(x) __builtin_astype((x), uint4)
 #define as_uint8(x) __builtin_astype((x), uint8)
 #define as_uint16(x) __builtin_astype((x), uint16)
+#define as_long(x) __builtin_astype((x), long)
+#define as_long2(x) __builtin_astype((x), long2)
+#define as_long3(x) __builtin_astype((x), long3)
+#define as_long4(x) __builtin_astype((x), long4)
+#define as_long8(x) __builtin_astype((x), long8)
+#define as_long16(x) __builtin_astype((x), long16)
+#define as_ulong(x) __builtin_astype((x), ulong)
+#define as_ulong2(x) __builtin_astype((x), ulong2)
+#define as_ulong3(x) __builtin_astype((x), ulong3)
+#define as_ulong4(x) __builtin_astype((x), ulong4)
+#define as_ulong8(x) __builtin_astype((x), ulong8)
+#define as_ulong16(x) __builtin_astype((x), ulong16)
+#define as_float(x) __builtin_astype((x), float)
 #define as_float2(x) __builtin_astype((x), float2)
 #define as_float3(x) __builtin_astype((x), float3)
 #define as_float4(x) __builtin_astype((x), float4)

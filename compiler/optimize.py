@@ -60,7 +60,7 @@ def share_common(function: MachineFunction) -> None:
                 rs, rt = op.rs, op.rt
                 if op.opcode in COMMUTATIVE and rs > rt:
                     rs, rt = rt, rs
-                places = known.setdefault((op.opcode, rs, rt, op.rd, op.imm), [])
+                places = known.setdefault((op.opcode, rs, rt, op.rd, op.imm, op.arguments), [])
                 same = next((dst for where, dst in places if flow.dominates(where, name)), None)
                 if same is not None:
                     replaced[op.dst] = same

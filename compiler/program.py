@@ -1,5 +1,6 @@
-"""The words of a program: kernels, and the routines that they call."""
+"""The words of a program: kernels, and the routines and functions that they call."""
 
+from collections.abc import Mapping
 from copy import deepcopy
 
 from fgpu.config import Config
@@ -7,20 +8,27 @@ from fgpu.config import Config
 from .allocate import allocate
 from .destruct import destruct
 from .emit import emit
-from .expand import expand
+from .expand import expand, expand_switches
 from .floats import expand_floats, floats_as_words
-from .ir import Function, Module
+from .high_products import high_products
+from .inline import inline_by_signature
+from .ir import Function, Instruction, Module
 from .loops import compare_counters_for_equality
 from .lower import lower
-from .mir import Callee
+from .mir import ARGUMENTS, Callee
 from .optimize import optimize
+from .refusals import check_callee
 from .routines import is_called, routine
 from .scalarize import scalarize
 from .tables import localize_tables
+from .wide import split_wide_integers
 
 __all__ = ["Program"]
 
 _MANY = 2
+_EMPTY = Module({}, {}, {})
+_DIVERGENCE = 6
+"""Entries of the link stack that branches of a wavefront may need (see Config.link_stack_depth)."""
 
 
 class Program:
@@ -30,7 +38,8 @@ class Program:
         self.config = config
         self.words: list[int] = []
         self._entries: list[int] = []
-        self._routines: dict[str, Callee] = {}
+        self._callees: dict[str, Callee] = {}
+        self._under_way: list[str] = []
 
     def add(self, function: Function, module: Module) -> tuple[int, int]:
         """Compile ``function``; returns the index of its first word and its words of scratchpad."""
@@ -38,13 +47,20 @@ class Program:
         return entry, scratchpad
 
     def _add(self, function: Function, module: Module) -> tuple[int, int, frozenset[int]]:
+        self._under_way.append(function.name)
+        inline_by_signature(function, module.functions, len(ARGUMENTS), check_callee, self._under_way)
         floats_as_words(function)
         scalarize(function)
         localize_tables(function, module.variables)
         compare_counters_for_equality(function)
+        high_products(function)
+        expand_switches(function)
         expand_floats(function, self.config.float_ops)
+        split_wide_integers(function)
         expand(function)
-        machine = lower(function, module, self.config, self._link)
+        callees = self._linked(function, module)
+        self._check_depth(function, callees)
+        machine = lower(function, module, self.config, callees)
         optimize(machine)
         destruct(machine)
         scratchpad = allocate(machine)
@@ -52,16 +68,44 @@ class Program:
         self.words += emit(machine, entry, self._entries)
         written = {register for block in machine.blocks.values() for op in block.ops
                    for register in (op.dst, *op.clobbers) if register is not None}
+        self._under_way.pop()
         return entry, scratchpad, frozenset(written)
 
-    def _link(self, name: str) -> Callee | None:
-        """The routine ``name``, compiled when it is first called."""
-        if name not in self._routines:
-            callee = routine(name)
-            if callee is None or not is_called(callee, _MANY):
+    def _linked(self, function: Function, module: Module) -> Mapping[str, Callee]:
+        """What ``function`` calls, compiled into the program."""
+        found = {}
+        for call in [i for i in function.instructions() if i.op == "call"]:
+            callee = self._link(function, call, module)
+            if callee is not None:
+                found[call.detail] = callee
+        return found
+
+    def _link(self, function: Function, call: Instruction, module: Module) -> Callee | None:
+        """The function that ``call`` calls, compiled when it is first called."""
+        name = call.detail
+        if name in self._callees:
+            return self._callees[name]
+        own, body = module, module.functions.get(name)
+        if body is not None:
+            check_callee(function, call, body, self._under_way)
+        else:
+            own, body = _EMPTY, routine(name)
+            if body is None or not is_called(body, _MANY):
                 return None
-            entry, scratchpad, clobbers = self._add(deepcopy(callee), Module({}, {}, {}))
-            assert scratchpad == 0, f"{name} does without the scratchpad"
-            self._routines[name] = Callee(len(self._entries), len(callee.parameters), clobbers)
-            self._entries.append(entry)
-        return self._routines[name]
+        body = deepcopy(body)
+        entry, scratchpad, clobbers = self._add(body, own)
+        below = [self._callees[i.detail] for i in body.instructions() if i.op == "call" and i.detail in self._callees]
+        effects = any(i.op in ("store", "load") or (i.op == "call" and i.detail.startswith("_Z"))
+                      for i in body.instructions())
+        self._callees[name] = Callee(len(self._entries), len(body.parameters), clobbers,
+                                     not effects and all(callee.is_pure for callee in below), scratchpad,
+                                     1 + max((callee.depth for callee in below), default=0))
+        self._entries.append(entry)
+        return self._callees[name]
+
+    def _check_depth(self, function: Function, callees: Mapping[str, Callee]) -> None:
+        depth = max((callee.depth for callee in callees.values()), default=0)
+        room = self.config.link_stack_depth - _DIVERGENCE
+        if depth > room:
+            raise function.error(f"calls nest {depth} deep in {function.name!r}; "
+                                 f"link_stack_depth={self.config.link_stack_depth} leaves room for {room}")

@@ -1,17 +1,16 @@
 """What the compiler does not support (yet): every refusal names the construct and its source line."""
 
 import re
-from collections.abc import Container
+from collections.abc import Sequence
 
 from fgpu.errors import CompileError
 
 from .ir import Constant, Function, Instruction, Local, Type, Value
 from .memory import GLOBAL_SPACES, PRIVATE_SPACE
 
-__all__ = ["check_function", "unsupported_call", "unsupported_instruction"]
+__all__ = ["check_callee", "check_function", "unsupported_call", "unsupported_instruction"]
 
 _LOCAL_SPACE = 3
-_COPIED_BITS = 64
 _KNOWN_CALLS = {
     "barrier": "barrier() is not supported",
     "printf": "printf() is not supported",
@@ -46,34 +45,18 @@ def _describe(type: Type) -> str:
 def check_function(function: Function) -> None:
     """Refuse parameters and operations on types that do not fit a register."""
     for number, (_, type) in enumerate(function.parameters):
-        what = f"parameter {number + 1} of kernel {function.name!r}"
+        kind = "kernel" if function.is_kernel else "function"
+        what = f"parameter {number + 1} of {kind} {function.name!r}"
         if type.kind == "ptr" and type.space == _LOCAL_SPACE:
             raise function.error(f"__local memory is not supported ({what})")
         if type.kind == "ptr" and type.space == PRIVATE_SPACE:
-            raise function.error(f"a struct by value is not supported ({what})")
+            what_it_is = "a struct by value" if function.is_kernel else "a private pointer to a function that is called"
+            raise function.error(f"{what_it_is} is not supported ({what})")
         _check_type(function, None, type, what)
-    copied = _only_copied(function)
     for instruction in function.instructions():
-        types = [*instruction.types, instruction.type]
-        if instruction.op == "store" and types[0].bits == _COPIED_BITS and instruction.operands[0] in copied:
-            del types[0]
-        elif instruction.op == "load" and Local(instruction.name) in copied:
-            continue
-        for type in types:
+        for type in (*instruction.types, instruction.type):
             if type.kind != "void" and not (instruction.op == "call" and type.kind == "other"):
                 _check_type(function, instruction, type, f"in {instruction.op}")
-
-
-def _only_copied(function: Function) -> set[Value]:
-    """Integers of two words that go from memory to memory, or constants there: assignments of small structs."""
-    loads: set[Value] = {Local(i.name) for i in function.instructions()
-                         if i.op == "load" and i.type.kind == "int" and i.type.bits == _COPIED_BITS}
-    for instruction in function.instructions():
-        if instruction.op != "store":
-            loads.difference_update(instruction.operands)
-        elif isinstance(instruction.operands[0], Constant) and instruction.operands[0].value is not None:
-            loads.add(instruction.operands[0])
-    return loads
 
 
 def _check_type(function: Function, at: Instruction | None, type: Type, where: str) -> None:
@@ -83,7 +66,7 @@ def _check_type(function: Function, at: Instruction | None, type: Type, where: s
         raise function.error(f"pointers to address space {type.space} are not supported", at)
     if at is not None and at.detail.startswith("llvm.") and type.kind == "struct":
         raise function.error(f"{at.detail} is not supported", at)
-    if not type.is_word and not (at is not None and at.op == "call" and type.bits == 64 and "llvm." in at.detail):
+    if not type.is_word:
         raise function.error(f"{_describe(type)} not supported: {where}", at)
 
 
@@ -95,13 +78,23 @@ def unsupported_instruction(function: Function, at: Instruction) -> CompileError
     return function.error(f"instruction {at.op!r} is not supported", at)
 
 
-def unsupported_call(function: Function, call: Instruction, name: str, defined: Container[str]) -> CompileError:
-    """The error for a call that was neither inlined nor is an instruction of the machine.
+def plain_name(mangled: str) -> str:
+    """The name of a function as its user wrote it."""
+    match = re.match(r"_Z(\d+)(\w+)", mangled)
+    return match[2][:int(match[1])] if match else mangled
 
-    ``defined`` are the functions that have a body.
-    """
-    if call.detail in defined:
-        return function.error(f"function {name!r} is recursive or marked noinline: not supported", call)
+
+def check_callee(function: Function, call: Instruction, callee: Function, under_way: Sequence[str]) -> None:
+    """Refuse a call of a function of the program that cannot be a subroutine; ``under_way`` leads to the call."""
+    name = plain_name(callee.name)
+    if callee.name in under_way:
+        raise function.error(f"function {name!r} is recursive: not supported", call)
+    if callee.is_kernel:
+        raise function.error(f"a call of the kernel {name!r} is not supported", call)
+
+
+def unsupported_call(function: Function, call: Instruction, name: str) -> CompileError:
+    """The error for a call that was neither inlined nor is an instruction of the machine."""
     if name in _KNOWN_CALLS:
         return function.error(_KNOWN_CALLS[name], call)
     if name.endswith("mem_fence"):

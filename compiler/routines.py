@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from .frontend import compile_to_ir
+from .frontend import builtins, compile_to_ir
 from .ir import Function
 
 __all__ = ["PREFIX", "is_called", "routine"]
@@ -11,6 +11,7 @@ __all__ = ["PREFIX", "is_called", "routine"]
 PREFIX = "fgpu_"
 """What the names of routines start with; those for floating point go on with ``float_``."""
 _FLOAT = f"{PREFIX}float_"
+_LONG = (f"{PREFIX}long_", f"{PREFIX}ulong_")
 _INLINED_UP_TO = 30
 """Operations of a routine that is always inlined: a call and its moves, and what it keeps from being shared with
 its surroundings, cost about a fifth of that."""
@@ -21,14 +22,15 @@ _LIBRARY = Path(__file__).parent / "library"
 def _file(name: str) -> dict[str, Function]:
     path = _LIBRARY / name
     # At -O2 clang would put 64-bit multiplications back in for ours.
-    return compile_to_ir(path.read_text(encoding="utf-8"), path.name, optimization="-O1").functions
+    return compile_to_ir(path.read_text(encoding="utf-8"), path.name, optimization="-O1", library=builtins()).functions
 
 
 def routine(name: str) -> Function | None:
     """The routine called ``name``, if there is one; its file is compiled when the first is asked for."""
     if not name.startswith(PREFIX):
         return None
-    return _file("float.cl" if name.startswith(_FLOAT) else "integer.cl").get(name)
+    file = "float.cl" if name.startswith(_FLOAT) else "long.cl" if name.startswith(_LONG) else "integer.cl"
+    return _file(file).get(name)
 
 
 def is_called(callee: Function, uses: int) -> bool:
@@ -37,6 +39,8 @@ def is_called(callee: Function, uses: int) -> bool:
     A subroutine with branches joins again the work-items that it divides. The integer routines have no branches
     that could divide them.
     """
+    if callee.name.startswith(_LONG):
+        return True
     if not callee.name.startswith(_FLOAT):
         return False
     return len(callee.blocks) > 1 or (uses > 1 and sum(1 for _ in callee.instructions()) > _INLINED_UP_TO)

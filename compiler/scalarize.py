@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
+from .cfg import Flow
 from .ir import Constant, Function, Instruction, Local, Type, Value, integer
 
 __all__ = ["scalarize"]
@@ -12,12 +13,16 @@ _LANEWISE = {"add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr",
              "select", "zext", "sext", "trunc", "freeze", "phi", "fadd", "fsub", "fmul", "fdiv", "fneg", "fcmp",
              "sitofp", "uitofp", "fptosi", "fptoui"}
 _WORD = integer(32)
+_BOOL = integer(1)
+_REDUCTIONS = {"add": "add", "mul": "mul", "and": "and", "or": "or", "xor": "xor", "smin": "llvm.smin",
+               "smax": "llvm.smax", "umin": "llvm.umin", "umax": "llvm.umax"}
 _serial = itertools.count()
 
 
 def scalarize(function: Function) -> None:
     """Rewrite ``function`` in place without vectors, as far as they are integers."""
-    if any(type.kind == "vector" for i in function.instructions() for type in (i.type, *i.types)):
+    if any(type.kind == "vector" for _, type in function.parameters) \
+            or any(type.kind == "vector" for i in function.instructions() for type in (i.type, *i.types)):
         _Scalarizer(function).run()
 
 
@@ -33,8 +38,10 @@ class _Scalarizer:
             if phi.op == "phi" and phi.type.kind == "vector":
                 self.lanes[phi.name] = [Local(f"{phi.name}.lane{lane}") for lane in range(phi.type.count)]
         later: list[Callable[[], None]] = []
-        for block in self.function.blocks.values():
-            self.made = []
+        flow = Flow({name: block.successors for name, block in self.function.blocks.items()})
+        for name in flow.order:
+            block = self.function.blocks[name]
+            self.made = self.parameters() if name == flow.entry else []
             for instruction in block.instructions:
                 self.instruction(instruction, later)
             block.instructions = self.made
@@ -42,6 +49,21 @@ class _Scalarizer:
             fill()
         for instruction in self.function.instructions():
             instruction.operands = [self.resolved(operand) for operand in instruction.operands]
+
+    def parameters(self) -> list[Instruction]:
+        """Vectors come as words, each of which is a parameter; taking them apart is what the function starts with."""
+        self.made = []
+        parameters: list[tuple[str, Type]] = []
+        for name, type in self.function.parameters:
+            if type.kind != "vector" or type.fields[0].kind != "int":
+                parameters.append((name, type))
+                continue
+            words = [f"{name}.word{number}" for number in range(-(-type.size // 4))]
+            parameters += [(word, _WORD) for word in words]
+            like = Instruction("", name=name, location=self.function.location)
+            self.lanes[name] = self.lanes_of([Local(word) for word in words], type, like)
+        self.function.parameters = parameters
+        return self.made
 
     def resolved(self, value: Value) -> Value:
         while isinstance(value, Local) and value.name in self.aliases:
@@ -74,7 +96,10 @@ class _Scalarizer:
         elif instruction.op == "phi":
             self.phi(instruction, later)
         elif instruction.op in _LANEWISE or (instruction.op == "call" and instruction.detail.startswith("llvm.")):
-            self.lanewise(instruction)
+            if instruction.detail.startswith("llvm.vector.reduce."):
+                self.reduction(instruction)
+            else:
+                self.lanewise(instruction)
         else:
             self.made.append(instruction)           # refused later, by name
 
@@ -100,19 +125,44 @@ class _Scalarizer:
                 scalar.operands = [self.lane(operand, number) for operand in phi.operands]
             later.append(fill)
 
+    def reduction(self, call: Instruction) -> None:
+        """One operation over all lanes."""
+        operation = _REDUCTIONS[call.detail.split(".")[3]]
+        vector = call.types[0]
+        type = vector.fields[0]
+        result, *rest = (self.lane(call.operands[0], number) for number in range(vector.count))
+        like = replace(call, detail=f"{operation}.i{type.bits}") if "." in operation else replace(call, detail="")
+        for lane in rest:
+            result = self.add("call" if "." in operation else operation, type, [result, lane], [type, type], like)
+        self.aliases[call.name] = result
+
+    def is_lane(self, instruction: Instruction, number: int) -> Value:
+        """Whether the last operand, an index, is ``number``."""
+        index, type = instruction.operands[-1], instruction.types[-1]
+        like = replace(instruction, detail="eq")
+        return self.add("icmp", _BOOL, [index, Constant(number)], [type, type], like)
+
     def on_extractelement(self, instruction: Instruction) -> None:
         vector, index = instruction.operands
+        type, count = instruction.type, instruction.types[0].count
         if isinstance(index, Constant) and index.value is not None:
-            self.aliases[instruction.name] = self.lane(vector, index.value)
-        else:
-            raise self.function.error("the index of a vector's element must be a constant", instruction)
+            self.aliases[instruction.name] = self.lane(vector, index.value % count)
+            return
+        result = self.lane(vector, 0)
+        for number in range(1, count):
+            chosen = [self.is_lane(instruction, number), self.lane(vector, number), result]
+            result = self.add("select", type, chosen, [_BOOL, type, type], instruction)
+        self.aliases[instruction.name] = result
 
     def on_insertelement(self, instruction: Instruction) -> None:
         vector, value, index = instruction.operands
-        if not isinstance(index, Constant) or index.value is None:
-            raise self.function.error("the index of a vector's element must be a constant", instruction)
+        type = instruction.type.fields[0]
         lanes = [self.lane(vector, number) for number in range(instruction.type.count)]
-        lanes[index.value] = value
+        if isinstance(index, Constant) and index.value is not None:
+            lanes[index.value % len(lanes)] = value
+        else:
+            lanes = [self.add("select", type, [self.is_lane(instruction, number), value, lane], [_BOOL, type, type],
+                              instruction) for number, lane in enumerate(lanes)]
         self.lanes[instruction.name] = lanes
 
     def on_shufflevector(self, instruction: Instruction) -> None:
@@ -126,18 +176,47 @@ class _Scalarizer:
         self.lanes[instruction.name] = chosen
 
     def on_bitcast(self, instruction: Instruction) -> None:
-        """Lanes to a word, a word to lanes, or lanes of the same width."""
+        """Lanes of one width to lanes of another, or an integer of as many bits to or from lanes."""
         source, target = instruction.types[0], instruction.type
         value = instruction.operands[0]
         if source.kind == target.kind == "vector" and source.count == target.count:
             self.lanes[instruction.name] = [self.lane(value, number) for number in range(source.count)]
-        elif target == _WORD:
-            self.aliases[instruction.name] = self.packed(
-                [self.lane(value, number) for number in range(source.count)], source.fields[0], instruction)
-        elif source == _WORD:
-            self.lanes[instruction.name] = self.unpacked(value, target, instruction)
+            return
+        words = self.words_of(value, source, instruction)
+        if target.kind == "vector":
+            self.lanes[instruction.name] = self.lanes_of(words, target, instruction)
         else:
-            self.made.append(instruction)
+            self.aliases[instruction.name] = self.integer_of(words, target, instruction)
+
+    def words_of(self, value: Value, type: Type, like: Instruction) -> list[Value]:
+        """The bits of a vector or an integer as words, the lowest first; the last may have zeros at its top."""
+        if type.kind != "vector":
+            if type.bits <= _WORD.bits:
+                return [value if type == _WORD else self.add("zext", _WORD, [value], [type], like)]
+            return [self.add("word", _WORD, [value], [type], replace(like, detail=str(number)))
+                    for number in range(-(-type.bits // _WORD.bits))]
+        element = type.fields[0]
+        lanes = [self.lane(value, number) for number in range(type.count)]
+        if element.bits >= _WORD.bits:
+            return [word for lane in lanes for word in self.words_of(lane, element, like)]
+        each = _WORD.bits // element.bits
+        return [self.packed(lanes[at:at + each], element, like) for at in range(0, len(lanes), each)]
+
+    def integer_of(self, words: list[Value], type: Type, like: Instruction) -> Value:
+        """The integer that consists of ``words``."""
+        if type.bits > _WORD.bits:
+            return self.add("words", type, words, [_WORD] * len(words), like)
+        return words[0] if type == _WORD else self.add("trunc", type, words, [_WORD], like)
+
+    def lanes_of(self, words: list[Value], type: Type, like: Instruction) -> list[Value]:
+        """The lanes of a vector that consists of ``words``."""
+        element = type.fields[0]
+        if element.bits >= _WORD.bits:
+            each = element.bits // _WORD.bits
+            return [self.integer_of(words[at * each:at * each + each], element, like) for at in range(type.count)]
+        each = _WORD.bits // element.bits
+        return [lane for at, word in enumerate(words)
+                for lane in self.unpacked(word, replace(type, count=min(each, type.count - at * each)), like)]
 
     def packed(self, lanes: list[Value], element: Type, like: Instruction) -> Value:
         word: Value = Constant(0)
@@ -160,7 +239,7 @@ class _Scalarizer:
     def on_load(self, load: Instruction) -> None:
         pointer, type, element = load.operands[0], load.types[0], load.type.fields[0]
         bytes_each = element.size
-        packed = 4 // bytes_each
+        packed = max(1, 4 // bytes_each)
         lanes: list[Value] = []
         if bytes_each < 4 and load.align >= 4 and type.space and load.type.count % packed == 0:
             # One word brings several lanes.
@@ -178,7 +257,7 @@ class _Scalarizer:
         value, pointer = store.operands
         vector, type = store.types
         element = vector.fields[0]
-        packed = 4 // element.size
+        packed = max(1, 4 // element.size)
         like = replace(store, align=min(store.align, element.size))
         if packed > 1 and store.align >= 4 and type.space and vector.count % packed == 0:
             for first in range(0, vector.count, packed):

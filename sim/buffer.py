@@ -18,10 +18,11 @@ __all__ = ["Allocator", "Buffer", "device_array"]
 
 _PAGE = 4096
 _WORD_BYTES = 4
+_LONG_BYTES = 8
 
 
 def device_array(values: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarray:
-    """``values`` as an array that global memory can hold: contiguous, little endian, elements of 1 to 4 bytes.
+    """``values`` as an array that global memory can hold: contiguous, little endian, elements of 1 to 8 bytes.
 
     Python numbers without ``dtype`` become ``int32``. Raises :class:`~fgpu.errors.MemoryAccessError`
     for other element types.
@@ -38,9 +39,9 @@ def device_array(values: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarra
 
 def check_type(dtype: np.dtype) -> None:
     """Refuse element types that the device has no words for."""
-    if dtype.kind not in "biuf" or dtype.itemsize > _WORD_BYTES:
-        raise MemoryAccessError(f"the device has no elements of type {dtype}; convert to an integer or float type of "
-                                "8, 16 or 32 bits, as with array.astype(numpy.int32)")
+    if dtype.kind not in "biuf" or dtype.itemsize > (_WORD_BYTES if dtype.kind == "f" else _LONG_BYTES):
+        raise MemoryAccessError(f"the device has no elements of type {dtype}; convert to an integer or to float32, "
+                                "as with array.astype(numpy.float32)")
 
 
 class Allocator:

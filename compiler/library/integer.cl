@@ -37,15 +37,23 @@ int fgpu_srem32(int a, int b)
     return (r ^ sign) - sign;
 }
 
-uint fgpu_high_product(uint a, uint b) { return mul_hi(a, b); }
-int fgpu_signed_high_product(int a, int b) { return mul_hi(a, b); }
+static inline uint __attribute__((always_inline)) high_product(uint a, uint b)
+{
+    uint al = a & 0xffff, ah = a >> 16, bl = b & 0xffff, bh = b >> 16;
+    uint middle = ah * bl + (al * bl >> 16);
+    return ah * bh + (middle >> 16) + ((al * bh + (middle & 0xffff)) >> 16);
+}
+
+uint fgpu_high_product(uint a, uint b) { return high_product(a, b); }
+int fgpu_signed_high_product(int a, int b)
+{ return (int)(high_product((uint)a, (uint)b) - (a < 0 ? (uint)b : 0u) - (b < 0 ? (uint)a : 0u)); }
 
 /* Division by a constant, by multiplication with its scaled reciprocal of 32 or 33 bits (the upper one implied). */
-uint fgpu_divide_by_32(uint n, uint reciprocal, uint shift) { return mul_hi(n, reciprocal) >> shift; }
+uint fgpu_divide_by_32(uint n, uint reciprocal, uint shift) { return high_product(n, reciprocal) >> shift; }
 
 uint fgpu_divide_by_33(uint n, uint reciprocal, uint shift)
 {
-    uint t = mul_hi(n, reciprocal);
+    uint t = high_product(n, reciprocal);
     return (((n - t) >> 1) + t) >> (shift - 1);
 }
 

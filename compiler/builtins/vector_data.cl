@@ -1,0 +1,125 @@
+/* 6.12.7: vectors in memory at any element, and 6.12.12: shuffles. */
+#include "builtins.h"
+
+#define VLOAD(space, type) \
+    type##2 OVERLOAD vload2(size_t n, const space type *p) { p += 2 * n; return (type##2)(p[0], p[1]); } \
+    type##3 OVERLOAD vload3(size_t n, const space type *p) { p += 3 * n; return (type##3)(p[0], p[1], p[2]); } \
+    type##4 OVERLOAD vload4(size_t n, const space type *p) \
+    { p += 4 * n; return (type##4)(p[0], p[1], p[2], p[3]); } \
+    type##8 OVERLOAD vload8(size_t n, const space type *p) \
+    { p += 8 * n; return (type##8)(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]); } \
+    type##16 OVERLOAD vload16(size_t n, const space type *p) \
+    { return (type##16)(vload8(2 * n, p), vload8(2 * n + 1, p)); }
+#define VSTORE(space, type) \
+    void OVERLOAD vstore2(type##2 v, size_t n, space type *p) { p += 2 * n; p[0] = v.s0; p[1] = v.s1; } \
+    void OVERLOAD vstore3(type##3 v, size_t n, space type *p) \
+    { p += 3 * n; p[0] = v.s0; p[1] = v.s1; p[2] = v.s2; } \
+    void OVERLOAD vstore4(type##4 v, size_t n, space type *p) \
+    { vstore2(v.lo, 2 * n, p); vstore2(v.hi, 2 * n + 1, p); } \
+    void OVERLOAD vstore8(type##8 v, size_t n, space type *p) \
+    { vstore4(v.lo, 2 * n, p); vstore4(v.hi, 2 * n + 1, p); } \
+    void OVERLOAD vstore16(type##16 v, size_t n, space type *p) \
+    { vstore8(v.lo, 2 * n, p); vstore8(v.hi, 2 * n + 1, p); }
+#define VECTOR_DATA(type) FOR_ADDRESS_SPACES(VLOAD, type) VLOAD(__constant, type) FOR_ADDRESS_SPACES(VSTORE, type)
+VECTOR_DATA(char) VECTOR_DATA(uchar) VECTOR_DATA(short) VECTOR_DATA(ushort) VECTOR_DATA(int) VECTOR_DATA(uint)
+VECTOR_DATA(long) VECTOR_DATA(ulong) VECTOR_DATA(float)
+
+/* Numbers of 16 bits. Their subnormal numbers are multiples of 2^-24, which a conversion of the integer gives. */
+float ROUTINE from_half(ushort bits)
+{
+    uint magnitude = bits & 0x7fff, sign = (uint)(bits & 0x8000) << 16;
+    uint normal = (magnitude << 13) + (112u << 23);
+    uint subnormal = as_uint((float)magnitude * 0x1p-24f);
+    uint result = magnitude < 0x400 ? subnormal : normal;
+    result = magnitude >= 0x7c00 ? (magnitude << 13) | 0x7f800000 : result;
+    return as_float(result | sign);
+}
+
+/* `up` of the bits that do not fit are added before they are cut off; 0 for even: half of them, and one if odd. */
+ushort OVERLOAD to_half(float x, uint mode)
+{
+    uint word = as_uint(x), magnitude = word & 0x7fffffff, sign = word >> 16 & 0x8000;
+    if (magnitude > 0x7f800000)
+        return (ushort)(sign | 0x7e00);
+    /* Bits below the last one of the result; for subnormal results more. */
+    uint exponent = magnitude >> 23;
+    uint places = exponent < 113 ? 126 - exponent : 13;
+    places = places > 31 ? 31 : places;
+    uint significand = exponent < 113 ? (magnitude & 0x7fffff) | (uint)(exponent != 0) << 23 : magnitude - (112u << 23);
+    uint below = (1u << places) - 1;
+    uint up = mode == 0 ? (below >> 1) + (significand >> places & 1) : mode == 1 ? 0 : (mode == 2) == (sign == 0) ? below : 0;
+    uint result = (significand + up) >> places;
+    uint overflow = mode == 0 ? 0x7c00 : mode == 1 ? 0x7bff : (mode == 2) == (sign == 0) ? 0x7c00 : 0x7bff;
+    result = result >= 0x7c00 || magnitude >= 0x47800000 ? overflow : result;
+    result = magnitude == 0x7f800000 ? 0x7c00 : result;
+    return (ushort)(sign | result);
+}
+ushort ROUTINE half_rte(float x) { return to_half(x, 0); }
+ushort ROUTINE half_rtz(float x) { return to_half(x, 1); }
+ushort ROUTINE half_rtp(float x) { return to_half(x, 2); }
+ushort ROUTINE half_rtn(float x) { return to_half(x, 3); }
+LANES1(float, from_half, ushort)
+LANES1(ushort, half_rte, float)
+LANES1(ushort, half_rtz, float)
+LANES1(ushort, half_rtp, float)
+LANES1(ushort, half_rtn, float)
+
+#define LOAD_HALF(space, unused) \
+    float OVERLOAD vload_half(size_t n, const space half *p) { return from_half(((const space ushort *)p)[n]); } \
+    FOR_VECTORS(LOAD_HALF_VECTOR, space) \
+    float3 OVERLOAD vloada_half3(size_t n, const space half *p) \
+    { return from_half(vload4(n, (const space ushort *)p).xyz); }
+#define LOAD_HALF_VECTOR(n, space) \
+    float##n OVERLOAD vload_half##n(size_t at, const space half *p) \
+    { return from_half(vload##n(at, (const space ushort *)p)); } \
+    LOAD_ALIGNED_##n(n, space)
+#define LOAD_ALIGNED(n, space) \
+    float##n OVERLOAD vloada_half##n(size_t at, const space half *p) { return vload_half##n(at, p); }
+#define LOAD_ALIGNED_2 LOAD_ALIGNED
+#define LOAD_ALIGNED_3(n, space)
+#define LOAD_ALIGNED_4 LOAD_ALIGNED
+#define LOAD_ALIGNED_8 LOAD_ALIGNED
+#define LOAD_ALIGNED_16 LOAD_ALIGNED
+FOR_ADDRESS_SPACES(LOAD_HALF, 0)
+LOAD_HALF(__constant, 0)
+
+#define STORE_HALF(space, suffix, mode) \
+    void OVERLOAD vstore_half##suffix(float x, size_t n, space half *p) { ((space ushort *)p)[n] = half_##mode(x); } \
+    FOR_VECTORS(STORE_HALF_VECTOR, space, suffix, mode) \
+    void OVERLOAD vstorea_half3##suffix(float3 x, size_t n, space half *p) \
+    { ushort3 v = half_##mode(x); vstore4((ushort4)(v, 0), n, (space ushort *)p); }
+#define STORE_HALF_VECTOR(n, space, suffix, mode) \
+    void OVERLOAD vstore_half##n##suffix(float##n x, size_t at, space half *p) \
+    { vstore##n(half_##mode(x), at, (space ushort *)p); } \
+    STORE_ALIGNED_##n(n, space, suffix)
+#define STORE_ALIGNED(n, space, suffix) \
+    void OVERLOAD vstorea_half##n##suffix(float##n x, size_t at, space half *p) { vstore_half##n##suffix(x, at, p); }
+#define STORE_ALIGNED_2 STORE_ALIGNED
+#define STORE_ALIGNED_3(n, space, suffix)
+#define STORE_ALIGNED_4 STORE_ALIGNED
+#define STORE_ALIGNED_8 STORE_ALIGNED
+#define STORE_ALIGNED_16 STORE_ALIGNED
+#define STORE_HALF_MODES(space, unused) \
+    STORE_HALF(space, , rte) STORE_HALF(space, _rte, rte) STORE_HALF(space, _rtz, rtz) STORE_HALF(space, _rtp, rtp) \
+    STORE_HALF(space, _rtn, rtn)
+FOR_ADDRESS_SPACES(STORE_HALF_MODES, 0)
+
+/* The lane that the lowest bits of each lane of the mask name. */
+#define SHUFFLE_FROM(m, type, mask) \
+    type##2 OVERLOAD shuffle(type##m x, mask##2 c) { return (type##2)(x[c.s0 & (m - 1)], x[c.s1 & (m - 1)]); } \
+    type##4 OVERLOAD shuffle(type##m x, mask##4 c) { return (type##4)(shuffle(x, c.lo), shuffle(x, c.hi)); } \
+    type##8 OVERLOAD shuffle(type##m x, mask##8 c) { return (type##8)(shuffle(x, c.lo), shuffle(x, c.hi)); } \
+    type##16 OVERLOAD shuffle(type##m x, mask##16 c) { return (type##16)(shuffle(x, c.lo), shuffle(x, c.hi)); } \
+    type OVERLOAD one_of(type##m x, type##m y, uint c) { return c & m ? y[c & (m - 1)] : x[c & (m - 1)]; } \
+    type##2 OVERLOAD shuffle2(type##m x, type##m y, mask##2 c) \
+    { return (type##2)(one_of(x, y, (uint)c.s0), one_of(x, y, (uint)c.s1)); } \
+    type##4 OVERLOAD shuffle2(type##m x, type##m y, mask##4 c) \
+    { return (type##4)(shuffle2(x, y, c.lo), shuffle2(x, y, c.hi)); } \
+    type##8 OVERLOAD shuffle2(type##m x, type##m y, mask##8 c) \
+    { return (type##8)(shuffle2(x, y, c.lo), shuffle2(x, y, c.hi)); } \
+    type##16 OVERLOAD shuffle2(type##m x, type##m y, mask##16 c) \
+    { return (type##16)(shuffle2(x, y, c.lo), shuffle2(x, y, c.hi)); }
+#define SHUFFLE(type, mask) \
+    SHUFFLE_FROM(2, type, mask) SHUFFLE_FROM(4, type, mask) SHUFFLE_FROM(8, type, mask) SHUFFLE_FROM(16, type, mask)
+SHUFFLE(char, uchar) SHUFFLE(uchar, uchar) SHUFFLE(short, ushort) SHUFFLE(ushort, ushort) SHUFFLE(int, uint)
+SHUFFLE(uint, uint) SHUFFLE(long, ulong) SHUFFLE(ulong, ulong) SHUFFLE(float, uint)

@@ -1,0 +1,59 @@
+"""The built-in functions as bitcode: compiled once for each version of the compiler, then kept on disk."""
+
+import hashlib
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from filelock import FileLock
+
+from fgpu.errors import ToolError
+from fgpu.files import cache_directory, write_atomically
+
+__all__ = ["BUILTINS", "SOURCES", "bitcode_files", "compiler_version"]
+
+_HERE = Path(__file__).parent
+BUILTINS = _HERE / "builtins"
+SOURCES = ("workitem.cl", "geometric.cl", "common.cl", "math_basic.cl", "relational.cl", "integer.cl", "conversion.cl",
+           "vector_data.cl")
+"""The files, users before what they use: each is linked for what those before it lack."""
+_TIMEOUT_SECONDS = 120
+
+
+@cache
+def compiler_version() -> str:
+    """A digest of everything that decides what a program becomes: the compiler's files and its packages."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in _HERE.rglob("*") if path.suffix in (".py", ".h", ".cl")):
+        digest.update(path.relative_to(_HERE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for package in ("ziglang", "llvmlite"):
+        digest.update(version(package).encode() + b"\0")
+    return digest.hexdigest()[:32]
+
+
+def bitcode_files(clang: Sequence[str]) -> list[Path]:
+    """The library's bitcode; ``clang`` is the command that compiles standard input to standard output."""
+    folder = cache_directory() / "builtins" / compiler_version()
+    paths = [folder / f"{name}.bc" for name in SOURCES]
+    if all(path.exists() for path in paths):
+        return paths
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "lock"):
+        for name, path in zip(SOURCES, paths, strict=True):
+            if not path.exists():
+                write_atomically(path, _compiled(clang, name))
+    return paths
+
+
+def _compiled(clang: Sequence[str], name: str) -> bytes:
+    source = f'#line 1 "{name}"\n{(BUILTINS / name).read_text(encoding="utf-8")}'
+    try:
+        run = subprocess.run([*clang, "-I", str(BUILTINS)], input=source.encode(), capture_output=True,
+                             timeout=_TIMEOUT_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolError(f"cannot compile the built-in functions of {name}: {error}") from None
+    if run.returncode != 0:
+        raise ToolError(f"cannot compile the built-in functions of {name}: {run.stderr.decode(errors='replace')}")
+    return run.stdout
