@@ -58,10 +58,7 @@ class CallSelector:
         if callee.startswith(_IGNORED):
             return None
         if callee.startswith(("llvm.memset.p0.", "llvm.memcpy.p0.")):
-            self.memory.private_fill(call, self.filling(call))
-            return None
-        if callee.startswith("llvm.memcpy.p1."):
-            self.memory.copy(call)
+            self.memory.private.fill(call, self.filling(call))
             return None
         for prefix, (is_signed, is_max) in _MINMAX.items():
             if callee.startswith(prefix):
@@ -95,15 +92,15 @@ class CallSelector:
         base, index = self.memory.address(pointer, 4)
         return b.emit(opcode, rs=base, rt=index, rd=operand)
 
-    def filling(self, call: Instruction) -> bytes | None:
-        """The bytes that a memset or a memcpy writes, if they are known."""
+    def filling(self, call: Instruction) -> bytes:
+        """The bytes that a memset or a memcpy of a constant table writes."""
         source, length = call.operands[1:3]
-        if isinstance(source, Global):
-            variable = self.module.variables.get(source.name)
-            return variable.content if variable is not None else None
-        if isinstance(source, Constant) and source.value is not None and isinstance(length, Constant):
-            return bytes([source.value & 0xFF]) * (length.value or 0)
-        return None
+        size = length.value if isinstance(length, Constant) else None
+        if size is not None and isinstance(source, Global) and source.name in self.module.variables:
+            return self.module.variables[source.name].content[source.offset:source.offset + size]
+        if size is not None and isinstance(source, Constant) and source.value is not None:
+            return bytes([source.value & 0xFF]) * size
+        raise self.function.error("private memory can only be filled with constants of a known length", call)
 
     def minmax(self, call: Instruction, is_signed: bool, is_max: bool) -> int:
         b, bits = self.builder, call.type.bits

@@ -10,11 +10,11 @@ from fgpu.isa import Opcode, decode
 from .frontend import builtins, compile_to_ir
 from .image import Image, Kernel, Parameter
 from .ir import Function, Module
-from .program import Program
+from .program import Compiled, Program
 
 __all__ = ["compile_opencl"]
 
-_PARAMETERS_MAX = 16
+_WORD_BYTES = 4
 _VECTOR = re.compile(r" __attribute__\(\(ext_vector_type\((\d+)\)\)\)")
 _SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "long": 8, "ulong": 8}
 
@@ -36,33 +36,33 @@ def compile_opencl(source: str, *, filename: str = "<opencl>", options: Sequence
     program = Program(config)
     kernels = {}
     for function in functions:
-        entry, scratchpad = _add_kernel(program, function, module)
-        kernels[function.name] = Kernel(function.name, entry, _parameters(function, module), scratchpad,
-                                        len(program.words) - entry, _work_group_size(function, module))
+        parameters = _parameters(function, module)
+        compiled = _add_kernel(program, function, module)
+        parameters += tuple(Parameter(name, "implicit", "uint", _WORD_BYTES) for name in compiled.hidden)
+        kernels[function.name] = Kernel(function.name, compiled.entry, parameters, compiled.scratchpad,
+                                        len(program.words) - compiled.entry, _work_group_size(function, module))
     if len(program.words) > config.cram_words:
         raise CompileError(f"{filename}: the program has {len(program.words)} instructions; the code RAM holds "
                            f"{config.cram_words} (cram_size={config.cram_size})")
-    return Image(tuple(program.words), kernels)
+    return Image(tuple(program.words), kernels, bytes(program.data.content))
 
 
-def _add_kernel(program: Program, function: Function, module: Module) -> tuple[int, int]:
+def _add_kernel(program: Program, function: Function, module: Module) -> Compiled:
     """Add a kernel to ``program`` if the configuration has room for what it needs."""
     config = program.config
-    if len(function.parameters) > _PARAMETERS_MAX:
-        raise function.error(f"kernel {function.name!r} has {len(function.parameters)} parameters; the hardware "
-                             f"has room for {_PARAMETERS_MAX}")
-    entry, scratchpad = program.add(function, module)
-    if scratchpad > config.scratchpad_words:
-        raise function.error(f"kernel {function.name!r} needs {scratchpad} words of scratchpad a work-item for "
-                             f"private arrays and spilled registers; scratchpad_size={config.scratchpad_size} gives "
-                             f"{config.scratchpad_words}")
+    first = len(program.words)
+    compiled = program.add(function, module)
+    if compiled.scratchpad > config.scratchpad_words:
+        raise function.error(f"kernel {function.name!r} needs {compiled.scratchpad} words of scratchpad a work-item "
+                             f"for private arrays and spilled registers; scratchpad_size={config.scratchpad_size} "
+                             f"gives {config.scratchpad_words}")
     if not config.sub_integer_stores:
-        for word in program.words[entry:]:
+        for word in program.words[first:]:
             row, _ = decode(word)
             if row.opcode in (Opcode.SB, Opcode.SH):
                 raise function.error(f"kernel {function.name!r} stores 8 or 16 bits ({row.mnemonic}), which needs "
                                      "sub_integer_stores=True")
-    return entry, scratchpad
+    return compiled
 
 
 def _parameters(function: Function, module: Module) -> tuple[Parameter, ...]:
@@ -72,7 +72,9 @@ def _parameters(function: Function, module: Module) -> tuple[Parameter, ...]:
     for number, (_, type) in enumerate(function.parameters):
         spelling = _VECTOR.sub(r"\1", types[number]) if number < len(types) else ""
         pointee = spelling.removesuffix("*")
-        if type.kind == "ptr":
+        if type.is_by_value:
+            result.append(Parameter(names[number], "struct", spelling, type.fields[0].size))
+        elif type.kind == "ptr":
             result.append(Parameter(names[number], "pointer", pointee, _size(pointee)))
         else:
             result.append(Parameter(names[number], "scalar", spelling, type.size))

@@ -14,6 +14,7 @@ _ZEROS = ("zeroinitializer", "undef", "poison", "null", "false")
 _SCALAR = re.compile(r"-?\d+(?![\d.])|true")
 _FLOAT = re.compile(r"0x[0-9A-F]{16}|[-+]?\d[\d.]*(?:e[-+]?\d+)?")
 _STRING = re.compile(r'c"([^"]*)"')
+_ESCAPE = re.compile(r"\\(\\|[0-9A-Fa-f]{2})")
 _FLOAT_BITS = 32
 
 
@@ -61,7 +62,8 @@ class _Cursor:
         if self.accept(*_ZEROS):
             return
         if self.text.startswith('c"'):
-            content = re.sub(r"\\([0-9A-Fa-f]{2})", lambda code: chr(int(code[1], 16)), self.take(_STRING)[1])
+            content = _ESCAPE.sub(lambda code: "\\" if code[1] == "\\" else chr(int(code[1], 16)),
+                                  self.take(_STRING)[1])
             for at, character in enumerate(content):
                 yield at, type.fields[0], ord(character)
         elif self.accept("splat ("):

@@ -33,7 +33,7 @@ def destruct(function: MachineFunction) -> None:
                 ops.append(_move(op.dst, op.rd))
                 op.rd = op.dst
             if op.opcode is Pseudo.CALL:
-                _pass_values(op, second.get(op.dst), ops)
+                _pass_values(op, second.get(op.dst or ZERO), ops)
             elif op.opcode is Pseudo.RESULT:
                 results = list(zip(ARGUMENTS, (op.rs, op.rt)[:op.imm], strict=False))
                 ops += [_move(register, source) for register, source in results]

@@ -25,11 +25,14 @@ _COMMENT: Final = re.compile(r"(--|;|#).*")
 class Parameter:
     """One parameter of a kernel.
 
-    ``type`` is the OpenCL spelling of the value, or of what the pointer points to, and ``size`` its bytes.
+    ``type`` is the OpenCL spelling of the value (a vector is a scalar here), or of what the pointer points to, and
+    ``size`` its bytes. A value takes as many parameter words as it needs. ``implicit`` parameters come last: the
+    source does not have them, and the host gives the address of the image's data (``constants``) or the number of
+    dimensions (``work_dim``).
     """
 
     name: str
-    kind: Literal["pointer", "scalar"]
+    kind: Literal["pointer", "scalar", "struct", "implicit"]
     type: str
     size: int
 
@@ -55,11 +58,13 @@ class Kernel:
 class Image:
     """A validated program: it fits the code RAM and holds only instructions of the instruction set.
 
+    ``data`` are the constant tables that the kernels read from global memory, aligned to 16 bytes.
     Raises :class:`~fgpu.errors.ImageError` when built from anything else.
     """
 
     words: tuple[int, ...]
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
+    data: bytes = b""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
@@ -72,7 +77,7 @@ class Image:
         return hash(self.words)
 
     def __reduce__(self) -> tuple[Callable[..., "Image"], tuple[Any, ...]]:
-        return Image, (self.words, dict(self.kernels))
+        return Image, (self.words, dict(self.kernels), self.data)
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called ``name``."""
@@ -140,6 +145,7 @@ class Image:
                 "version": _VERSION,
                 "kernels": [asdict(kernel) for kernel in self.kernels.values()],
                 "words": [f"{word:08X}" for word in self.words],
+                "data": self.data.hex(),
             }, indent=1) + "\n"
         try:
             write_atomically(path, text)
@@ -192,11 +198,12 @@ def _from_json(data: Any) -> Image:
     try:
         words = tuple(int(word, 16) for word in data["words"])
         kernels = [_kernel_from_json(kernel) for kernel in data["kernels"]]
+        constants = bytes.fromhex(data.get("data", ""))
     except (KeyError, TypeError, ValueError) as error:
         raise ImageError(f"malformed fgpu image: {type(error).__name__}: {error}") from None
     if len({kernel.name for kernel in kernels}) != len(kernels):
         raise ImageError("malformed fgpu image: two kernels have the same name")
-    return Image(words, {kernel.name: kernel for kernel in kernels})
+    return Image(words, {kernel.name: kernel for kernel in kernels}, constants)
 
 
 def _kernel_from_json(data: dict[str, Any]) -> Kernel:
@@ -214,7 +221,7 @@ def _kernel_from_json(data: dict[str, Any]) -> Kernel:
 
 def _parameter_from_json(data: dict[str, Any]) -> Parameter:
     parameter = Parameter(**data)
-    if (parameter.kind not in ("pointer", "scalar") or type(parameter.size) is not int
+    if (parameter.kind not in ("pointer", "scalar", "struct", "implicit") or type(parameter.size) is not int
             or not isinstance(parameter.name, str) or not isinstance(parameter.type, str)):
         raise ValueError(f"malformed parameter {data!r}")
     return parameter

@@ -1,15 +1,13 @@
 """Inlining of one IR function into another."""
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Iterable
 from dataclasses import replace
 
-from .ir import Block, Constant, Function, Instruction, Local, Type, Value
+from .ir import Block, Constant, Function, Instruction, Local, Value
 
-__all__ = ["inline_call", "inline_by_signature", "substitute"]
+__all__ = ["inline_call", "substitute"]
 
-_LONG_BITS = 64
 _serial = itertools.count()
 
 
@@ -58,34 +56,6 @@ def inline_call(function: Function, block: Block, call: Instruction, callee: Fun
             [name for _, name in results], location=call.location))
     _place_after(function, block, [*clones, after])
     return after
-
-
-def inline_by_signature(function: Function, functions: Mapping[str, Function], words: int,
-                        check: Callable[[Function, Instruction, Function, Sequence[str]], None],
-                        under_way: Sequence[str]) -> None:
-    """Inline the calls of those ``functions`` that cannot be subroutines: whose values do not go through registers.
-
-    A subroutine takes ``words`` words at most and returns one or two. ``check`` refuses calls that cannot be.
-    """
-    for block in list(function.blocks.values()):
-        for call in [i for i in block.instructions if i.op == "call"]:
-            callee = functions.get(call.detail)
-            if callee is None or _fits_registers(callee, words):
-                continue
-            check(function, call, callee, under_way)
-            body = deepcopy(callee)
-            inline_by_signature(body, functions, words, check, [*under_way, callee.name])
-            block = inline_call(function, block, call, body)
-
-
-def _fits_registers(callee: Function, words: int) -> bool:
-    sizes = [-(-type.size // 4) for _, type in callee.parameters]
-    scalars = all(_is_scalar(type) for _, type in callee.parameters)
-    return scalars and sum(sizes) <= words and (callee.result.kind == "void" or _is_scalar(callee.result))
-
-
-def _is_scalar(type: Type) -> bool:
-    return type.is_word and type != Type("ptr") or (type.kind == "int" and type.bits == _LONG_BITS)
 
 
 def _splice(function: Function, block: Block, call: Instruction, callee: Function) -> None:

@@ -35,6 +35,11 @@ class Type:
     text: str = ""
 
     @property
+    def is_by_value(self) -> bool:
+        """Whether this parameter is a struct, of which the function gets a copy; ``fields`` has its type."""
+        return self.kind == "ptr" and bool(self.fields)
+
+    @property
     def align(self) -> int:
         """Alignment in bytes, in the 32-bit data layout that OpenCL C has here."""
         if self.kind in ("array", "struct"):
@@ -94,9 +99,10 @@ class Local:
 
 @dataclass(frozen=True)
 class Global:
-    """The address of a function or of a variable of the module."""
+    """The address of a function or of a variable of the module, and bytes beyond it."""
 
     name: str
+    offset: int = 0
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from .calls import CallSelector
 from .cfg import Flow
 from .conditions import Condition, ConditionSelector
 from .ir import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value
-from .memory import GLOBAL_SPACES, MemorySelector
+from .memory import MemorySelector
 from .mir import ZERO, Callee, MachineBlock, MachineFunction, Phi
 from .refusals import check_function, unsupported_instruction
 
@@ -44,7 +44,8 @@ class _Lowering:
                     if isinstance(operand, Local):
                         self.users.setdefault(operand.name, []).append(instruction)
         self.definitions.pop("", None)
-        self.memory = MemorySelector(function, self.builder, self.value, self.definitions, self.users, self.depth_of)
+        self.memory = MemorySelector(function, self.builder, self.value, self.definitions, self.users, self.depth_of,
+                                     config.scratchpad_words)
         self.calls = CallSelector(function, module, config, self.builder, self.value, self.memory,
                                   self.depth_of, callees)
         self.conditions = ConditionSelector(self.builder, self.value, self.definitions, self.depth_of)
@@ -265,8 +266,6 @@ class _Lowering:
     op_freeze = op_bitcast = copied
 
     def op_ptrtoint(self, instruction: Instruction) -> int:
-        if instruction.types[0].space not in GLOBAL_SPACES:
-            raise self.function.error("a private pointer as an integer is not supported", instruction)
         return self.copied(instruction)
 
     def op_inttoptr(self, instruction: Instruction) -> int:
@@ -282,7 +281,7 @@ class _Lowering:
         return self.memory.getelementptr(instruction)
 
     def op_alloca(self, instruction: Instruction) -> int:
-        return self.memory.alloca(instruction)
+        return self.memory.private.alloca(instruction)
 
     # -- control flow ------------------------------------------------------------------------------------
 

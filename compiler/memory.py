@@ -1,15 +1,16 @@
 """Loads, stores and address arithmetic: instruction selection for memory."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fgpu.isa import Opcode
 
 from .builder import Builder
 from .ir import Constant, Function, Instruction, Local, Type, Value
 from .mir import ZERO
+from .private import PrivateMemory
 
-__all__ = ["GLOBAL_SPACES", "PRIVATE_SPACE", "MemorySelector", "Private"]
+__all__ = ["GLOBAL_SPACES", "PRIVATE_SPACE", "MemorySelector"]
 
 PRIVATE_SPACE = 0
 GLOBAL_SPACES = (1, 2)  # __global and __constant
@@ -18,15 +19,6 @@ _STORES = {1: Opcode.SB, 2: Opcode.SH, 4: Opcode.SW}
 _WORD = 4
 _INDIFFERENT = {"add", "sub", "mul", "and", "or", "xor", "shl", "store", "trunc"}
 """Operations that do not look at the bits above a narrow integer."""
-
-
-@dataclass(frozen=True)
-class Private:
-    """An address in the scratchpad: word ``register + offset``; each element of ``unit`` bytes has a word."""
-
-    register: int
-    offset: int
-    unit: int
 
 
 @dataclass(frozen=True)
@@ -43,14 +35,14 @@ class MemorySelector:
 
     def __init__(self, function: Function, builder: Builder, value: Callable[[Value, Type], int],
                  definitions: dict[str, Instruction], users: dict[str, list[Instruction]],
-                 depth_of: Callable[[str], int]) -> None:
+                 depth_of: Callable[[str], int], scratchpad_words: int) -> None:
         self.function = function
         self.builder = builder
         self.value = value
         self.definitions = definitions
         self.users = users
         self.depth_of = depth_of
-        self.private: dict[str, Private] = {}
+        self.private = PrivateMemory(function, builder, value, scratchpad_words)
 
     # -- global memory ---------------------------------------------------------------------------------
 
@@ -58,7 +50,7 @@ class MemorySelector:
         pointer, type = instruction.operands[0], instruction.type
         size = self._element_size(instruction, type, instruction.types[0])
         if instruction.types[0].space == PRIVATE_SPACE:
-            return self._private_load(self._private_access(instruction, pointer, size), size)
+            return self.private.load(instruction, pointer, size)
         base, index = self.address(pointer, size)
         word = self.builder.emit(_LOADS[size], rs=index, rt=base)
         if size == _WORD:
@@ -93,15 +85,10 @@ class MemorySelector:
 
     def store(self, instruction: Instruction) -> None:
         stored, pointer = instruction.operands
-        if instruction.types[1].space == PRIVATE_SPACE and isinstance(stored, Constant) and stored.value is not None:
-            size = instruction.types[0].size
-            content = (stored.value % (1 << 8 * size)).to_bytes(size, "little")
-            self._private_constants(self._private_access(instruction, pointer, size), content)
-            return
         size = self._element_size(instruction, instruction.types[0], instruction.types[1])
         data = self.value(stored, instruction.types[0])
         if instruction.types[1].space == PRIVATE_SPACE:
-            self._private_store(self._private_access(instruction, pointer, size), data, size)
+            self.private.store(instruction, pointer, data, size)
             return
         base, index = self.address(pointer, size)
         self.builder.effect(_STORES[size], rs=index, rt=base, rd=data)
@@ -176,127 +163,10 @@ class MemorySelector:
     def getelementptr(self, gep: Instruction) -> int:
         """The address itself, for those who need it in a register."""
         if gep.type.space == PRIVATE_SPACE:
-            return self._private_element(gep)
+            path = self._walk(gep)
+            return self.private.element(gep, path.base, path.offset, path.terms)
         b, path = self.builder, self._walk(gep)
         address = self.value(path.base, gep.types[0])
         for register, stride in path.terms:
             address = b.add(address, b.mul(register, b.const(stride)))
         return b.add(address, b.const(path.offset))
-
-    def copy(self, call: Instruction) -> None:
-        """memcpy of a constant length between global addresses, a word at a time: assignment of a struct."""
-        b, length = self.builder, call.operands[2]
-        if call.types[1].space not in GLOBAL_SPACES or not isinstance(length, Constant) or length.value is None \
-                or length.value % _WORD or call.align < _WORD:
-            raise self.function.error("memory can only be copied in whole aligned words", call)
-        to, source = (self.value(operand, type) for operand, type in zip(call.operands[:2], call.types, strict=False))
-        words = [b.emit(Opcode.LW, rs=b.const(at), rt=source) for at in range(length.value // _WORD)]
-        for at, word in enumerate(words):
-            b.effect(Opcode.SW, rs=b.const(at), rt=to, rd=word)
-
-    # -- private memory --------------------------------------------------------------------------------
-
-    def alloca(self, instruction: Instruction) -> int:
-        """Reserve scratchpad words for a private variable."""
-        if instruction.operands:
-            raise self.function.error("a private array needs a constant size", instruction)
-        sizes = set(_scalars(instruction.source))
-        if len(sizes) != 1 or not sizes <= set(_LOADS):
-            raise self.function.error("a private variable in memory must be an array of one integer type of at "
-                                      "most 32 bits", instruction)
-        unit = sizes.pop()
-        function = self.builder.function
-        place = Private(ZERO, function.private_words, unit)
-        function.private_words += instruction.source.size // unit
-        self.private[instruction.name] = place
-        return self.builder.const(place.offset)
-
-    def _private_element(self, gep: Instruction) -> int:
-        b, path = self.builder, self._walk(gep)
-        place = self.private_place(path.base, gep)
-        if path.offset % place.unit:
-            raise self.function.error("a private array must be accessed by whole elements", gep)
-        register, odd = place.register, ZERO
-        for term, stride in path.terms:
-            if stride % place.unit:
-                odd = b.add(odd, b.mul(term, b.const(stride)))
-            else:
-                register = b.add(register, b.mul(term, b.const(stride // place.unit)))
-        if odd:     # bytes that LLVM computed; the access is aligned, so they make whole elements
-            register = b.add(register, b.sra(odd, b.const(place.unit.bit_length() - 1)))
-        place = Private(register, place.offset + path.offset // place.unit, place.unit)
-        self.private[gep.name] = place
-        return b.add(register, b.const(place.offset))
-
-    def private_place(self, pointer: Value, at: Instruction) -> Private:
-        """Where a private pointer points; refused where that cannot be told."""
-        place = self.private.get(pointer.name) if isinstance(pointer, Local) else None
-        if place is not None:
-            return place
-        units = self._units(pointer, set())
-        if len(units) != 1 or 0 in units:
-            raise self.function.error("a private pointer must point into a private array of this kernel", at)
-        return Private(self.value(pointer, at.types[0]), 0, units.pop())
-
-    def _units(self, pointer: Value, seen: set[str]) -> set[int]:
-        """Element sizes of all arrays that ``pointer`` may point into; 0 stands for anything else."""
-        if not isinstance(pointer, Local) or pointer.name not in self.definitions:
-            return {0}
-        if pointer.name in seen:
-            return set()
-        seen.add(pointer.name)
-        definition = self.definitions[pointer.name]
-        match definition.op:
-            case "alloca":
-                return set(_scalars(definition.source))
-            case "getelementptr" | "freeze":
-                return self._units(definition.operands[0], seen)
-            case "select":
-                return self._units(definition.operands[1], seen) | self._units(definition.operands[2], seen)
-            case "phi":
-                return {unit for operand in definition.operands for unit in self._units(operand, seen)}
-        return {0}
-
-    def _private_access(self, at: Instruction, pointer: Value, size: int) -> Private:
-        place = self.private_place(pointer, at)
-        if size % place.unit:
-            raise self.function.error(f"a private array of {place.unit}-byte elements is accessed as {size} bytes; "
-                                      "use one type", at)
-        return place
-
-    def _private_load(self, place: Private, size: int) -> int:
-        """One element, or several that LLVM reads at once as one integer."""
-        b, result = self.builder, ZERO
-        for part in range(size // place.unit):
-            element = b.emit(Opcode.LLWI, place.register, imm=place.offset + part)
-            if size > place.unit:
-                element = b.zero_extended(element, 8 * place.unit)
-            result = b.or_(b.shl(element, b.const(8 * place.unit * part)), result)
-        return result
-
-    def _private_store(self, place: Private, data: int, size: int) -> None:
-        for part in range(size // place.unit):
-            element = self.builder.srl(data, self.builder.const(8 * place.unit * part))
-            self.builder.effect(Opcode.LSWI, place.register, rd=element, imm=place.offset + part)
-
-    def _private_constants(self, place: Private, data: bytes) -> None:
-        for at in range(0, len(data), place.unit):
-            value = self.builder.const(int.from_bytes(data[at:at + place.unit], "little", signed=True))
-            self.builder.effect(Opcode.LSWI, place.register, rd=value, imm=place.offset + at // place.unit)
-
-    def private_fill(self, call: Instruction, data: bytes | None) -> None:
-        """memset, or memcpy of constant ``data``, to a private array: a store for each element."""
-        place = self.private_place(call.operands[0], call)
-        length = call.operands[2]
-        if data is None or not isinstance(length, Constant) or length.value is None or length.value % place.unit:
-            raise self.function.error("a private array can only be filled with constants, as a whole", call)
-        self._private_constants(place, data[:length.value])
-
-
-def _scalars(type: Type) -> list[int]:
-    """Sizes of the scalars that make up ``type``; 0 for what the scratchpad cannot hold."""
-    if type.kind in ("array", "struct"):
-        return [size for member in type.fields for size in _scalars(member)]
-    if type.kind == "vector":
-        return _scalars(type.fields[0])
-    return [type.size] if type.is_word else [0]

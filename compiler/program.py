@@ -2,33 +2,48 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import dataclass
 
 from fgpu.config import Config
 
 from .allocate import allocate
+from .by_value import split_structs
+from .copies import expand_copies
 from .destruct import destruct
+from .dimensions import ask_for_dimensions
 from .emit import emit
 from .expand import expand, expand_switches
 from .floats import expand_floats, floats_as_words
 from .high_products import high_products
-from .inline import inline_by_signature
 from .ir import Function, Instruction, Module
 from .loops import compare_counters_for_equality
 from .lower import lower
 from .mir import ARGUMENTS, Callee
 from .optimize import optimize
-from .refusals import check_callee
+from .refusals import check_callee, check_parameters
 from .routines import is_called, routine
 from .scalarize import scalarize
-from .tables import localize_tables
+from .subroutines import inline_by_signature
+from .tables import DataSegment, localize_tables
 from .wide import split_wide_integers
 
-__all__ = ["Program"]
+__all__ = ["Compiled", "Program"]
 
 _MANY = 2
 _EMPTY = Module({}, {}, {})
 _DIVERGENCE = 6
 """Entries of the link stack that branches of a wavefront may need (see Config.link_stack_depth)."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A function in the program: its first word, the scratchpad words from 0 on that it needs, the registers that it
+    writes, and the parameters that it has beyond those of its source, by name."""
+
+    entry: int
+    scratchpad: int
+    clobbers: frozenset[int]
+    hidden: tuple[str, ...]
 
 
 class Program:
@@ -37,21 +52,25 @@ class Program:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.words: list[int] = []
+        self.data = DataSegment()
         self._entries: list[int] = []
         self._callees: dict[str, Callee] = {}
         self._under_way: list[str] = []
 
-    def add(self, function: Function, module: Module) -> tuple[int, int]:
-        """Compile ``function``; returns the index of its first word and its words of scratchpad."""
-        entry, scratchpad, _ = self._add(function, module)
-        return entry, scratchpad
+    def add(self, function: Function, module: Module) -> Compiled:
+        """Compile ``function``."""
+        return self._add(function, module)
 
-    def _add(self, function: Function, module: Module) -> tuple[int, int, frozenset[int]]:
+    def _add(self, function: Function, module: Module) -> Compiled:
         self._under_way.append(function.name)
-        inline_by_signature(function, module.functions, len(ARGUMENTS), check_callee, self._under_way)
+        inline_by_signature(function, module, len(ARGUMENTS), self._under_way)
+        expand_copies(function)
         floats_as_words(function)
+        split_structs(function)
         scalarize(function)
-        localize_tables(function, module.variables)
+        hidden = [localize_tables(function, module.variables, self.data), ask_for_dimensions(function)]
+        if function.is_kernel:
+            check_parameters(function)
         compare_counters_for_equality(function)
         high_products(function)
         expand_switches(function)
@@ -69,7 +88,7 @@ class Program:
         written = {register for block in machine.blocks.values() for op in block.ops
                    for register in (op.dst, *op.clobbers) if register is not None}
         self._under_way.pop()
-        return entry, scratchpad, frozenset(written)
+        return Compiled(entry, scratchpad, frozenset(written), tuple(name for name in hidden if name is not None))
 
     def _linked(self, function: Function, module: Module) -> Mapping[str, Callee]:
         """What ``function`` calls, compiled into the program."""
@@ -93,14 +112,14 @@ class Program:
             if body is None or not is_called(body, _MANY):
                 return None
         body = deepcopy(body)
-        entry, scratchpad, clobbers = self._add(body, own)
+        compiled = self._add(body, own)
         below = [self._callees[i.detail] for i in body.instructions() if i.op == "call" and i.detail in self._callees]
         effects = any(i.op in ("store", "load") or (i.op == "call" and i.detail.startswith("_Z"))
                       for i in body.instructions())
-        self._callees[name] = Callee(len(self._entries), len(body.parameters), clobbers,
-                                     not effects and all(callee.is_pure for callee in below), scratchpad,
+        self._callees[name] = Callee(len(self._entries), len(body.parameters), compiled.clobbers,
+                                     not effects and all(callee.is_pure for callee in below), compiled.scratchpad,
                                      1 + max((callee.depth for callee in below), default=0))
-        self._entries.append(entry)
+        self._entries.append(compiled.entry)
         return self._callees[name]
 
     def _check_depth(self, function: Function, callees: Mapping[str, Callee]) -> None:

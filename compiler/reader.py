@@ -10,6 +10,7 @@ What the compiler does not know it keeps by name, so that a refusal can say whic
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from llvmlite import binding as llvm
 from llvmlite.binding import ValueKind
@@ -29,6 +30,8 @@ _GLOBALS = {ValueKind.function, ValueKind.global_variable, ValueKind.global_alia
 _PREDICATES = {"eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle", "oeq", "ogt", "oge", "olt", "ole",
                "one", "ord", "ueq", "une", "uno", "false", "true"}
 _GEP_TYPE = re.compile(r"getelementptr (?:(?:inbounds|nuw|nusw|inrange\(.*?\)) )*(.*)")
+_BY_VALUE = re.compile(r"byval\(")
+_PLACE = re.compile(r"getelementptr [a-z ]*\(i8, ptr addrspace\(2\) @([\w.$]+), i32 (-?\d+)\)$")
 _ALLOCA_TYPE = re.compile(r"alloca (?:inalloca )?(.*)")
 _COPIED_BY_CLANG = "__clang_ocl_kern_imp_"
 
@@ -51,7 +54,8 @@ class _Reader:
                      and not function.name.startswith(_COPIED_BY_CLANG)]
         spelled = (first_item(match[1]) for function in functions for text in self.texts[function.name]
                    if (match := _GEP_TYPE.search(text) or _ALLOCA_TYPE.search(text)))
-        self.spelled = self.types.spelled(spelled)
+        structs = (name for function in functions for name in _structs_by_value(self.headers[function.name]) if name)
+        self.spelled = self.types.spelled([*spelled, *structs])
         variables = {}
         for variable in self.module.global_variables:
             type = variable.global_value_type
@@ -71,8 +75,12 @@ class _Reader:
         texts = iter(self.texts[function.name])
         result = {self.names[block]: Block(self.names[block], [
             self.instruction(instruction, next(texts)) for instruction in block.instructions]) for block in blocks}
-        return Function(function.name, self.types.of(function.global_value_type.get_function_return()),
-                        [(self.names[argument], self.types.of(argument.type)) for argument in arguments],
+        by_value = [self.spelled.get(name) for name in _structs_by_value(header)]
+        parameters = [(self.names[argument], self.types.of(argument.type)) for argument in arguments]
+        for number, (name, type) in enumerate(parameters):
+            if number < len(by_value) and (struct := by_value[number]) is not None:
+                parameters[number] = (name, replace(type, fields=(struct,)))
+        return Function(function.name, self.types.of(function.global_value_type.get_function_return()), parameters,
                         result, "spir_kernel" in header, metadata, self.metadata.scope(metadata.get("dbg", "")))
 
     # -- instructions ------------------------------------------------------------------------------------
@@ -113,6 +121,8 @@ class _Reader:
             return Global(value.name)
         if kind in (ValueKind.constant_data_vector, ValueKind.constant_vector):
             return lanes(str(value), value.type, self.types.of(value.type))
+        if match := _PLACE.search(str(value)):
+            return Global(match[1], int(match[2]))
         return Constant(None, str(value))
 
     def read_br(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
@@ -177,6 +187,23 @@ class _Reader:
             self.add_operands(into, arguments)
         else:
             into.detail = "asm" if callee.value_kind == ValueKind.inline_asm else "%"
+
+
+def _structs_by_value(header: str) -> list[str]:
+    """For each parameter in a printed header the type that ``byval`` names, or nothing."""
+    start = header.index("(", header.index("@")) + 1
+    rest, found = header[start:], []
+    while rest and rest[0] != ")":
+        item = first_item(rest)
+        at = _BY_VALUE.search(item)
+        inner = item[at.end():] if at else ""
+        depth, end = 1, 0
+        while inner and depth:
+            depth += (inner[end] in "([{<") - (inner[end] in ")]}>")
+            end += 1
+        found.append(inner[:end - 1] if inner else "")
+        rest = rest[len(item):].lstrip(", ")
+    return found
 
 
 def _printed_functions(lines: Iterable[str]) -> Iterator[tuple[str, list[str]]]:

@@ -3,18 +3,19 @@
 import re
 from collections.abc import Sequence
 
+from fgpu.address_map import PARAMETERS_MAX
 from fgpu.errors import CompileError
 
-from .ir import Constant, Function, Instruction, Local, Type, Value
+from .ir import Function, Instruction, Type
 from .memory import GLOBAL_SPACES, PRIVATE_SPACE
 
-__all__ = ["check_callee", "check_function", "unsupported_call", "unsupported_instruction"]
+__all__ = ["check_callee", "check_function", "check_parameters", "unsupported_call", "unsupported_instruction"]
 
 _LOCAL_SPACE = 3
+_WORD_BYTES = 4
 _KNOWN_CALLS = {
     "barrier": "barrier() is not supported",
     "printf": "printf() is not supported",
-    "get_work_dim": "get_work_dim() is not supported: the hardware does not know it; pass it as an argument",
     "asm": "inline assembly is not supported",
     "%": "a call through a function pointer is not supported",
 }
@@ -42,6 +43,14 @@ def _describe(type: Type) -> str:
     return f"type {type.text or type.kind}"
 
 
+def check_parameters(kernel: Function) -> None:
+    """Refuse more words of parameters than the hardware has; vectors and long integers are several."""
+    words = sum(-(-type.size // _WORD_BYTES) for _, type in kernel.parameters)
+    if words > PARAMETERS_MAX:
+        raise kernel.error(f"kernel {kernel.name!r} has {words} words of parameters; the hardware has room for "
+                           f"{PARAMETERS_MAX}")
+
+
 def check_function(function: Function) -> None:
     """Refuse parameters and operations on types that do not fit a register."""
     for number, (_, type) in enumerate(function.parameters):
@@ -49,9 +58,6 @@ def check_function(function: Function) -> None:
         what = f"parameter {number + 1} of {kind} {function.name!r}"
         if type.kind == "ptr" and type.space == _LOCAL_SPACE:
             raise function.error(f"__local memory is not supported ({what})")
-        if type.kind == "ptr" and type.space == PRIVATE_SPACE:
-            what_it_is = "a struct by value" if function.is_kernel else "a private pointer to a function that is called"
-            raise function.error(f"{what_it_is} is not supported ({what})")
         _check_type(function, None, type, what)
     for instruction in function.instructions():
         for type in (*instruction.types, instruction.type):
@@ -91,6 +97,8 @@ def check_callee(function: Function, call: Instruction, callee: Function, under_
         raise function.error(f"function {name!r} is recursive: not supported", call)
     if callee.is_kernel:
         raise function.error(f"a call of the kernel {name!r} is not supported", call)
+    if any(type.is_by_value for _, type in callee.parameters):
+        raise function.error(f"a struct by value to {name!r}, which is not inlined, is not supported", call)
 
 
 def unsupported_call(function: Function, call: Instruction, name: str) -> CompileError:

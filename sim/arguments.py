@@ -1,6 +1,7 @@
 """From what a caller passes to a launch to the numbers of a kernel descriptor."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -19,8 +20,12 @@ __all__ = [
 ]
 
 Size = int | Sequence[int]
-Argument = Buffer | int | float | np.number
+Argument = Buffer | int | float | np.number | np.void | bytes | Sequence[int | float] | np.ndarray
 
+_WORD_BYTES = 4
+_PARTS = re.compile(r"([a-z ]+)(\d*)")
+_DTYPES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "long": "i8",
+           "ulong": "u8", "float": "f4"}
 _INTEGERS = range(-(1 << 31), 1 << 32)
 _UNSIGNED = ("bool", "uchar", "ushort", "uint", "unsigned", "size_t", "ulong")
 
@@ -79,20 +84,67 @@ def check_kernel(kernel: Kernel, local_size: tuple[int, ...], config: Config) ->
                           f"not {local_size}")
 
 
-def argument_words(kernel: Kernel, arguments: Sequence[Argument], device: object) -> tuple[int, ...]:
-    """The parameter words of a launch; ``device`` is where buffers must live."""
+def argument_words(kernel: Kernel, arguments: Sequence[Argument], device: object,
+                   implicit: Mapping[str, int]) -> tuple[int, ...]:
+    """The parameter words of a launch; ``device`` is where buffers must live, ``implicit`` has what the host adds."""
     parameters = kernel.parameters
-    if len(arguments) > PARAMETERS_MAX:
-        raise LaunchError(f"{len(arguments)} arguments are too many; a kernel takes at most {PARAMETERS_MAX}")
-    if parameters is not None and len(arguments) != len(parameters):
-        expected = ", ".join(_declaration(parameter) for parameter in parameters)
-        raise LaunchError(f"kernel {kernel.name!r} takes {len(parameters)} arguments ({expected}), "
-                          f"not {len(arguments)}")
     if parameters is None:
+        if len(arguments) > PARAMETERS_MAX:
+            raise LaunchError(f"{len(arguments)} arguments are too many; a kernel takes at most {PARAMETERS_MAX}")
         return tuple(_word(f"argument {index}", argument, None, device)
                      for index, argument in enumerate(arguments))
-    return tuple(_word(f"argument {index} ({_declaration(parameter)})", argument, parameter, device)
-                 for index, (argument, parameter) in enumerate(zip(arguments, parameters, strict=True)))
+    asked = [parameter for parameter in parameters if parameter.kind != "implicit"]
+    if len(arguments) != len(asked):
+        expected = ", ".join(_declaration(parameter) for parameter in asked)
+        raise LaunchError(f"kernel {kernel.name!r} takes {len(asked)} arguments ({expected}), "
+                          f"not {len(arguments)}")
+    words: list[int] = []
+    for index, (argument, parameter) in enumerate(zip(arguments, asked, strict=True)):
+        what = f"argument {index} ({_declaration(parameter)})"
+        words += _words(what, argument, parameter, device) if _has_parts(parameter) \
+            else [_word(what, argument, parameter, device)]
+    return tuple(words + [implicit[parameter.name] for parameter in parameters if parameter.kind == "implicit"])
+
+
+def _has_parts(parameter: Parameter) -> bool:
+    """Whether the value has several words or parts: a long integer, a vector or a struct."""
+    return parameter.kind == "struct" or (
+        parameter.kind == "scalar" and (parameter.size > _WORD_BYTES or parameter.type[-1:].isdigit()))
+
+
+def _words(what: str, argument: Argument, parameter: Parameter, device: object) -> list[int]:
+    """The words of a value of several words or parts: an integer of 64 bits, a vector, or a struct's bytes."""
+    if isinstance(argument, Buffer):
+        raise LaunchError(f"{what} is a value, not a buffer")
+    match = _PARTS.fullmatch(parameter.type)
+    scalar, lanes = match.groups() if match is not None else ("", "")
+    if isinstance(argument, bytes | np.void):
+        content = argument if isinstance(argument, bytes) else argument.tobytes()
+    elif parameter.kind == "struct":
+        raise LaunchError(f"{what} must be given as its {parameter.size} bytes, or as an element of a NumPy array of "
+                          f"such structs, not as {argument!r}")
+    else:
+        content = _content(what, argument, scalar, int(lanes or 1))
+    if len(content) not in (parameter.size, parameter.size * 3 // 4 if lanes == "3" else parameter.size):
+        raise LaunchError(f"{what} has {parameter.size} bytes, not {len(content)}")
+    content += bytes(-len(content) % _WORD_BYTES) + bytes(max(0, parameter.size - len(content)) // _WORD_BYTES * 4)
+    return [int.from_bytes(content[at:at + _WORD_BYTES], "little")
+            for at in range(0, -(-parameter.size // _WORD_BYTES) * _WORD_BYTES, _WORD_BYTES)]
+
+
+def _content(what: str, argument: object, scalar: str, lanes: int) -> bytes:
+    """The bytes of one number, or of one for each lane."""
+    values = list(argument) if isinstance(argument, Sequence | np.ndarray) else [argument]
+    if len(values) != lanes:
+        raise LaunchError(f"{what} takes {lanes} numbers, not {argument!r}")
+    dtype = np.dtype(_DTYPES[scalar])
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+            raise LaunchError(f"{what} must be made of numbers, not {value!r}")
+        if dtype.kind != "f" and (not isinstance(value, int | np.integer)
+                                  or not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max):
+            raise LaunchError(f"{what} is made of {scalar}, which {value!r} is not")
+    return np.array(values, dtype.newbyteorder("<")).tobytes()
 
 
 def _declaration(parameter: Parameter) -> str:
@@ -106,9 +158,9 @@ def _word(what: str, argument: Argument, parameter: Parameter | None, device: ob
         if argument.device is not device:
             raise LaunchError(f"{what} is a buffer of another device; make it with this device's buffer()")
         return argument.address
-    if isinstance(argument, np.ndarray):
-        raise LaunchError(f"{what} is a NumPy array; put it into global memory with device.buffer(array) and pass "
-                          "the buffer")
+    if isinstance(argument, np.ndarray | list | tuple | np.void):
+        raise LaunchError(f"{what} is a NumPy array or a list; put it into global memory with "
+                          "device.buffer(array) and pass the buffer")
     if parameter is not None and parameter.kind == "scalar" and parameter.type == "float":
         if isinstance(argument, bool) or not isinstance(argument, int | float | np.integer | np.floating):
             raise LaunchError(f"{what} must be a number, not {argument!r}")

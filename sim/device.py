@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from compiler.image import Image
+from compiler.image import Image, Kernel
 from fgpu.config import KERNEL_SLOTS, Config
 from fgpu.errors import LaunchError, MemoryAccessError
 
@@ -126,6 +126,7 @@ class Device:
         self._engine = _engine(engine, self.config, self.memory, memory_latency, trace)
         self._allocator = Allocator(self.memory)
         self._cache_is_clean = True
+        self._tables: dict[bytes, Buffer] = {}
 
     def __enter__(self) -> "Device":
         return self
@@ -221,7 +222,8 @@ class Device:
             of up to 3 dimensions. The local size divides the global size and makes at most 512 work-items;
             by default it is what the kernel demands, or what fills one wavefront.
         args
-            One buffer or number for each parameter. Numbers may be given for pointers: addresses in bytes.
+            One buffer or number for each parameter. Numbers may be given for pointers: addresses in bytes. A vector
+            is a sequence of numbers, a struct its bytes or an element of a structured NumPy array.
         slot
             Which of the 16 LRAM slots to use.
         initialize, clean
@@ -246,12 +248,20 @@ class Device:
         descriptor = KernelDescriptor(
             entry=chosen.entry, global_size=whole, local_size=local,
             global_offset=() if global_offset is None else sizes("global offset", global_offset),
-            parameters=argument_words(chosen, args, self))
+            parameters=argument_words(chosen, args, self, self._implicit(image, chosen, len(whole))))
         descriptor.check_divisible()
         check_kernel(chosen, local, self.config)
         return self._launch(image, chosen.name, descriptor, Launch(
             program=image.words, descriptor=descriptor.words(), slot=slot, initialize=initialize, clean=clean,
             max_cycles=max_cycles))
+
+    def _implicit(self, image: Image, kernel: Kernel, dimensions: int) -> dict[str, int]:
+        """The parameters that the source does not have. Tables go to memory when they are first needed."""
+        names = {parameter.name for parameter in kernel.parameters or () if parameter.kind == "implicit"}
+        if "constants" in names and image.data not in self._tables:
+            self._tables[image.data] = self.buffer(np.frombuffer(image.data, np.uint8))
+        return {"work_dim": dimensions} | ({"constants": self._tables[image.data].address} if "constants" in names
+                                           else {})
 
     def launch_descriptor(self, image: Image, words: Sequence[int], *, slot: int = 0, initialize: bool = True,
                           clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:

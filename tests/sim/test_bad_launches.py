@@ -82,7 +82,7 @@ def test_bad_sizes(sizes, message):
 @pytest.mark.parametrize(("arguments", "message"), [
     ([], r"takes 3 arguments \(int \*data, int n, uchar c\), not 0"),
     ([0, 0, 0, 0], "takes 3 arguments"),
-    ([np.zeros(4), 0, 0], r"argument 0 \(int \*data\) is a NumPy array; put it .* device.buffer"),
+    ([np.zeros(4), 0, 0], r"argument 0 \(int \*data\) is a NumPy array or a list; put it .* device.buffer"),
     (["x", 0, 0], "argument 0 .* must be a buffer or an integer, not 'x'"),
     ([None, 0, 0], "must be a buffer or an integer"),
     ([-4, 0, 0], "argument 0 .* is -4, outside 0 to 4294967295"),

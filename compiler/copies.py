@@ -1,0 +1,95 @@
+"""Copies of memory of known length, as assignments of structs make them: loads and stores, a piece at a time."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+from .ir import Constant, Function, Global, Instruction, Local, Type, Value, integer
+
+__all__ = ["expand_copies"]
+
+_WORD = integer(32)
+_BYTE = integer(8)
+_serial = itertools.count()
+
+
+def expand_copies(function: Function) -> None:
+    """Rewrite memcpy and memset of known length, but for what fills private memory with constants."""
+    for block in function.blocks.values():
+        block.instructions = [new for old in block.instructions for new in _expanded(function, old)]
+
+
+def _expanded(function: Function, i: Instruction) -> Iterator[Instruction]:
+    kind = i.detail.split(".")[1] if i.op == "call" and i.detail.startswith("llvm.mem") else ""
+    if not kind:
+        yield i
+        return
+    source, length = i.operands[1:3]
+    is_private = i.types[0].space == 0
+    is_known = isinstance(source, Global) if kind != "memset" else isinstance(source, Constant)
+    if is_private and is_known:
+        yield i
+        return
+    if not isinstance(length, Constant) or length.value is None:
+        raise function.error(f"a copy of memory of variable length ({kind}) is not supported", i)
+    if kind == "memset":
+        yield from _set(i, length.value)
+    else:
+        yield from _copy(i, length.value)
+
+
+def _pieces(length: int, align: int) -> Iterator[tuple[int, int]]:
+    """Offsets and sizes: words as far as alignment and length let them be."""
+    at = 0
+    while at < length:
+        size = next(size for size in (4, 2, 1) if size <= align and at + size <= length)
+        yield at, size
+        at += size
+
+
+def _place(pointer: Value, type: Type, offset: int, like: Instruction) -> Instruction:
+    return Instruction("getelementptr", type, f"piece{next(_serial)}", [pointer, Constant(offset)], [type, _WORD],
+                       source=_BYTE, location=like.location)
+
+
+def _copy(call: Instruction, length: int) -> Iterator[Instruction]:
+    to, source = call.operands[:2]
+    stores = []
+    for at, size in _pieces(length, call.align):
+        place = _place(source, call.types[1], at, call)
+        load = Instruction("load", integer(8 * size), f"piece{next(_serial)}", [Local(place.name)], [call.types[1]],
+                           align=size, location=call.location)
+        yield place
+        yield load
+        stores.append((at, load))
+        if "memcpy" in call.detail:         # does not overlap, so nothing need wait for all loads
+            yield from _stores(call, to, stores)
+            stores = []
+    yield from _stores(call, to, stores)
+
+
+def _stores(call: Instruction, to: Value, loads: list[tuple[int, Instruction]]) -> Iterator[Instruction]:
+    for at, load in loads:
+        place = _place(to, call.types[0], at, call)
+        yield place
+        yield Instruction("store", operands=[Local(load.name), Local(place.name)], types=[load.type, call.types[0]],
+                          align=load.align, location=call.location)
+
+
+def _set(call: Instruction, length: int) -> Iterator[Instruction]:
+    wide = Instruction("zext", _WORD, f"piece{next(_serial)}", [call.operands[1]], [_BYTE], location=call.location)
+    word = replace(wide, op="mul", name=f"piece{next(_serial)}", operands=[Local(wide.name), Constant(0x0101_0101)],
+                   types=[_WORD, _WORD])
+    yield wide
+    yield word
+    for at, size in _pieces(length, call.align):
+        value: Value = Local(word.name)
+        if size < _WORD.size:
+            part = replace(wide, op="trunc", type=integer(8 * size), name=f"piece{next(_serial)}", operands=[value],
+                           types=[_WORD])
+            yield part
+            value = Local(part.name)
+        place = _place(call.operands[0], call.types[0], at, call)
+        yield place
+        yield Instruction("store", operands=[value, Local(place.name)], types=[integer(8 * size), call.types[0]],
+                          align=size, location=call.location)

@@ -1,0 +1,43 @@
+"""Which functions of a program cannot be subroutines: their calls become their bodies."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+
+from .dimensions import asks_for_dimensions
+from .inline import inline_call
+from .ir import Function, Module, Type
+from .refusals import check_callee
+from .tables import reads_memory_tables
+
+__all__ = ["inline_by_signature"]
+
+_LONG_BITS = 64
+
+
+def inline_by_signature(function: Function, module: Module, words: int, under_way: Sequence[str]) -> None:
+    """Inline the calls of those functions of ``module`` that cannot be subroutines.
+
+    A subroutine takes ``words`` words at most, returns one or two, and needs nothing that only kernels are told.
+    ``under_way`` are the functions that lead to this one.
+    """
+    for block in list(function.blocks.values()):
+        for call in [i for i in block.instructions if i.op == "call"]:
+            callee = module.functions.get(call.detail)
+            if callee is None or (_fits_registers(callee, words) and not asks_for_dimensions(callee)
+                                  and not reads_memory_tables(callee, module.variables)):
+                continue
+            check_callee(function, call, callee, under_way)
+            body = deepcopy(callee)
+            inline_by_signature(body, module, words, [*under_way, callee.name])
+            block = inline_call(function, block, call, body)
+
+
+def _fits_registers(callee: Function, words: int) -> bool:
+    sizes = [-(-type.size // 4) for _, type in callee.parameters]
+    scalars = all(_is_scalar(type) for _, type in callee.parameters)
+    return scalars and sum(sizes) <= words and (callee.result.kind == "void" or _is_scalar(callee.result))
+
+
+def _is_scalar(type: Type) -> bool:
+    is_private = type.kind == "ptr" and type.space == 0
+    return (type.is_word and not is_private) or (type.kind == "int" and type.bits == _LONG_BITS)
