@@ -35,8 +35,8 @@ class Pseudo(enum.Enum):
 class Callee:
     """A compiled routine: its number in the program, its parameters, and the registers that it may change.
 
-    ``is_pure``: all that it does is to return results, which depend on the arguments only. ``scratchpad`` is the first
-    word that neither it nor what it calls uses, ``depth`` the return addresses that it needs at once.
+    ``is_pure``: all that it does is to return results, which depend on the arguments only. ``scratchpad`` is the
+    first word that neither it nor what it calls uses, ``depth`` the return addresses that it needs at once.
     """
 
     number: int

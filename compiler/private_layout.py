@@ -1,8 +1,8 @@
 """How private variables lie in the scratchpad, which has words and no bytes.
 
-Objects between which a pointer cannot be told apart are of one *class*. If everything in a class has the same size, and
-is accessed as a whole, each element has a word of its own, and addresses count elements. Otherwise (structs of several
-types, arrays of small elements that need the room, pointers that are kept in memory) bytes are packed into words, and
+Objects that one pointer may point to are of one *class*. If everything in a class has the same size, and is accessed
+as a whole, each element has a word of its own, and addresses count elements. Otherwise (structs of several types,
+arrays of small elements that need the room, pointers that are kept in memory) bytes are packed into words, and
 addresses count bytes.
 """
 

@@ -22,7 +22,8 @@ _LIBRARY = Path(__file__).parent / "library"
 def _file(name: str) -> dict[str, Function]:
     path = _LIBRARY / name
     # At -O2 clang would put 64-bit multiplications back in for ours.
-    return compile_to_ir(path.read_text(encoding="utf-8"), path.name, optimization="-O1", library=builtins()).functions
+    source = path.read_text(encoding="utf-8")
+    return compile_to_ir(source, path.name, optimization="-O1", library=builtins()).functions
 
 
 def routine(name: str) -> Function | None:
