@@ -7,8 +7,8 @@ from pathlib import Path
 
 from fgpu.errors import CompileError, ToolError
 
-from .ir import Module
 from .bitcode import SOURCES, bitcode_files
+from .ir import Module
 from .reader import read_module
 
 __all__ = ["HEADER", "builtins", "compile_to_ir"]
