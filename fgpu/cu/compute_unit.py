@@ -12,6 +12,8 @@ from fgpu.dispatcher.kernel import KernelInfo, WorkGroup
 from fgpu.fault import FaultReport
 from fgpu.probe import ComputeUnitProbe
 
+from .float.units import FloatUnits
+from .float_results import FloatResults
 from .launcher import Launcher
 from .memory_controller import MemoryController
 from .runtime_memory import RuntimeWrite
@@ -92,6 +94,25 @@ class ComputeUnit(wiring.Component):
             memory.access_valid.eq(vector.memory_valid),
             memory.reserve.eq(scheduler.memory_reserve),
         ]
+        if self._config.float_ops:
+            m.submodules.floats = floats = FloatUnits(self._config)
+            m.submodules.float_results = results = FloatResults()
+            connect(m, scheduler.floats, results.commit)
+            m.d.comb += [
+                scheduler.float_available.eq(floats.available),
+                results.slots.eq(floats.slots),
+                results.beat.eq(scheduler.beat),
+                results.issue.eq(scheduler.issue),
+                results.rd.eq(scheduler.control.rd),
+                floats.operation.eq(results.operation),
+                floats.first.eq(vector.float_first),
+                floats.second.eq(vector.float_second),
+                floats.select.eq(results.select),
+                results.words.eq(floats.result),
+                vector.float_result.eq(results.write),
+                vector.float_valid.eq(results.valid),
+                memory.float_next.eq(results.valid_next),
+            ]
         m.d.sync += self.idle.eq(scheduler.free.all() & ~launcher.busy & memory.idle)
         if self._config.statistics:
             m.d.comb += self.probe.eq(scheduler.probe)

@@ -120,7 +120,8 @@ class ControlWord(data.Struct):
     other: Other
     result: Result
     write: 1
-    """The vector writes rd (those of loads and atomics are written by the memory controller)."""
+    """The vector writes rd (those of loads and atomics are written by the memory controller, those of floats by their
+    units)."""
     condition: Condition
     memory: MemoryAccess
     atomic: AtomicOp

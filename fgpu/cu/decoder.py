@@ -24,6 +24,7 @@ from .control_word import (
     RuntimeValue,
     Width,
 )
+from .float.operations import FloatOp
 
 __all__ = ["Decoder"]
 
@@ -37,7 +38,8 @@ _RUNTIME = {
     Opcode.SIZE: RuntimeValue.SIZE, Opcode.WGID: RuntimeValue.WORK_GROUP_ID,
     Opcode.WGSIZE: RuntimeValue.WORK_GROUP_SIZE, Opcode.LP: RuntimeValue.PARAMETER,
 }
-_MEMORY_UNITS = (Unit.MEMORY, Unit.ATOMIC)
+_OWN_WRITES = (Unit.MEMORY, Unit.ATOMIC, Unit.FLOAT)
+"""Units that write rd by themselves."""
 _WIDTHS = {0: Width.BYTE, 1: Width.HALF, 2: Width.WORD}
 
 
@@ -48,7 +50,7 @@ def _control(row: Instruction) -> dict[str, Any]:
         "use_immediate": row.immediate is not None,
         "multiplier": Multiplier.FIXED,
         "addend": Addend.OPERAND,
-        "write": row.writes_rd and row.unit not in _MEMORY_UNITS,
+        "write": row.writes_rd and row.unit not in _OWN_WRITES,
     }
     opcode = row.opcode
     if opcode in _LOGIC:
@@ -94,7 +96,7 @@ def _control(row: Instruction) -> dict[str, Any]:
 
 def _is_built(row: Instruction, config: Config) -> bool:
     if row.unit is Unit.FLOAT:
-        return False
+        return bool(config.float_ops)
     if row.atomic is not None:
         return row.atomic in config.atomics
     if row.unit is Unit.SCRATCHPAD:
@@ -106,12 +108,16 @@ class Decoder(wiring.Component):
     """Turns an instruction word into a :class:`ControlWord`; combinational.
 
     A word that is no instruction of this configuration gives ``legal`` = 0 and a control word that does
-    nothing.
+    nothing. ``float_available`` says what the floating-point units, if there are any, can do; ``is_float``: they
+    have to.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        super().__init__({"word": In(isa.INSTRUCTION_BITS), "control": Out(ControlWord), "legal": Out(1)})
+        members: dict[str, Any] = {"word": In(isa.INSTRUCTION_BITS), "control": Out(ControlWord), "legal": Out(1)}
+        if config.float_ops:
+            members |= {"float_available": In(1 << FloatOp.as_shape().width), "is_float": Out(1)}
+        super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -135,7 +141,12 @@ class Decoder(wiring.Component):
                         m.d.comb += self.control.immediate.eq(word[5:9])
                     else:
                         m.d.comb += self.control.immediate.eq(imm14)
-                    if row.writes_rd and row.unit not in _MEMORY_UNITS:
+                    if row.unit is Unit.FLOAT:
+                        m.d.comb += [
+                            self.is_float.eq(self.float_available[row.opcode.value & 15]),
+                            self.legal.eq(self.is_float),
+                        ]
+                    elif row.writes_rd and row.unit not in _OWN_WRITES:
                         # r0 reads as zero because nothing ever writes it.
                         m.d.comb += self.control.write.eq(word[0:5].any())
         rs, rt = word[5:10], word[10:15]

@@ -176,20 +176,23 @@ class RequestBuilder(wiring.Component):
 class LoadReturn(wiring.Component):
     """Hands rows to the waiting stations in order and writes registers; one phase a cycle, latency 1.
 
-    It keeps off the bank that the vector writes (see :class:`~fgpu.cu.register_file.RegisterFile`).
-    ``done`` names a wavefront whose load is complete.
+    It keeps off the banks that the vector writes, and in the cycle after ``float_next`` the floating-point units (see
+    :class:`~fgpu.cu.register_file.RegisterFile`). ``done`` names a wavefront whose load is complete.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        super().__init__({
+        members: dict[str, Any] = {
             "beat": In(2),
             "stations": In(stream.Signature(Station(config))),
             "rows": In(stream.Signature(Row(config))).array(config.axi_ports),
             "load": Out(RegisterWrite),
             "done": Out(1),
             "done_wavefront": Out(3),
-        })
+        }
+        if config.float_ops:
+            members["float_next"] = In(1)
+        super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -203,6 +206,8 @@ class LoadReturn(wiring.Component):
         current = Mux(station.new_row, new_row, row)
         # The write happens in the next cycle, when the vector has bank (beat + 1 + 2) % 4.
         clear = station.phase[:2] != (self.beat + 3)[:exact_log2(BANKS)]
+        if self._config.float_ops:
+            clear &= ~(self.float_next & (station.phase[:2] == (self.beat + 2)[:exact_log2(BANKS)]))
         go = Signal()
         m.d.comb += [
             go.eq(self.stations.valid & clear & (~station.new_row | new_valid)),
@@ -233,13 +238,14 @@ class MemoryController(wiring.Component):
     """Phases of accesses from the vector to cache requests, rows from the cache to registers.
 
     ``reserve`` announces an instruction's phases at issue (0 to 8 in ``reserve_phases``), and ``ready``
-    says whether eight more phases would find room. ``idle``: nothing is under way.
+    says whether eight more phases would find room. ``idle``: nothing is under way. ``float_next``: in the next cycle
+    the floating-point units write registers.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._row_fifo_depth = _ROW_FIFO_DEPTH if config.axi_ports == 1 else 2 * _ROW_FIFO_DEPTH
-        super().__init__({
+        members: dict[str, Any] = {
             "beat": In(2),
             "access": In(PhaseAccess(config)),
             "access_valid": In(1),
@@ -251,7 +257,10 @@ class MemoryController(wiring.Component):
             "done": Out(1),
             "done_wavefront": Out(3),
             "idle": Out(1),
-        })
+        }
+        if config.float_ops:
+            members["float_next"] = In(1)
+        super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -293,6 +302,8 @@ class MemoryController(wiring.Component):
             self.done.eq(load_return.done),
             self.done_wavefront.eq(load_return.done_wavefront),
         ]
+        if config.float_ops:
+            m.d.comb += load_return.float_next.eq(self.float_next)
         for number, (response, row) in enumerate(zip(self.responses, load_return.rows, strict=True)):
             rows = SyncFIFO(width=Row(config).size, depth=self._row_fifo_depth)
             m.submodules[f"rows{number}"] = rows

@@ -45,18 +45,26 @@ class RegisterFile(wiring.Component):
     start with ``beat`` = 0, each bank reads rs in the cycle of issue, rt and rd in the next two, without
     conflict. ``rs``, ``rt`` and ``rd`` are valid in stage 3 (three cycles from issue).
 
-    Each bank has one write port. The vector writes the bank ``(beat + 2) % 4`` in each cycle; the memory
-    controller must use another one, for which ``load_bank`` must differ from it.
+    Each bank has one write port. The vector writes the bank ``(beat + 2) % 4`` in each cycle, the floating-point
+    units of a core with ``floats`` the bank ``(beat + 1) % 4`` if ``float_valid``. The memory controller must use
+    another one.
     """
 
-    beat: In(2)
-    issue: In(data.ArrayLayout(Issue, 3))       # stages 0 to 2
-    read: In(data.ArrayLayout(RegisterRead, 3))  # stages 0 to 2
-    rs: Out(Words)
-    rt: Out(Words)
-    rd: Out(Words)
-    result: In(RegisterWrite)
-    load: In(RegisterWrite)
+    def __init__(self, floats: bool = False) -> None:
+        self._floats = floats
+        members: dict[str, Any] = {
+            "beat": In(2),
+            "issue": In(data.ArrayLayout(Issue, 3)),        # stages 0 to 2
+            "read": In(data.ArrayLayout(RegisterRead, 3)),  # stages 0 to 2
+            "rs": Out(Words),
+            "rt": Out(Words),
+            "rd": Out(Words),
+            "result": In(RegisterWrite),
+            "load": In(RegisterWrite),
+        }
+        if floats:
+            members |= {"float_result": In(RegisterWrite), "float_valid": In(1)}
+        super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -75,9 +83,11 @@ class RegisterFile(wiring.Component):
                         issue = self.issue[stage]
                         m.d.comb += read.addr.eq(
                             Cat(self.read[stage][operand], issue.phase[2], issue.wavefront))
-            turn = (number - 2) % BANKS
-            with m.If(self.beat == turn):
+            with m.If(self.beat == (number - 2) % BANKS):
                 self._connect(m, write, self.result, self.result.lanes)
+            if self._floats:
+                with m.Elif((self.beat == (number - 1) % BANKS) & self.float_valid):
+                    self._connect(m, write, self.float_result, self.float_result.lanes)
             with m.Else():
                 mine = self.load.phase[:2] == number
                 self._connect(m, write, self.load, mine.replicate(PE_COUNT) & self.load.lanes)

@@ -16,6 +16,8 @@ from fgpu.round_robin import RoundRobin
 from .control_word import ControlWord, Flow, Issue, MemoryAccess
 from .decoder import Decoder
 from .divergence import DivergenceUnit, MaskWrite
+from .float.operations import FloatOp
+from .float_results import FloatCommit
 from .turn import WavefrontTurn
 from .vector import BranchLanes
 from .wavefront import Commit, WavefrontController
@@ -48,7 +50,8 @@ class WavefrontScheduler(wiring.Component):
     Selection takes the four cycles of a slot, during which the instruction before it occupies the vector:
     pick a ready wavefront, read its instruction and enabled work-items, decode, commit. An instruction
     takes two slots, or one if all its enabled work-items are in one half of the wavefront; calls and
-    returns take one slot and leave the vector idle.
+    returns take one slot and leave the vector idle. So does an instruction whose result would leave the
+    floating-point units together with another; it is tried again in the next slot.
     """
 
     def __init__(self, config: Config) -> None:
@@ -73,6 +76,8 @@ class WavefrontScheduler(wiring.Component):
             "abort": In(1),
             "fault": Out(FaultReport),
         }
+        if config.float_ops:
+            members |= {"floats": Out(FloatCommit()), "float_available": In(1 << FloatOp.as_shape().width)}
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe)
         super().__init__(members)
@@ -135,6 +140,8 @@ class WavefrontScheduler(wiring.Component):
         # Slot cycle 2: decode.
         m.submodules.decoder = decoder = Decoder(config)
         m.d.comb += decoder.word.eq(word2)
+        if config.float_ops:
+            m.d.comb += decoder.float_available.eq(self.float_available)
         valid3, wavefront3, number3 = Signal(), Signal(range(WAVEFRONTS)), Signal(3)
         control3, mask3 = Signal(ControlWord), Signal(WAVEFRONT_SIZE)
         halves3 = Signal(2)
@@ -162,8 +169,20 @@ class WavefrontScheduler(wiring.Component):
         with m.Elif(access & (control3.memory != MemoryAccess.STORE)):
             m.d.comb += commit.eq(Commit.LOAD)
         issued = Signal()
+        is_issued = valid3 & (commit != Commit.REFUSED) & legal3
+        if config.float_ops:
+            floats: Any = self.floats
+            is_float3 = Signal()
+            m.d.sync += [is_float3.eq(decoder.is_float), floats.operation.eq(word2[24:28])]
+            with m.If(is_float3):
+                m.d.comb += commit.eq(Mux(floats.clear, Commit.FLOAT, Commit.COLLIDES))
+            m.d.comb += [
+                floats.both_halves.eq(halves3.all()),
+                floats.accept.eq(valid3 & is_float3 & floats.clear),
+            ]
+            is_issued &= commit != Commit.COLLIDES
         m.d.comb += [
-            issued.eq(valid3 & (commit != Commit.REFUSED) & legal3),
+            issued.eq(is_issued),
             divergence.request_valid.eq(issued & (control3.flow != Flow.NEXT)),
             divergence.request.flow.eq(control3.flow),
             divergence.request.wavefront.eq(wavefront3),
@@ -228,6 +247,8 @@ class WavefrontScheduler(wiring.Component):
                 controller.fetch_done.eq(self.fetched.valid & (self.fetched.wavefront == slot)),
                 self.free[slot].eq(controller.free),
             ]
+            if self._config.float_ops:
+                m.d.comb += controller.float_slots.eq(self.floats.slots)
 
     def _fetch(self, m: Module, controllers: list[WavefrontController]) -> None:
         """Forward one wavefront's wish for instructions at a time, in turn."""

@@ -59,12 +59,13 @@ class ComputeVector(wiring.Component):
     wavefront may be issued 12 cycles later (phase 0 is issued with ``beat`` = 0).
 
     ``control`` is sampled in the cycle of issue. ``branch`` comes from stage 5, ``memory`` from stage 9
-    (``memory_valid`` is not answered: room must be reserved before issue).
+    (``memory_valid`` is not answered: room must be reserved before issue). With floating-point units ``float_first``
+    and ``float_second`` are their operands, in stage 3, and ``float_result`` what they write if ``float_valid``.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        super().__init__({
+        members: dict[str, Any] = {
             "beat": In(2),
             "issue": In(Issue),
             "control": In(ControlWord),
@@ -75,7 +76,11 @@ class ComputeVector(wiring.Component):
             "memory": Out(PhaseAccess(config)),
             "memory_valid": Out(1),
             "fault": Out(FaultReport),
-        })
+        }
+        if config.float_ops:
+            members |= {"float_first": Out(Words), "float_second": Out(Words), "float_result": In(RegisterWrite),
+                        "float_valid": In(1)}
+        super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -86,8 +91,13 @@ class ComputeVector(wiring.Component):
             control.append(Signal(ControlWord, name=f"control{stage}"))
             m.d.sync += [issue[stage].eq(issue[stage - 1]), control[stage].eq(control[stage - 1])]
 
-        m.submodules.registers = registers = RegisterFile()
+        m.submodules.registers = registers = RegisterFile(floats=bool(self._config.float_ops))
         m.d.comb += [registers.beat.eq(self.beat), registers.load.eq(self.load)]
+        if self._config.float_ops:
+            m.d.comb += [
+                self.float_first.eq(registers.rs), self.float_second.eq(registers.rt),
+                registers.float_result.eq(self.float_result), registers.float_valid.eq(self.float_valid),
+            ]
         for stage in range(3):
             m.d.comb += registers.issue[stage].eq(issue[stage])
             for operand in ("rs", "rt", "rd"):

@@ -11,11 +11,14 @@ from fgpu.fault import FAULT_PC_BITS, FaultCause
 from fgpu.probe import WavefrontState
 
 from .divergence import Outcome, OutcomeKind
+from .float.operations import BASE_LATENCY, LATENCY, SLOT_CYCLES, Slots
 
 __all__ = ["Commit", "WavefrontController"]
 
 _REST_SLOTS = 3
 """Issue slots of four cycles from one instruction of a wavefront to its next: 12 cycles."""
+_FLOAT_REST_SLOTS = max(LATENCY.values()) // SLOT_CYCLES + 1
+"""The same for the slowest floating-point unit."""
 
 
 class Commit(enum.Enum, shape=3):
@@ -26,6 +29,8 @@ class Commit(enum.Enum, shape=3):
     FLOW = 2        # issued; the wavefront waits for the divergence unit
     REFUSED = 3     # not issued: the memory controller has no room
     ILLEGAL = 4     # no instruction of this core: the wavefront stops
+    FLOAT = 5       # issued; the wavefront goes on when it has the result
+    COLLIDES = 6    # not issued: its result would meet another
 
 
 class WavefrontController(wiring.Component):
@@ -35,12 +40,13 @@ class WavefrontController(wiring.Component):
     ``pair_valid``: the instruction buffer holds the pair of instructions that contains ``pc``. ``outcome``
     is for this wavefront if ``outcome_mine``. ``fault_cause`` names a fault in the cycle in which the
     wavefront meets it, at instruction ``fault_pc``; it then waits for ``abort``, which frees every wavefront as
-    soon as nothing of it is under way.
+    soon as nothing of it is under way. ``float_slots``: for how many slots more than others a committed instruction
+    for the floating-point units keeps it.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        super().__init__({
+        members: dict[str, Any] = {
             "slot_end": In(1),
             "start": In(1),
             "entry": In(FAULT_PC_BITS),
@@ -62,18 +68,31 @@ class WavefrontController(wiring.Component):
             "state": Out(WavefrontState),
             "fault_cause": Out(FaultCause),
             "fault_pc": Out(FAULT_PC_BITS),
-        })
+        }
+        if config.float_ops:
+            members["float_slots"] = In(Slots().elem_shape)
+        super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         outcome: Any = self.outcome
         pair_valid, fetching = Signal(), Signal()
-        rest = Signal(range(_REST_SLOTS + 1))
+        floats = bool(self._config.float_ops)
+        rest = Signal(range((_FLOAT_REST_SLOTS if floats else _REST_SLOTS) + 1))
+        issued = (self.commit != Commit.REFUSED) & (self.commit != Commit.ILLEGAL)
+        at_rest = rest == 0
 
         with m.If(self.selected):
             m.d.sync += rest.eq(_REST_SLOTS)
         with m.Elif(self.slot_end & (rest != 0)):
             m.d.sync += rest.eq(rest - 1)
+        if floats:
+            # From the commitment on, until operands may be read a cycle after the result was written.
+            with m.If(self.committed & (self.commit == Commit.FLOAT)):
+                m.d.sync += rest.eq(BASE_LATENCY // SLOT_CYCLES + self.float_slots)
+            with m.If(self.committed & (self.commit == Commit.COLLIDES)):
+                m.d.sync += rest.eq(0)
+            issued &= self.commit != Commit.COLLIDES
 
         with m.If(self.fetch_granted):
             m.d.sync += fetching.eq(1)
@@ -106,7 +125,7 @@ class WavefrontController(wiring.Component):
                 with m.Else():
                     m.d.comb += self.state.eq(WavefrontState.FETCH)
                 with m.If(self.committed):
-                    with m.If((self.commit != Commit.REFUSED) & (self.commit != Commit.ILLEGAL)):
+                    with m.If(issued):
                         m.d.sync += [self.pc.eq(self.pc + 1), pair_valid.eq(~self.pc[0])]
                     with m.Switch(self.commit):
                         with m.Case(Commit.LOAD):
@@ -145,6 +164,7 @@ class WavefrontController(wiring.Component):
                             stop(FaultCause.STACK_OVERFLOW)
             with m.State("Stopped"):
                 m.d.comb += self.state.eq(WavefrontState.STOPPED)
-                with m.If(self.abort):
+                # Behind the code RAM's end a wavefront stops while results of floating-point units are on their way.
+                with m.If(self.abort & (at_rest if floats else 1)):
                     m.next = "Free"
         return m

@@ -15,7 +15,7 @@ from sim.memory import GlobalMemory
 from sim.verilator import VerilatorEngine
 
 from .program_generator import Kernel
-from .program_statements import CORNERS
+from .program_statements import corners
 
 __all__ = ["BASE", "SIZE", "Difference", "Pair", "first_seed", "random_timing", "simple_kernel"]
 
@@ -63,8 +63,9 @@ class Pair:
         """Random bytes and corner cases; the hardware's cache must hold nothing of it."""
         generator = np.random.default_rng(rng.getrandbits(64))
         words = generator.integers(0, 1 << 32, len(memory) // 4, dtype=np.uint32)
-        corners = generator.random(len(words)) < 0.3
-        words[corners] = generator.choice(np.array(CORNERS, dtype=np.uint32), np.count_nonzero(corners))
+        chosen = generator.random(len(words)) < 0.3
+        choices = np.array(corners(self.config), dtype=np.uint32)
+        words[chosen] = generator.choice(choices, np.count_nonzero(chosen))
         for each in self.memories:
             each.view(memory.start, len(memory))[:] = words.view(np.uint8)
 

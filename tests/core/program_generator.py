@@ -1,4 +1,4 @@
-"""Random programs that end and do not race, over the whole integer instruction set.
+"""Random programs that end and do not race, over the whole instruction set that a core has.
 
 Every work-item works on random data, in registers, scratchpad and global memory (see :mod:`.program_statements`),
 under branches, loops and calls, and stores its registers at its end.
@@ -14,6 +14,9 @@ from sim.descriptor import KernelDescriptor
 from .program_statements import Label, Statements
 
 __all__ = ["Kernel", "generate"]
+
+_FLOATS = 4
+"""Floating point among the statements, as often as the other arithmetic."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ class _Generator(Statements):
             self.access_interleaved, self.access_permuted, self.access_wavefront, self.store_constant]
         if self.config.atomics:
             simple.append(self.atomic_shared)
+        if self.config.float_ops:
+            simple += [self.floats] * _FLOATS
         for _ in range(statements):
             choice = rng.random()
             if choice < self.control * (0.5 if nested else 1):
@@ -179,7 +184,7 @@ class _Generator(Statements):
         # Divergence alone takes 6 entries of the stacks, each call one.
         deep = self.config.link_stack_depth > 8
         self.control = rng.choice([0.0, 0.1, 0.25, 0.4])
-        self.weights = [rng.choice([1, 1, 1, 4, 8]) for _ in range(13)]
+        self.weights = [rng.choice([1, 1, 1, 4, 8]) for _ in range(13 + (_FLOATS if self.config.float_ops else 0))]
         self.recursive = Label()
         self.subroutines: list[list[Label]] = [
             [Label()], [Label() for _ in range(rng.randint(1, 2))], *([[Label()]] * deep)]

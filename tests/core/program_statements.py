@@ -1,4 +1,5 @@
-"""The statements without branches that random programs are made of, over the whole integer instruction set.
+"""The statements without branches that random programs are made of, over the whole instruction set that
+a core has.
 
 Work-items share memory only in ways whose outcome no schedule changes:
 
@@ -22,10 +23,15 @@ from dataclasses import dataclass, field
 from fgpu.config import WAVEFRONT_SIZE, WORK_GROUP_MAX, Config
 from fgpu.isa import Format, Instruction, Operands, Unit, by_mnemonic, encode
 
-__all__ = ["CORNERS", "Code", "Label", "Statements", "random_index_space"]
+__all__ = ["Code", "Label", "Statements", "corners", "random_index_space"]
 
-CORNERS = (0, 1, 2, 3, 31, 32, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFF_FFFF, 0x8000_0000,
-           0x8000_0001, 0xFFFF_8000, 0xFFFF_FFFE, 0xFFFF_FFFF, 0xAAAA_AAAA, 0x5555_5555)
+_CORNERS = (
+    0, 1, 2, 3, 31, 32, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001,
+    0xFFFF_8000, 0xFFFF_FFFE, 0xFFFF_FFFF, 0xAAAA_AAAA, 0x5555_5555)
+# Limits of subnormals and numbers, one and its neighbours, powers of two near those of integers, infinity, NaNs.
+_FLOAT_CORNERS = (
+    0x007F_FFFF, 0x0080_0000, 0x3F7F_FFFF, 0x3F80_0000, 0x3F80_0001, 0x4B00_0001, 0x4EFF_FFFF, 0x4F00_0000, 0x4F80_0000,
+    0x7F7F_FFFF, 0x7F80_0000, 0x7F80_0001, 0x7FC0_0000)
 
 INPUT_WORDS = 1024
 _OWN_BYTES = 64
@@ -36,6 +42,13 @@ _ALU = [row for row in by_mnemonic.values() if row.unit in _UNITS]
 _RUNTIME = ("lid", "wgoff", "size", "wgid", "wgsize")
 _BYTES = {"w": 4, "h": 2, "b": 1}
 _ATOMIC_BYTES = 512
+
+
+def corners(config: Config) -> tuple[int, ...]:
+    """Words that find errors."""
+    if not config.float_ops:
+        return _CORNERS
+    return (*_CORNERS, *_FLOAT_CORNERS, *(word | 1 << 31 for word in _FLOAT_CORNERS))
 
 
 @dataclass
@@ -99,6 +112,7 @@ class Statements:
     def __init__(self, rng: random.Random, config: Config, base: int, size: int, wavefronts: int) -> None:
         self.rng, self.config, self.code = rng, config, Code()
         self.local, self.groups = random_index_space(rng, rng.choice([1, 2, wavefronts]))
+        self.corners = corners(config)
         self.group_items = math.prod(self.local)
         self.items = self.group_items * math.prod(self.groups)
         self.group_wavefronts = -(-self.group_items // WAVEFRONT_SIZE)
@@ -144,7 +158,7 @@ class Statements:
         return tuple(self.rng.sample([*self.regions.values(), *(self._value() for _ in range(8))], count))
 
     def _value(self) -> int:
-        return self.rng.choice([self.rng.choice(CORNERS), self.rng.getrandbits(32), self.rng.randint(0, 40)])
+        return self.rng.choice([self.rng.choice(self.corners), self.rng.getrandbits(32), self.rng.randint(0, 40)])
 
     # -- pieces of statements ---------------------------------------------------------------------
 
@@ -186,6 +200,13 @@ class Statements:
         rs = 0 if row.format is Format.RD_IMM else self._source()
         rt = self._source() if row.format is Format.RD_RS_RT else 0
         self.code.op(row.mnemonic, self._target(), rs, rt, imm)
+
+    def floats(self) -> None:
+        """Some floating-point instructions, of any latency after any other."""
+        names = sorted(self.config.float_ops)
+        for _ in range(self.rng.choice([1, 1, 2, 4])):
+            row = by_mnemonic[self.rng.choice(names)]
+            self.code.op(row.mnemonic, self._target(), self._source(), self._source() if row.reads_rt else 0)
 
     def runtime(self) -> None:
         if self.parameters and self.rng.random() < 0.3:

@@ -1,0 +1,135 @@
+"""When results leave the floating-point units, and whose they are."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from fgpu.config import PE_COUNT
+
+from .control_word import Issue
+from .float.operations import BASE_LATENCY, LATENCY, SLOT_CYCLES, FloatOp, Slots
+from .register_file import RegisterWrite, Words
+
+__all__ = ["FloatCommit", "FloatResults"]
+
+_BASE_SLOTS = BASE_LATENCY // SLOT_CYCLES
+_FIRST_PLACE = _BASE_SLOTS + 1
+"""Slots from the commitment of the fastest operation until its first results leave."""
+_LAST_PLACE = max(LATENCY.values()) // SLOT_CYCLES + 2
+_TIME_BITS = 4
+"""Of the number of a slot of issue; an operation's context is kept for so many slots."""
+assert _LAST_PLACE < 1 << _TIME_BITS
+
+
+class FloatCommit(wiring.Signature):
+    """An instruction for the floating-point units when it is committed.
+
+    ``operation`` is to occupy one slot of issue, or two if ``both_halves``. It may if ``clear``: no other results
+    leave when its own would. ``accept``: it does. ``slots`` is what it takes more than the fastest operation.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "operation": Out(FloatOp),
+            "both_halves": Out(1),
+            "accept": Out(1),
+            "clear": In(1),
+            "slots": In(Slots().elem_shape),
+        })
+
+
+class _Context(data.Struct):
+    """Where the result of one phase goes; the beat tells which of a half's phases it is."""
+
+    wavefront: 3
+    half: 1
+    register: 5
+    lanes: PE_COUNT
+
+
+class FloatResults(wiring.Component):
+    """Writes results of floating-point units of different latencies, one phase a cycle.
+
+    A slot's four phases leave together, three cycles after the last of the slots of their latency, as operands enter
+    the units in stage 3. For each slot ahead is noted whose results will leave, so that ``commit`` can be refused to
+    an operation that would meet another.
+
+    ``issue`` and ``rd`` are those of stage 0; ``operation`` is what enters the units in stage 3, and ``select`` what
+    leaves them now, as ``words``. ``write`` is for the register file's bank ``(beat + 1) % 4`` if ``valid``;
+    ``valid_next`` tells so a cycle earlier.
+    """
+
+    commit: In(FloatCommit())
+    slots: In(Slots())
+    beat: In(2)
+    issue: In(Issue)
+    rd: In(5)
+    operation: Out(FloatOp)
+    select: Out(FloatOp)
+    words: In(Words)
+    write: Out(RegisterWrite)
+    valid: Out(1)
+    valid_next: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        commit: Any = self.commit
+
+        # Place k: what leaves in k slots. Slots of results begin one cycle before those of issue.
+        taken = Signal(_LAST_PLACE + 1)
+        ahead = [Signal(FloatOp, name=f"ahead{place}") for place in range(_LAST_PLACE + 1)]
+        first = Signal(range(_LAST_PLACE + 1))
+        m.d.comb += [
+            commit.slots.eq(self.slots[commit.operation.as_value()]),
+            first.eq(_FIRST_PLACE + commit.slots),
+            commit.clear.eq(~(taken.bit_select(first, 1) | (commit.both_halves & taken.bit_select(first + 1, 1)))),
+        ]
+        with m.If(self.beat == SLOT_CYCLES - 2):
+            m.d.sync += taken.eq(taken >> 1)
+            m.d.sync += [ahead[place].eq(ahead[place + 1]) for place in range(_LAST_PLACE)]
+        with m.If(commit.accept):
+            for place in range(_FIRST_PLACE, _LAST_PLACE + 1):
+                with m.If((first == place) | (commit.both_halves & (first == place - 1))):
+                    m.d.sync += [taken[place].eq(1), ahead[place].eq(commit.operation)]
+
+        # The operation in stage 0, and in stage 3.
+        entering = Signal(FloatOp)
+        with m.If(commit.accept):
+            m.d.sync += entering.eq(commit.operation)
+        with m.If(self.beat == SLOT_CYCLES - 2):
+            m.d.sync += self.operation.eq(entering)
+
+        # Contexts are kept by the time of issue, which latency and the time of the result tell.
+        now, issued = Signal(_TIME_BITS), Signal(_TIME_BITS)
+        with m.If(self.beat == SLOT_CYCLES - 1):
+            m.d.sync += now.eq(now + 1)
+        with m.If(self.beat == SLOT_CYCLES - 2):
+            m.d.sync += issued.eq(now - _BASE_SLOTS - self.slots[ahead[1].as_value()])
+        m.submodules.contexts = contexts = Memory(
+            shape=_Context, depth=SLOT_CYCLES << _TIME_BITS, init=[])
+        note, look_up = contexts.write_port(), contexts.read_port(domain="comb")
+        turn = Signal(2)
+        m.d.comb += [
+            note.addr.eq(Cat(self.beat, now)), note.en.eq(1),
+            note.data.wavefront.eq(self.issue.wavefront), note.data.half.eq(self.issue.phase[2]),
+            note.data.register.eq(self.rd),
+            # r0 reads as zero because nothing ever writes it.
+            note.data.lanes.eq(Mux(self.rd.any(), self.issue.lanes, 0)),
+            turn.eq(self.beat + 1),
+            look_up.addr.eq(Cat(turn, issued)),
+        ]
+        context = look_up.data
+        m.d.comb += [
+            self.select.eq(ahead[0]),
+            self.valid.eq(taken[0]),
+            self.valid_next.eq(Mux(self.beat == SLOT_CYCLES - 2, taken[1], taken[0])),
+            self.write.wavefront.eq(context.wavefront),
+            self.write.phase.eq(Cat(turn, context.half)),
+            self.write.register.eq(context.register),
+            self.write.lanes.eq(Mux(taken[0], context.lanes, 0)),
+            self.write.words.eq(self.words),
+        ]
+        return m
