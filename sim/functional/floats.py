@@ -13,6 +13,8 @@ CANONICAL_NAN = np.uint32(0x7FC0_0000)
 
 _SIGN = np.uint32(0x8000_0000)
 _EXPONENT = np.uint32(0x7F80_0000)
+_TINY = 2.0**-126 * (1 - 2.0**-25)
+"""What is smaller is below the normal numbers even when it is rounded to 24 bits."""
 _Numbers = np.ndarray
 
 
@@ -63,7 +65,13 @@ def float_operations(subnormals: bool) -> dict[str, Operation]:
     def to_numbers(compute: Callable[[_Numbers, _Numbers], _Numbers]) -> Operation:
         def operation(a: Words, b: Operand, d: Words) -> Words:
             with np.errstate(all="ignore"):
-                return flushed(_words(compute(numbers(a), numbers(b))))
+                x, y = numbers(a), numbers(b)
+                result = _words(compute(x, y))
+                if subnormals:
+                    return result
+                # What is that small is exact in 53 bits, or far enough from the limit.
+                is_tiny = np.abs(compute(x.astype(np.float64), y.astype(np.float64))) < _TINY
+                return np.where(is_tiny, result & _SIGN, result)
         return operation
 
     def to_integers(compute: Callable[[_Numbers, _Numbers], Words]) -> Operation:

@@ -17,8 +17,20 @@ def pair():
     pair.close()
 
 
+@pytest.fixture(scope="module")
+def float_pair():
+    pair = Pair(Config.preset("float"))
+    yield pair
+    pair.close()
+
+
+def alu(mnemonic: str, rd: int, rs: int) -> int:
+    row = by_mnemonic[mnemonic]
+    return encode(row.opcode, Operands(rd, rs, rs if row.reads_rt else 0))
+
+
 def add(rd: int, rs: int) -> int:
-    return encode(by_mnemonic["add"].opcode, Operands(rd, rs, rs))
+    return alu("add", rd, rs)
 
 
 RET = encode(by_mnemonic["ret"].opcode)
@@ -48,3 +60,17 @@ def test_dependent_instructions_are_as_fast(pair) -> None:
                              local_size=(64,), work_groups=(1,), global_size=(1,)) for dependent in (True, False)]
     first, second = (pair.run(kernel, clean=False).cycles for kernel in kernels)
     assert abs(first - second) < 4      # they start at any time in a slot
+
+
+@pytest.mark.parametrize(("mnemonics", "wavefronts", "cycles"), [
+    (["fadd"], 1, 12), (["fslt"], 1, 12), (["fsqrt"], 1, 32), (["fdiv"], 1, 36),
+    (["fadd"], 8, 64), (["fdiv"], 8, 64), (["fdiv"], 4, 36),
+    (["fdiv", "fadd", "add", "itofp"], 1, 36 + 3 * 12),
+])
+def test_each_float_instruction_takes_its_own_latency(float_pair, mnemonics, wavefronts, cycles) -> None:
+    """Dependent ones, which read a result in the cycle after it was written."""
+    count = LENGTH // len(mnemonics)
+    program = [alu(mnemonic, 1, 1) for _ in range(count) for mnemonic in mnemonics] + [RET]
+    kernel = simple_kernel(program, local_size=(64,), work_groups=(wavefronts,), global_size=(1,))
+    overhead = float_pair.run(kernel, clean=False).cycles - count * cycles
+    assert 0 < overhead < 400       # at the end not all wavefronts are left

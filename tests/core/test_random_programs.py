@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from fgpu.config import ATOMICS, Config
+from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from sim.engine import MemoryTiming
 
 from .harness import BASE, SIZE, Difference, Pair, first_seed, random_timing
@@ -25,6 +25,7 @@ CONFIGS = {
     "4 CUs": Config.preset("reference", compute_units=4),
     "4 CUs, 2 ports, 2 ways": Config.preset("reference", compute_units=4, axi_ports=2, cache_ways=2),
     "atomics": ATOMIC,
+    "floats": Config.preset("float"),
 }
 LONG = {
     "tiny": Config.preset("tiny", link_stack_depth=32),
@@ -36,6 +37,8 @@ LONG = {
     "8 CUs": Config.preset("full"),
     "4 ports, 4 ways": Config(compute_units=4, axi_ports=4, axi_data_width=32, cache_banks=2, cache_size=16,
                               cache_line=64, cache_ways=4, cu_stations=24),
+    "floats, 4 CUs": Config(compute_units=4, float_ops=FLOAT_OPS, cache_banks=4, cu_stations=24, tag_managers=2),
+    "some floats, flushed": Config(float_ops=frozenset({"fadd", "fmul", "fdiv", "itofp"}), float_subnormals=False),
     "some atomics": Config(compute_units=4, cache_banks=1, cache_line=64, cache_size=4,
                            atomics=frozenset({"add", "umin", "xor"})),
     "atomics, 2 ports": Config(compute_units=2, axi_ports=2, cache_banks=2, cache_size=4, cu_stations=16,

@@ -5,16 +5,16 @@ import random
 import pytest
 
 from fgpu import isa
-from fgpu.config import ATOMICS, Config
+from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from fgpu.cu.control_word import Flow, MemoryAccess
 from fgpu.cu.decoder import Decoder
 from fgpu.errors import EncodingError
-from fgpu.isa import Opcode, Unit
+from fgpu.isa import Opcode, Unit, by_mnemonic
 from sim.features import unbuilt
 
 from ..streams import simulate
 
-CONFIGS = [Config(), Config(atomics=ATOMICS - {"max"}),
+CONFIGS = [Config(), Config(atomics=ATOMICS - {"max"}), Config(float_ops=FLOAT_OPS - {"fadd", "fslt"}),
            Config(sub_integer_stores=False, scratchpad_size=0, cram_size=4)]
 FLOWS = {Opcode.BEQ: Flow.BRANCH, Opcode.BNE: Flow.BRANCH, Opcode.JSUB: Flow.CALL, Opcode.RET: Flow.RETURN}
 
@@ -35,14 +35,17 @@ def test_every_opcode_byte(config: Config, first: int) -> None:
     dut = Decoder(config)
 
     async def testbench(ctx) -> None:
+        for name in config.float_ops:
+            ctx.set(dut.float_available[by_mnemonic[name].opcode.value & 15], 1)
         for byte in range(first, first + 64):
             for low in (0, 0xFF_FFFF, *(rng.getrandbits(24) for _ in range(6))):
                 word = byte << 24 | low
                 ctx.set(dut.word, word)
-                check(ctx.get(dut.legal), ctx.get(dut.control), word)
+                check(ctx, word)
             await ctx.tick()
 
-    def check(legal: int, control, word: int) -> None:
+    def check(ctx, word: int) -> None:
+        legal, control = ctx.get(dut.legal), ctx.get(dut.control)
         known = decoded(word, config)
         assert legal == (known is not None), f"{word:08x}"
         if known is None:
@@ -57,8 +60,10 @@ def test_every_opcode_byte(config: Config, first: int) -> None:
         for name, used in (("rd", row.reads_rd or row.writes_rd), ("rs", row.reads_rs), ("rt", row.reads_rt)):
             if used:
                 assert getattr(control, name) == getattr(operands, name), f"{word:08x} {name}"
-        loads = row.is_load or row.unit is Unit.ATOMIC
-        assert control.write == (row.writes_rd and not loads and operands.rd != 0)
+        if config.float_ops:
+            assert ctx.get(dut.is_float) == (row.unit is Unit.FLOAT)
+        elsewhere = row.is_load or row.unit in (Unit.ATOMIC, Unit.FLOAT)
+        assert control.write == (row.writes_rd and not elsewhere and operands.rd != 0)
         assert control.scratchpad_write == (row.opcode is Opcode.LSWI)
         assert control.memory == (MemoryAccess.LOAD if row.is_load else
                                   MemoryAccess.STORE if row.is_store else

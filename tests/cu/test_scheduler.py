@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from fgpu import isa
-from fgpu.config import PE_COUNT, PHASES, WAVEFRONTS, Config
+from fgpu.config import FLOAT_OPS, PE_COUNT, PHASES, WAVEFRONTS, Config
+from fgpu.cu.float.operations import BASE_LATENCY, LATENCY, FloatOp
 from fgpu.cu.scheduler import WavefrontScheduler
-from fgpu.isa import Opcode, Operands, encode
+from fgpu.isa import Opcode, Operands, Unit, encode
 
 from ..streams import random_waits, simulate
 
@@ -17,9 +18,11 @@ WORDS = 256
 REST = 12
 """Least cycles from an instruction of a wavefront to its next."""
 BRANCH_STAGE = 5
+_FLOATS = [Opcode[op.name] for op in FloatOp]
+_SLOTS = {op.value: (LATENCY[op] - BASE_LATENCY) // 4 for op in FloatOp}
 
 
-def random_program(rng: random.Random) -> list[int]:
+def random_program(rng: random.Random, floats: bool) -> list[int]:
     """Control flow goes forward only, so that every wavefront ends."""
     program = []
     for at in range(WORDS - 1):
@@ -34,7 +37,8 @@ def random_program(rng: random.Random) -> list[int]:
         elif choice < 0.6:
             program.append(encode(rng.choice([Opcode.LW, Opcode.SW, Opcode.SB]), Operands(1, 2, 3)))
         else:
-            program.append(encode(Opcode.ADD, Operands(rng.randrange(32), 2, 3)))
+            opcode = rng.choice([Opcode.ADD, *_FLOATS]) if floats else Opcode.ADD
+            program.append(encode(opcode, Operands(rng.randrange(32), 2)))
     return [*program, encode(Opcode.RET)]
 
 
@@ -79,23 +83,27 @@ class Wavefront:
 class Bench:
     """Plays launcher, code RAM, vector and memory controller."""
 
-    def __init__(self, rng: random.Random, most: int) -> None:
+    def __init__(self, rng: random.Random, most: int, floats: bool) -> None:
         self.rng = rng
         self.most = most        # wavefronts at a time
-        self.dut = WavefrontScheduler(Config(link_stack_depth=32))
-        self.program = random_program(rng)
+        self.floats = floats
+        self.dut = WavefrontScheduler(Config(link_stack_depth=32, float_ops=FLOAT_OPS if floats else frozenset()))
+        self.program = random_program(rng, floats)
         self.running: dict[int, Wavefront] = {}
-        self.last_issue = [-REST] * WAVEFRONTS
+        self.next_issue = [0] * WAVEFRONTS      # at the earliest
+        self.refused = 0
         self.expected_phases: deque[int] = deque()
         self.current: tuple[int, int, isa.Instruction, int] | None = None   # slot, mask, row, taken
         self.cycle = 0
         self.issued = self.retired = self.delayed = 0
         self.lanes: deque[dict] = deque([{"valid": 0}] * BRANCH_STAGE)
         self.loads: dict[int, int] = {}     # slot: cycle of its end
-        self.reserved = 0
+        self.reserved = self.accepted = 0
 
     async def run(self, ctx) -> None:
         dut, rng = self.dut, self.rng
+        if self.floats:
+            ctx.set(dut.float_available, (1 << 16) - 1)
         ready_chance = rng.choice([0.3, 0.6, 1.0])
         fetch_wait, wait = random_waits(rng), 0
         fetched: deque[dict] = deque([{"valid": 0}] * 1)
@@ -111,6 +119,7 @@ class Bench:
             ctx.set(dut.fetched, fetched.popleft())
             ctx.set(dut.fetch.ready, wait == 0)
             ctx.set(dut.branch, self.lanes.popleft())
+            accepted = self._commit_float(ctx)
             *_, issue, request, valid, reserve, ready, free = await ctx.tick().sample(
                 dut.issue, dut.fetch.payload, dut.fetch.valid, dut.memory_reserve, dut.memory_ready, dut.free)
             taken = valid and wait == 0
@@ -119,9 +128,22 @@ class Bench:
             wait = max(wait - 1, 0) if not taken else fetch_wait()
             assert ready or not reserve
             self._observe(issue)
-            self.reserved = reserve
+            self.reserved, self.accepted = reserve, accepted
             self.cycle += 1
             self._retire(free)
+
+    def _commit_float(self, ctx) -> int:
+        """Sometimes other results are in the way; answers whether an instruction is committed."""
+        if not self.floats:
+            return 0
+        floats = self.dut.floats
+        ctx.set(floats.slots, _SLOTS.get(ctx.get(floats.operation.as_value()), 0))
+        ctx.set(floats.clear, 1)
+        would = ctx.get(floats.accept)
+        ctx.set(floats.clear, self.rng.random() < 0.6)
+        accept = ctx.get(floats.accept)
+        self.refused += would - accept
+        return accept
 
     def _start(self, ctx) -> None:
         dut, rng = self.dut, self.rng
@@ -153,6 +175,7 @@ class Bench:
     def _observe(self, issue) -> None:
         if not issue.valid:
             assert not self.expected_phases
+            assert not self.accepted
             self.lanes.append({"valid": 0})
             return
         if not self.expected_phases:
@@ -176,10 +199,13 @@ class Bench:
         assert not wavefront.loading
         assert issue.pc == wavefront.pc
         assert issue.number == wavefront.number
-        assert self.cycle - self.last_issue[slot] >= REST
-        self.last_issue[slot] = self.cycle
+        assert self.cycle >= self.next_issue[slot]
+        self.next_issue[slot] = self.cycle + REST
         self.issued += 1
         row, operands = isa.decode(self.program[wavefront.pc])
+        assert self.accepted == (row.unit is Unit.FLOAT)
+        if row.unit is Unit.FLOAT:
+            self.next_issue[slot] = self.cycle + LATENCY[FloatOp[row.opcode.name]] + 4
         mask = wavefront.mask
         half = PHASES // 2
         self.expected_phases.extend(range(0 if mask & 0xFFFF_FFFF else half, PHASES if mask >> 32 else half))
@@ -196,10 +222,12 @@ class Bench:
         wavefront.follow(self.program)
 
 
+@pytest.mark.parametrize("floats", [False, True])
 @pytest.mark.parametrize("wavefronts", [1, 3, WAVEFRONTS])
-def test_random_programs(wavefronts: int) -> None:
-    bench = Bench(random.Random(wavefronts), wavefronts)
+def test_random_programs(wavefronts: int, floats: bool) -> None:
+    bench = Bench(random.Random(wavefronts), wavefronts, floats)
     simulate(bench.dut, bench.run)
     assert bench.issued > 30
+    assert bool(bench.refused) == floats
     assert bench.retired
-    assert bench.delayed or wavefronts < WAVEFRONTS      # a start met a branch's change of the mask
+    assert bench.delayed or floats or wavefronts < WAVEFRONTS       # a start met a branch's change of the mask
