@@ -15,12 +15,17 @@ from sim.device import MAX_CYCLES, Latency
 from .benchmark import GROUP_SIZE
 from .record import Record, run_benchmark, version
 from .registry import EVERY
+from .scalar import SCALAR, run_scalar
 
 __all__ = ["ACCURATE_CYCLES", "Point", "run_points"]
 
 ACCURATE_CYCLES: Final = 100_000_000
 """Longer runs go to the functional engine, unless said otherwise: some minutes of simulation."""
 _SAMPLE: Final = 64
+_SCALAR_CYCLES: Final = 2
+"""Of the scalar processor, for an instruction of a work-item."""
+_FIXED: Final = ("functional", SCALAR)
+"""Engines that no other takes the place of."""
 _SLACK: Final = 20
 """A run is stopped when it takes so many times as long as expected."""
 
@@ -52,24 +57,30 @@ class Point:
         benchmark = EVERY[self.kernel]
         sample = min(_SAMPLE, self.size)
         growth = benchmark.growth(self.size) / max(benchmark.growth(sample), 1)
-        return round(8 * _instructions(self.kernel, sample, self.config) * growth / self.config.compute_units)
+        instructions, of_items = _instructions(self.kernel, sample, self.config)
+        cycles = _SCALAR_CYCLES * of_items if self.engine == SCALAR else 8 * instructions / self.config.compute_units
+        return round(cycles * growth)
 
     def run(self) -> Record:
         """Run it, on the functional engine if it is long."""
         engine, note, expected = self.engine, None, 0
-        if self.max_cycles is None or (engine != "functional" and self.accurate_cycles is not None):
+        if self.max_cycles is None or (engine not in _FIXED and self.accurate_cycles is not None):
             expected = self.expected_cycles()
-        if engine != "functional" and self.accurate_cycles is not None and expected > self.accurate_cycles:
+        if engine not in _FIXED and self.accurate_cycles is not None and expected > self.accurate_cycles:
             engine, note = "functional", f"about {expected:,} cycles, too long for {engine}: functional engine"
         limit = self.max_cycles or max(MAX_CYCLES, _SLACK * expected)
+        if engine == SCALAR:
+            record = run_scalar(self.kernel, self.size, seed=self.seed, memory_latency=self.latency, max_cycles=limit)
+            return replace(record, point=self.key)
         record = run_benchmark(self.kernel, self.size, config=self.config, engine=engine, group_size=self.group_size,
                                seed=self.seed, memory_latency=self.latency, max_cycles=limit)
         return replace(record, point=self.key, note=note)
 
 
 @cache
-def _instructions(kernel: str, size: int, config: Config) -> int:
-    return run_benchmark(kernel, size, config=config, engine="functional").instructions
+def _instructions(kernel: str, size: int, config: Config) -> tuple[int, int]:
+    record = run_benchmark(kernel, size, config=config, engine="functional")
+    return record.instructions, record.work_item_instructions
 
 
 def run_points(points: Iterable[Point], *, jobs: int = 1, dask: str | None = None) -> Iterator[Record]:

@@ -8,11 +8,10 @@ from typing import Final
 
 from .record import Record
 from .registry import CHAPTER6
+from .scalar import SCALAR
 
-__all__ = ["FIGURES", "SCALAR", "Figure", "Measurements"]
+__all__ = ["FIGURES", "Figure", "Measurements"]
 
-SCALAR: Final = "scalar"
-"""The engine of records of the scalar processor."""
 _TYPES: Final = ("ushort", "uchar", "short", "char", "short2", "char4", "float", "atomic")
 _NARROW: Final = {"short": "16 bits", "ushort": "16 bits", "char": "8 bits", "uchar": "8 bits",
                   "short2": "short2", "char4": "char4"}

@@ -24,7 +24,7 @@ from .benchmark import GROUP_SIZE, Problem
 from .reference import reference_cycles
 from .registry import EVERY
 
-__all__ = ["Record", "run_benchmark", "version"]
+__all__ = ["Record", "difference", "run_benchmark", "version"]
 
 _LAUNCH_CYCLES: Final = 80
 """Of a kernel that returns at once, in one work-group; tests/core/test_launch_time.py keeps it true."""
@@ -132,8 +132,8 @@ def run_benchmark(name: str, size: int, *, config: Config | None = None, engine:
                 stats.update(run.stats)
                 seconds += run.seconds
                 cycles += run.cycles or 0
-            failure = next((difference for array, expected in problem.expected.items() if (
-                difference := _difference(array, buffers[array].read(), expected))), None)
+            found = (difference(name, buffers[name].read(), expected) for name, expected in problem.expected.items())
+            failure = next(filter(None, found), None)
         except FgpuError as error:
             failure = str(error)
     has_clock = engine != "functional" and failure is None
@@ -176,12 +176,12 @@ def _place(device: Device, problem: Problem) -> dict[str, Buffer]:
             for name, array in problem.arrays.items()}
 
 
-def _difference(array: str, computed: np.ndarray, expected: np.ndarray) -> str | None:
+def difference(name: str, computed: np.ndarray, expected: np.ndarray) -> str | None:
     """Where an array, as far as it is expected, is wrong; None if it is right."""
     computed = computed.reshape(-1)[:expected.size].reshape(expected.shape)
     wrong = np.flatnonzero(computed != expected)
     if not len(wrong):
         return None
     first = int(wrong[0])
-    return (f"{len(wrong)} of {expected.size} elements of {array} are wrong; the first is {first}: "
+    return (f"{len(wrong)} of {expected.size} elements of {name} are wrong; the first is {first}: "
             f"{computed.flat[first]} instead of {expected.flat[first]}")

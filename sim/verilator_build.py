@@ -6,7 +6,7 @@ import inspect
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -30,7 +30,9 @@ from .testbench.build import (
     run_tool,
 )
 
-__all__ = ["Factory", "Model", "build_model", "hardware_digest", "verilator_root"]
+__all__ = [
+    "Factory", "Model", "build_model", "hardware_digest", "runtime_object", "verilator_flags", "verilator_root",
+]
 
 Factory = Callable[[Config], wiring.Component]
 
@@ -161,7 +163,7 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     progress("compiling")
     chosen = find_compiler(compiler)
     files = json.loads((work / "obj" / "Vfgpu.json").read_text())["sources"]
-    flags = _flags(trace) + [f"-I{path}" for path in (work, work / "obj", _TESTBENCH)]
+    flags = verilator_flags(trace) + [f"-I{path}" for path in (work, work / "obj", _TESTBENCH)]
     slow = [*files["classes_slow"], *files["support_slow"], *files.get("support_fast", [])]
     sources = [
         *((path, _FAST) for path in _joined(work / "fast.cpp", files["classes_fast"])),
@@ -169,7 +171,7 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
         *((path, _FAST) for path in [*BENCH_SOURCES, _TESTBENCH / "model.cpp"]),
     ]
     chosen.compile(sources, work / "model.so", flags=flags, progress=progress,
-                   objects=[_runtime(chosen, trace, files["global"])])
+                   objects=[runtime_object(chosen, trace, files["global"])])
     return {
         "config": config.key, "cache_events": events, "generate_seconds": round(generated - begin, 1),
         "verilator_seconds": round(verilated - generated, 1),
@@ -177,7 +179,8 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     }
 
 
-def _flags(trace: bool) -> list[str]:
+def verilator_flags(trace: bool) -> list[str]:
+    """Compiler flags of whatever includes Verilator's headers."""
     include = verilator_root() / "include"
     return [f"-I{include}", f"-I{include / 'vltstd'}", *(["-DFGPU_TRACE"] if trace else []),
             f"-DVM_TRACE={int(trace)}", f"-DVM_TRACE_VCD={int(trace)}", "-DVM_COVERAGE=0", "-DVM_SC=0",
@@ -194,9 +197,9 @@ def _joined(whole: Path, sources: list[str]) -> list[Path]:
     return [*(Path(source) for source in sources if source not in small), whole]
 
 
-def _runtime(compiler: Compiler, trace: bool, sources: list[str]) -> Path:
+def runtime_object(compiler: Compiler, trace: bool, sources: Sequence[str]) -> Path:
     """Verilator's runtime, which takes longer to compile than a small model and is the same for all."""
-    flags = [*_flags(trace), *_FAST]
+    flags = [*verilator_flags(trace), *_FAST]
 
     def build(work: Path) -> dict[str, Any]:
         whole = work / "runtime.cpp"

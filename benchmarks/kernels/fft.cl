@@ -9,7 +9,9 @@ __kernel void fft(__global const float2 *in, __global float2 *out, __global cons
     float2 left = in[i];
     float2 right = in[i + half_size];
     float2 root = roots[within * (half_size >> pass)];
-    float2 turned = (float2)(right.x * root.x - right.y * root.y, right.x * root.y + right.y * root.x);
+    float2 turned;
+    turned.x = right.x * root.x - right.y * root.y;
+    turned.y = right.x * root.y + right.y * root.x;
     uint place = 2 * i - within;
     out[place] = left + turned;
     out[place + length] = left - turned;

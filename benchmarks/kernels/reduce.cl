@@ -8,37 +8,34 @@
 #endif
 
 // With ATOMIC, one word of all work-items gets the result; without, there is one for each work-item.
-static void leave(__global TYPE *out, WIDE result)
-{
 #ifdef ATOMIC
-    ATOMIC(out, result);
+#define LEAVE(result) ATOMIC(out, result)
 #else
-    out[get_global_id(0)] = result;
+#define LEAVE(result) out[first] = result
 #endif
-}
 
 __kernel void reduce(__global const TYPE *in, __global TYPE *out, uint n)
 {
-    uint i = get_global_id(0);
-    WIDE result = in[i];
-    while ((i += get_global_size(0)) < n) {
+    uint first = get_global_id(0);
+    WIDE result = in[first];
+    for (uint i = first + get_global_size(0); i < n; i += get_global_size(0)) {
         WIDE next = in[i];
         result = COMBINE(result, next);
     }
-    leave(out, result);
+    LEAVE(result);
 }
 
 #ifdef POWER
 // The same with the squares of the elements' distances from a value.
 __kernel void ac_power(__global const TYPE *in, __global TYPE *out, uint n, WIDE value)
 {
-    uint i = get_global_id(0);
-    WIDE distance = in[i] - value;
+    uint first = get_global_id(0);
+    WIDE distance = in[first] - value;
     WIDE result = distance * distance;
-    while ((i += get_global_size(0)) < n) {
+    for (uint i = first + get_global_size(0); i < n; i += get_global_size(0)) {
         distance = in[i] - value;
         result += distance * distance;
     }
-    leave(out, result);
+    LEAVE(result);
 }
 #endif

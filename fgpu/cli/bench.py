@@ -1,6 +1,7 @@
 """``fgpu bench``: the benchmark kernels, beside the reference design."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from fgpu.config import Config
 from fgpu.errors import LaunchError
 
-from .bench_tables import print_bounds, print_records
+from .bench_tables import print_bounds, print_records, print_speedups
 from .common import config_options, engine_options
 from .values import NumberList
 
@@ -43,6 +44,8 @@ __all__ = ["bench"]
               help="Without --engine: runs that would take more cycles go to the functional engine. "
                    "Default 100 million, which are some minutes.")
 @click.option("--patterns", is_flag=True, help="The same as --suite patterns.")
+@click.option("--scalar", is_flag=True, help="Also run the same kernels on a scalar RISC-V soft processor "
+              "(VexRiscv), as plain C in loops over all work-items: what the FGPU's speed-up is measured against.")
 @click.option("--compare", is_flag=True, help="Also show how far each run is from its bound.")
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/baseline.json says; goes with no other option.")
@@ -50,7 +53,8 @@ __all__ = ["bench"]
 @config_options(omit=("compute_units",))
 def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], sizes: tuple[int, ...], group_size: int,
           seed: int, results: Path | None, jobs: int, dask: str | None, accurate_cycles: int | None, patterns: bool,
-          compare: bool, write_baseline: bool, engine: str, latency: Any, max_cycles: int, config: Config) -> None:
+          scalar: bool, compare: bool, write_baseline: bool, engine: str, latency: Any, max_cycles: int,
+          config: Config) -> None:
     """Run benchmark kernels and check their results: copy, vec_add, vec_mul, fir, matmul, bitonic.
 
     Without KERNEL these are run, or a --suite. The names of chapter6 end with the type of their elements where
@@ -78,8 +82,12 @@ def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], siz
               max_cycles=max_cycles if "max_cycles" in given else None)
         for benchmark in chosen for units in cus
         for size in _sizes(benchmark, sizes, group_size, strict=bool(kernels) or suite is None)]
+    if scalar:
+        points += _scalar_points(points)
     records = _run(points, results, jobs, dask)
     print_records(records)
+    if scalar:
+        print_speedups(records)
     if compare:
         print_bounds(records, config)
     failed = sum(not record.passed for record in records)
@@ -111,6 +119,25 @@ def _sizes(benchmark: "Benchmark", sizes: tuple[int, ...], group_size: int, *, s
         else:
             fitting.append(size)
     return fitting
+
+
+def _scalar_points(points: "list[Point]") -> "list[Point]":
+    """The same work on the scalar processor, as far as it can do it in the time that is given."""
+    from benchmarks import EVERY
+    from benchmarks.scalar import SCALAR, runs_on_scalar
+
+    found: dict[tuple[str, int], Point] = {}
+    for point in points:
+        other = replace(point, engine=SCALAR, config=Config())
+        limit = point.accurate_cycles
+        if (point.kernel, point.size) in found or not runs_on_scalar(EVERY[point.kernel]):
+            continue
+        if limit is not None and (cycles := other.expected_cycles()) > limit:
+            click.echo(f"not run: {point.kernel} {point.size} on the scalar processor: about {cycles:,} cycles",
+                       err=True)
+            continue
+        found[point.kernel, point.size] = other
+    return list(found.values())
 
 
 def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | None) -> "list[Record]":

@@ -11,7 +11,7 @@ from fgpu.config import Config
 if TYPE_CHECKING:
     from benchmarks import Record
 
-__all__ = ["print_bounds", "print_records"]
+__all__ = ["print_bounds", "print_records", "print_speedups"]
 
 
 def print_records(records: "list[Record]") -> None:
@@ -22,7 +22,7 @@ def print_records(records: "list[Record]") -> None:
     for record in records:
         cycles, reference = record.cycles, record.reference_cycles
         table.add_row(
-            record.kernel, str(record.size), str(record.cus), _number(cycles), _number(reference),
+            record.kernel, str(record.size), _units(record), _number(cycles), _number(reference),
             f"{reference / cycles:.2f}" if reference and cycles else "", _number(record.instructions),
             _number(round(cycles / record.seconds) if cycles and record.seconds else None),
             "[green]right[/]" if record.passed else "[red]FAILED[/]")
@@ -34,13 +34,35 @@ def print_records(records: "list[Record]") -> None:
                           style="red" if record.failure else "yellow", markup=False)
 
 
+def _units(record: "Record") -> str:
+    return record.engine if record.engine == "scalar" else str(record.cus)
+
+
+def print_speedups(records: "list[Record]") -> None:
+    """How much faster than the scalar processor: the mean of all benchmarks and sizes, and the extremes."""
+    scalar = {(record.kernel, record.size): record.cycles for record in records if record.engine == "scalar"}
+    table = Table("CUs", pad_edge=False, box=None, title="Speed-up over the scalar processor", title_justify="left")
+    for title in ("runs", "mean", "least", "most"):
+        table.add_column(title, justify="right")
+    for units in sorted({record.cus for record in records}):
+        speedups = sorted((base / record.cycles, f"{record.kernel} {record.size}") for record in records
+                          if record.cus == units and record.cycles and record.engine != "scalar"
+                          and (base := scalar.get((record.kernel, record.size))))
+        if speedups:
+            table.add_row(str(units), str(len(speedups)), f"{geometric_mean(ratio for ratio, _ in speedups):.1f}",
+                          *(f"{ratio:.1f} ({run})" for ratio, run in (speedups[0], speedups[-1])))
+    console = Console(highlight=False)
+    console.print()
+    console.print(table)
+
+
 def print_bounds(records: "list[Record]", config: Config) -> None:
     """How close each run, and each of its work-items, is to what issue and memory allow; the mean speed-up."""
     table = Table("kernel", pad_edge=False, box=None, title="Bounds", title_justify="left")
     for title in ("size", "CUs", "issue", "memory", "start and end", "cycles", "of the bound", "per item", "at best"):
         table.add_column(title, justify="right")
     for record in records:
-        if record.cycles is None:
+        if record.cycles is None or record.engine == "scalar":
             continue
         bound = record.bound(config)
         table.add_row(record.kernel, str(record.size), str(record.cus), _number(bound.issue), _number(bound.memory),

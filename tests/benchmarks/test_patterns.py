@@ -12,7 +12,7 @@ from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.errors import LaunchError
 
-OPTIONS = ["--sizes", "64", "--engine", "functional", "--json", "out.json"]
+OPTIONS = ["--sizes", "64", "--engine", "functional", "--jobs", "1", "--json", "out.json"]
 
 
 @pytest.mark.parametrize("size", [64, 1024])

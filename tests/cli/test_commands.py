@@ -107,7 +107,7 @@ def test_same_seed_same_data(fgpu):
 
 
 def test_bench_writes_a_record_a_run(fgpu):
-    result = fgpu(f"bench copy matmul --cus 1,4 --sizes 256,1024 --json out.json {FUNCTIONAL}")
+    result = fgpu(f"bench copy matmul --cus 1,4 --sizes 256,1024 --jobs 1 --json out.json {FUNCTIONAL}")
     assert result.exit_code == 0, result.output
     records = json.loads(Path("out.json").read_text())
     assert [(r["kernel"], r["cus"], r["size"]) for r in records] == [
