@@ -13,6 +13,7 @@ from .destruct import destruct
 from .dimensions import ask_for_dimensions
 from .emit import emit
 from .expand import expand, expand_switches
+from .float_classes import expand_float_classes
 from .floats import expand_floats, floats_as_words
 from .high_products import high_products
 from .ir import Function, Instruction, Module
@@ -74,6 +75,7 @@ class Program:
         compare_counters_for_equality(function)
         high_products(function)
         expand_switches(function)
+        expand_float_classes(function)
         expand_floats(function, self.config.float_ops)
         split_wide_integers(function)
         expand(function)

@@ -19,7 +19,7 @@ LARGEST(float4 v) { return fmax(largest(v.xy), largest(v.zw)); }
 float OVERLOAD scale_for(float magnitude)
 {
     float scale = magnitude > 0x1p62f ? 0x1p-66f : 1.0f;
-    return magnitude < 0x1p-50f ? 0x1p75f : scale;
+    return magnitude < 0x1p-50f ? 0x1p110f : scale;
 }
 
 #define LENGTHS(n) \

@@ -96,7 +96,7 @@ float ROUTINE ldexp(float x, int n)
     }
     int sum = (int)exponent + n;
     float normal = as_float((as_uint(x) & 0x807fffff) | (uint)sum << 23);
-    if (SELDOM(sum <= 0 || sum >= 255 || exponent == 255)) {
+    if (SELDOM(sum <= 0 || sum >= 255 || exponent == 255 || exponent == 0)) {
         if (exponent == 255 || exponent == 0)
             return x;
         if (sum >= 255)
