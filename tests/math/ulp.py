@@ -115,8 +115,8 @@ def document(count: int) -> str:
     """The table of docs/ulp.md."""
     lines = ["# Errors of the math functions", "",
              f"Worst errors in units in the last place over {count:,} arguments each, with the limits of the full "
-             "profile (OpenCL 1.2, section 7.4; 0: the exact result, rounded) and the instructions that a work-item takes "
-             "with floating point in software. Written by `python -m tests.math.ulp --write`.", "",
+             "profile (OpenCL 1.2, section 7.4; 0: the exact result, rounded) and the instructions that a work-item "
+             "takes with floating point in software. Written by `python -m tests.math.ulp --write`.", "",
              "| function | limit | worst | instructions | | function | limit | worst | instructions |",
              "|---|--:|--:|--:|---|---|--:|--:|--:|"]
     rows = []
