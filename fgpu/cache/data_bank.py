@@ -2,10 +2,10 @@
 
 from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
+from fgpu.memory import BlockRam
 
 from .payloads import MarkedWord, index_bits, row_bits
 
@@ -53,8 +53,7 @@ class DataBank(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.ram = ram = Memory(shape=unsigned(36), depth=self._depth, init=[],
-                                        attrs={"ram_style": "block"})
+        m.submodules.ram = ram = BlockRam(unsigned(36), self._depth)
         write, read = ram.write_port(granularity=9), ram.read_port()
         take = Signal(4)
         m.d.comb += [

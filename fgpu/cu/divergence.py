@@ -17,6 +17,7 @@ from amaranth.utils import exact_log2
 
 from fgpu.config import PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.fault import FAULT_PC_BITS
+from fgpu.memory import BlockRam
 
 from .control_word import Flow
 from .vector import BranchLanes
@@ -139,7 +140,7 @@ class DivergenceUnit(wiring.Component):
         ]
         depth_bits = exact_log2(config.link_stack_depth)
         entry = data.StructLayout({"pc": FAULT_PC_BITS, "mask": WAVEFRONT_SIZE})
-        m.submodules.stack = stack = Memory(shape=entry, depth=WAVEFRONTS * config.link_stack_depth, init=[])
+        m.submodules.stack = stack = BlockRam(entry, WAVEFRONTS * config.link_stack_depth)
         push, pop = stack.write_port(), stack.read_port()
         levels = Array(Signal(depth_bits + 1, name=f"level{number}") for number in range(WAVEFRONTS))
         level = levels[wavefront]

@@ -4,11 +4,11 @@ from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, signed, unsigned
 from amaranth.lib import wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.config import PHASES, WAVEFRONTS, Config
+from fgpu.memory import BlockRam
 
 from .control_word import Addend, Condition, ControlWord, Issue, Logic, Multiplier, Other, Result
 
@@ -213,8 +213,7 @@ class ProcessingElement(wiring.Component):
         words = self._config.scratchpad_words
         if not words:
             return other7
-        m.submodules.scratchpad = memory = Memory(
-            shape=unsigned(32), depth=words * WAVEFRONTS * PHASES, init=[])
+        m.submodules.scratchpad = memory = BlockRam(unsigned(32), words * WAVEFRONTS * PHASES)
         read, write = memory.read_port(), memory.write_port()
         index, data5, enable5 = Signal(exact_log2(words)), Signal(32), Signal()
         m.d.sync += [index.eq(base + offset), data5.eq(data), enable5.eq(enable & self.control4.scratchpad_write)]

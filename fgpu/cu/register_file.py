@@ -4,11 +4,11 @@ from typing import Any
 
 from amaranth.hdl import Array, Cat, Module, Signal, unsigned
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, PHASES, WAVEFRONTS
 from fgpu.isa import REGISTER_COUNT
+from fgpu.memory import BlockRam
 
 from .control_word import Issue
 
@@ -71,7 +71,7 @@ class RegisterFile(wiring.Component):
         words_of_bank = WAVEFRONTS * PHASES // BANKS * REGISTER_COUNT
         banks = []
         for number in range(BANKS):
-            bank = Memory(shape=data.ArrayLayout(unsigned(32), PE_COUNT), depth=words_of_bank, init=[])
+            bank = BlockRam(data.ArrayLayout(unsigned(32), PE_COUNT), words_of_bank)
             m.submodules[f"bank{number}"] = bank
             read, write = bank.read_port(), bank.write_port(granularity=1)
             banks.append(read.data)

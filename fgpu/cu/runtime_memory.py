@@ -4,10 +4,10 @@ from typing import Any
 
 from amaranth.hdl import C, Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT
+from fgpu.memory import BlockRam
 
 from .control_word import Issue, RuntimeValue
 from .register_file import Words
@@ -78,7 +78,7 @@ class RuntimeMemory(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.memory = memory = Memory(shape=unsigned(PE_COUNT * LOCAL_ID_BITS), depth=512, init=[])
+        m.submodules.memory = memory = BlockRam(unsigned(PE_COUNT * LOCAL_ID_BITS), 512)
         read, write = memory.read_port(), memory.write_port()
         m.d.comb += [
             write.addr.eq(self.write.address), write.data.eq(self.write.word), write.en.eq(self.write.valid),

@@ -12,6 +12,7 @@ from sim.engine import EngineResult, Launch, MemoryTiming
 from sim.functional import FunctionalEngine
 from sim.functional.program import instruction_text
 from sim.memory import GlobalMemory
+from sim.testbench.driver import BenchEngine
 from sim.verilator import VerilatorEngine
 
 from .program_generator import Kernel
@@ -51,12 +52,13 @@ class Difference(AssertionError):
 
 
 class Pair:
-    """A Verilator engine and a functional engine with equal memories."""
+    """An engine with a clock, Verilator's by default, and a functional engine with equal memories."""
 
-    def __init__(self, config: Config, timing: MemoryTiming | None = None) -> None:
+    def __init__(self, config: Config, timing: MemoryTiming | None = None,
+                 engine: type[BenchEngine] = VerilatorEngine) -> None:
         self.config = config
         self.memories = GlobalMemory(BASE, SIZE), GlobalMemory(BASE, SIZE)
-        self.hardware = VerilatorEngine(config, self.memories[0], timing)
+        self.hardware = engine(config, self.memories[0], timing)
         self.oracle = FunctionalEngine(config, self.memories[1])
 
     def fill(self, memory: range, rng: random.Random) -> None:
