@@ -2,6 +2,7 @@
 
 import os
 import random
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -55,7 +56,7 @@ class Pair:
     """An engine with a clock, Verilator's by default, and a functional engine with equal memories."""
 
     def __init__(self, config: Config, timing: MemoryTiming | None = None,
-                 engine: type[BenchEngine] = VerilatorEngine) -> None:
+                 engine: Callable[..., BenchEngine] = VerilatorEngine) -> None:
         self.config = config
         self.memories = GlobalMemory(BASE, SIZE), GlobalMemory(BASE, SIZE)
         self.hardware = engine(config, self.memories[0], timing)
