@@ -6,12 +6,13 @@ row travel together, and rows of one cache line that a load touches in ascending
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.cache.bus import AtomicOp, Row
+from fgpu.choose import choose
 from fgpu.config import PE_COUNT, Config
 
 from .control_word import Width
@@ -73,7 +74,7 @@ class Coalescer(wiring.Component):
         phase = Signal(PhaseAccess(self._config))
         busy = Signal()
         remaining = Signal(PE_COUNT)
-        same_row = Array(Signal(PE_COUNT, name=f"same_row_{lane}") for lane in range(PE_COUNT))
+        same_row = [Signal(PE_COUNT, name=f"same_row_{lane}") for lane in range(PE_COUNT)]
         new: Any = self.phases.payload
         rows = [new.addresses[lane][offset_bits:] for lane in range(PE_COUNT)]
 
@@ -84,10 +85,11 @@ class Coalescer(wiring.Component):
                 m.d.comb += leader.eq(lane)
         lanes = Signal(PE_COUNT)
         left = Signal(PE_COUNT)
-        m.d.comb += [lanes.eq(same_row[leader] & remaining), left.eq(remaining & ~same_row[leader])]
+        lanes_of_row = choose(same_row, leader)
+        m.d.comb += [lanes.eq(lanes_of_row & remaining), left.eq(remaining & ~lanes_of_row)]
         row = Signal(32 - offset_bits)
         addresses: Any = phase.addresses
-        m.d.comb += row.eq(Array(addresses[lane] for lane in range(PE_COUNT))[leader][offset_bits:])
+        m.d.comb += row.eq(choose([addresses[lane][offset_bits:] for lane in range(PE_COUNT)], leader))
         atomic = phase.atomic if self._config.atomics else Const(0)
         fresh = Signal(init=1)
         previous_row = Signal(32 - offset_bits)
@@ -121,7 +123,7 @@ class Coalescer(wiring.Component):
             if self._config.atomics:
                 m.d.sync += [out.payload.atomic.eq(atomic), out.payload.operation.eq(phase.operation)]
             if "cmpxchg" in self._config.atomics:
-                m.d.sync += out.payload.expected.eq(Array(phase.expected[lane] for lane in range(PE_COUNT))[leader])
+                m.d.sync += out.payload.expected.eq(choose(list(phase.expected), leader))
             # Rows are compared within one load only, so that a load after a store sees memory anew.
             with m.If(lanes.any()):
                 m.d.sync += [previous_row.eq(row), fresh.eq(last)]
@@ -160,36 +162,47 @@ class Scatter(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         access: Any = self.access
-        whole_words = not self._config.sub_integer_stores
-        strobes, values = [], []
+        # Without narrow stores all bytes of a word come from one lane.
+        parts = range(4 if self._config.sub_integer_stores else 1)
+        width = 32 // len(parts)
+        values, wanted = [], []
         for lane in range(PE_COUNT):
-            strobe, value = Signal(4, name=f"strobe{lane}"), Signal(32, name=f"value{lane}")
+            value, strobe = Signal(32, name=f"value{lane}"), Signal(len(parts), name=f"strobe{lane}")
             word, offset = access.store_data[lane], access.byte_offsets[lane]
-            m.d.comb += [strobe.eq(0b1111), value.eq(word)]
-            if not whole_words:
+            m.d.comb += [value.eq(word), strobe.eq(-1)]
+            if len(parts) > 1:
                 with m.Switch(access.width):
                     with m.Case(Width.BYTE):
                         m.d.comb += [strobe.eq(1 << offset), value.eq(word[:8].replicate(4))]
                     with m.Case(Width.HALF):
                         m.d.comb += [strobe.eq(Mux(offset[1], 0b1100, 0b0011)), value.eq(word[:16].replicate(2))]
-            strobes.append(strobe)
             values.append(value)
+            wanted.append(strobe & access.lanes[lane].replicate(len(parts)))
+
+        # Lanes that no higher one overwrites, for each part of a word; then no position needs priorities.
+        writes = []
+        for lane in range(PE_COUNT):
+            lost: Any = 0
+            for higher in range(lane + 1, PE_COUNT):
+                same_word = access.words[lane] == access.words[higher]
+                lost = lost | (wanted[higher] & same_word.replicate(len(parts)))
+            kept = Signal(len(parts), name=f"writes{lane}")
+            m.d.comb += kept.eq(wanted[lane] & ~lost)
+            writes.append(kept)
+
         for position in range(self._config.row_words):
-            here = [Signal(name=f"here{position}_{lane}") for lane in range(PE_COUNT)]
+            here = []
             for lane in range(PE_COUNT):
                 moved = access.atomic if self._config.atomics and position == 0 else 0
-                m.d.comb += here[lane].eq(access.lanes[lane] & ((access.words[lane] == position) | moved))
-            parts = range(1) if whole_words else range(4)
-            width = 32 // len(parts)
+                here.append(((access.words[lane] == position) | moved).replicate(len(parts)) & writes[lane])
             for part in parts:
-                source, hit = Signal(range(PE_COUNT)), Signal()
-                for lane in range(PE_COUNT):
-                    with m.If(here[lane] & strobes[lane][part]):
-                        m.d.comb += [source.eq(lane), hit.eq(1)]
-                choices = Array(value[part * width:(part + 1) * width] for value in values)
+                source = Cat(Cat(here[lane][part] for lane in range(PE_COUNT) if lane >> bit & 1).any()
+                             for bit in range(exact_log2(PE_COUNT)))
+                hit = Cat(lanes[part] for lanes in here).any()
                 first = position * 4 + part * width // 8
                 m.d.comb += [
-                    self.row[position][part * width:(part + 1) * width].eq(choices[source]),
+                    self.row[position][part * width:(part + 1) * width].eq(
+                        choose([value[part * width:(part + 1) * width] for value in values], source)),
                     self.strobe[first:first + width // 8].eq(hit.replicate(width // 8)),
                 ]
         if self._config.atomics:

@@ -5,11 +5,13 @@ from typing import Any
 from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
 from fgpu.cache.bus import MemoryOp, MemoryRequest, Row
 from fgpu.cache.queue import Queue
+from fgpu.choose import choose
 from fgpu.config import PE_COUNT, PHASES, Config
 
 from .coalescer import Coalescer, RowAccess, Scatter
@@ -173,19 +175,65 @@ class RequestBuilder(wiring.Component):
         return m
 
 
+class RowQueue(wiring.Component):
+    """Rows from a cache slice; latency 1 cycle.
+
+    ``valid``: there is a next row. ``row`` is the next one while ``look`` is high, and else the one before, which
+    stays in the LUT RAM: so it needs no register, and its words no multiplexers.
+    """
+
+    def __init__(self, config: Config, depth: int) -> None:
+        self._config = config
+        self._depth = depth
+        super().__init__({
+            "input": In(stream.Signature(Row(config))),
+            "valid": Out(1),
+            "look": In(1),
+            "take": In(1),
+            "row": Out(Row(config)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.storage = storage = Memory(shape=Row(self._config), depth=2 * self._depth, init=[],
+                                                attrs={"ram_style": "distributed"})
+        write, read = storage.write_port(), storage.read_port(domain="comb")
+        level = Signal(range(self._depth + 1))
+        following = Signal.like(read.addr)
+        before = Signal.like(read.addr)
+        push = self.input.valid & self.input.ready
+        m.d.comb += [
+            self.input.ready.eq(level != self._depth),
+            self.valid.eq(level != 0),
+            write.data.eq(self.input.payload),
+            write.en.eq(push),
+            read.addr.eq(Mux(self.look, following, before)),
+            self.row.eq(read.data),
+        ]
+        m.d.sync += level.eq(level + push - self.take)
+        with m.If(push):
+            m.d.sync += write.addr.eq(write.addr + 1)
+        with m.If(self.take):
+            m.d.sync += [before.eq(following), following.eq(following + 1)]
+        return m
+
+
 class LoadReturn(wiring.Component):
     """Hands rows to the waiting stations in order and writes registers; one phase a cycle, latency 1.
 
-    It keeps off the banks that the vector writes, and in the cycle after ``float_next`` the floating-point units (see
+    Of the rows of each slice ``rows_depth`` find room before they are ``taken``. It keeps off the banks that the
+    vector writes, and in the cycle after ``float_next`` the floating-point units (see
     :class:`~fgpu.cu.register_file.RegisterFile`). ``done`` names a wavefront whose load is complete.
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, rows_depth: int) -> None:
         self._config = config
+        self._rows_depth = rows_depth
         members: dict[str, Any] = {
             "beat": In(2),
             "stations": In(stream.Signature(Station(config))),
             "rows": In(stream.Signature(Row(config))).array(config.axi_ports),
+            "taken": Out(config.axi_ports),
             "load": Out(RegisterWrite),
             "done": Out(1),
             "done_wavefront": Out(3),
@@ -197,28 +245,30 @@ class LoadReturn(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         station: Any = self.stations.payload
-        row = Signal(Row(self._config))
-        if self._config.axi_ports == 1:
-            new_valid, new_row = self.rows[0].valid, self.rows[0].payload
+        queues = [RowQueue(self._config, self._rows_depth) for _ in self.rows]
+        if len(queues) == 1:
+            row_valid, current = queues[0].valid, queues[0].row
         else:
-            new_valid = Array(rows.valid for rows in self.rows)[station.slice]
-            new_row = Array(rows.payload.as_value() for rows in self.rows)[station.slice]
-        current = Mux(station.new_row, new_row, row)
+            row_valid = choose([queue.valid for queue in queues], station.slice)
+            current = choose([queue.row for queue in queues], station.slice)
         # The write happens in the next cycle, when the vector has bank (beat + 1 + 2) % 4.
         clear = station.phase[:2] != (self.beat + 3)[:exact_log2(BANKS)]
         if self._config.float_ops:
             clear &= ~(self.float_next & (station.phase[:2] == (self.beat + 2)[:exact_log2(BANKS)]))
         go = Signal()
         m.d.comb += [
-            go.eq(self.stations.valid & clear & (~station.new_row | new_valid)),
+            go.eq(self.stations.valid & clear & (~station.new_row | row_valid)),
             self.stations.ready.eq(go),
         ]
-        for number, rows in enumerate(self.rows):
-            m.d.comb += rows.ready.eq(go & station.new_row & (station.slice == number))
-        with m.If(go & station.new_row):
-            m.d.sync += row.eq(new_row)
+        for number, queue in enumerate(queues):
+            m.submodules[f"rows{number}"] = queue
+            connect(m, flipped(self.rows[number]), queue.input)
+            m.d.comb += [
+                self.taken[number].eq(go & station.new_row & (station.slice == number)),
+                queue.look.eq(station.new_row),
+                queue.take.eq(self.taken[number]),
+            ]
         view = data.View(Row(self._config), current)
-        words = Array(view[position] for position in range(self._config.row_words))
         m.d.sync += [
             self.load.wavefront.eq(station.wavefront),
             self.load.phase.eq(station.phase),
@@ -229,8 +279,7 @@ class LoadReturn(wiring.Component):
             self.done_wavefront.eq(station.wavefront),
         ]
         for lane in range(PE_COUNT):
-            index = station.words[lane] if self._config.row_words > 1 else Const(0)
-            m.d.sync += self.load.words[lane].eq(words[index])
+            m.d.sync += self.load.words[lane].eq(choose(list(view), station.words[lane]))
         return m
 
 
@@ -269,7 +318,7 @@ class MemoryController(wiring.Component):
         m.submodules.coalescer = coalescer = Coalescer(config)
         m.submodules.builder = builder = RequestBuilder(config)
         m.submodules.stations = stations = SyncFIFO(width=Station(config).size, depth=config.cu_stations)
-        m.submodules.load_return = load_return = LoadReturn(config)
+        m.submodules.load_return = load_return = LoadReturn(config, self._row_fifo_depth)
 
         # Phases without any enabled work-item need no place, except the last of an instruction.
         wanted = Signal()
@@ -304,17 +353,8 @@ class MemoryController(wiring.Component):
         ]
         if config.float_ops:
             m.d.comb += load_return.float_next.eq(self.float_next)
-        for number, (response, row) in enumerate(zip(self.responses, load_return.rows, strict=True)):
-            rows = SyncFIFO(width=Row(config).size, depth=self._row_fifo_depth)
-            m.submodules[f"rows{number}"] = rows
-            m.d.comb += [
-                rows.w_data.eq(response.payload),
-                rows.w_en.eq(response.valid),
-                response.ready.eq(rows.w_rdy),
-                row.valid.eq(rows.r_rdy),
-                row.payload.eq(rows.r_data),
-                rows.r_en.eq(row.ready),
-            ]
+        for response, rows in zip(self.responses, load_return.rows, strict=True):
+            connect(m, flipped(response), rows)
         m.d.sync += self.idle.eq(
             (reserved == 0) & coalescer.idle & builder.idle & ~stations.r_rdy & ~load_return.done)
         return m
@@ -329,9 +369,9 @@ class MemoryController(wiring.Component):
         if self._config.axi_ports == 1:
             return Const(1)
         full = []
-        for number, row in enumerate(load_return.rows):
+        for number in range(self._config.axi_ports):
             asked = Signal(range(self._row_fifo_depth + 1), name=f"asked{number}")
             ask = station.valid & station.ready & station.payload.new_row & (station.payload.slice == number)
-            m.d.sync += asked.eq(asked + ask - (row.ready & row.valid))
+            m.d.sync += asked.eq(asked + ask - load_return.taken[number])
             full.append(asked == self._row_fifo_depth)
         return ~Array(full)[station.payload.slice]
