@@ -1,4 +1,6 @@
-"""Addition and subtraction."""
+"""Addition, subtraction, and the conversions, which need the same shifters and the same adder."""
+
+from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Value
 from amaranth.lib import wiring
@@ -6,83 +8,123 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from .format import Format, Operand, effective_exponent, significand
+from .operations import FloatOp
 from .stages import Stages, lost, moved_left, moved_right, packed, steps
 
 __all__ = ["Adder"]
 
 _BELOW = 3
-"""Bits below a significand that rounding needs: two of the smaller operand, and whether there is anything below."""
+"""Bits below a significand that a sum needs at least; the lowest one is set if there is anything below it."""
+_ADD = frozenset({FloatOp.FADD, FloatOp.FSUB})
+_FROM_INTEGER = frozenset({FloatOp.UITOFP, FloatOp.ITOFP})
+_TO_INTEGER = frozenset({FloatOp.FPTOSI, FloatOp.FPTOUI})
+_SIGNED = frozenset({FloatOp.ITOFP, FloatOp.FPTOSI})
 
 
 class Adder(wiring.Component):
-    """``first`` + ``second`` or, with ``subtract``, their difference; 7 cycles, one result a cycle.
+    """Executes those of its ``OPERATIONS`` that are in ``operations``; 7 cycles, one result a cycle.
 
-    ``smaller`` says that ``first`` is of smaller magnitude than ``second``.
+    ``smaller`` says that ``first`` is of smaller magnitude than ``second``. Conversions to integers truncate; out of
+    range they give the nearest integer there is, and zero for a NaN.
+
+    A sum aligns the smaller operand, adds and normalizes. An integer becomes a number as the sum of itself and zero
+    that is normalized, and a number an integer as one that is aligned and not normalized.
     """
 
-    def __init__(self, number: Format) -> None:
+    OPERATIONS = _ADD | _FROM_INTEGER | _TO_INTEGER
+
+    def __init__(self, number: Format, operations: frozenset[FloatOp]) -> None:
         self._number = number
+        self._operations = operations & self.OPERATIONS
         super().__init__({
+            "operation": In(FloatOp),
             "first": In(Operand(number)),
             "second": In(Operand(number)),
             "smaller": In(1),
-            "subtract": In(1),
             "result": Out(number.width),
         })
+
+    def _is_of(self, operations: frozenset[FloatOp]) -> Value:
+        """Whether the operation is one of these; constant where it must or cannot be."""
+        present = self._operations & operations
+        if not present or present == self._operations:
+            return Const(bool(present), 1)
+        return Value.cast(self.operation).matches(*sorted(op.value for op in present))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         s = Stages(m)
         number, first, second = self._number, self.first, self.second
         precision = number.precision
+        add, from_integer = s.now("add", self._is_of(_ADD)), s.now("from_integer", self._is_of(_FROM_INTEGER))
+        to_integer = s.now("to_integer", self._is_of(_TO_INTEGER))
+        is_signed = s.now("is_signed", self._is_of(_SIGNED))
+        # A sum has a bit above the larger operand. Integers come at the upper end and leave below that bit.
+        width = precision + _BELOW + 1
+        if self._operations & _FROM_INTEGER:
+            width = max(width, number.width)
+        if self._operations & _TO_INTEGER:
+            width = max(width, number.width + 1)
 
         # 1: the operand of larger magnitude, and by how many places the other one is below it.
-        second_sign = s.now("second_sign", second.sign ^ self.subtract)
-        opposite = s.now("opposite", first.sign ^ second_sign)
+        swap = s.now("swap", self.smaller | to_integer)
+        first_sign = s.now("first_sign", first.sign & (add | is_signed))
+        second_sign = s.now("second_sign", second.sign ^ self._is_of(frozenset({FloatOp.FSUB})))
+        opposite = s.now("differ", Mux(add, first_sign ^ second_sign, first_sign))
         a, b = self._significand(first), self._significand(second)
+        large = s.later("large", Mux(swap, b, a) & add.replicate(precision), 3)
+        small = s.later("small", Mux(swap, a, b))
         ae, be = effective_exponent(first), effective_exponent(second)
-        large = s.later("large", Mux(self.smaller, b, a))
-        small = s.later("small", Mux(self.smaller, a, b))
-        large_exponent = s.now("large_exponent", Mux(self.smaller, be, ae))
-        small_exponent = s.now("small_exponent", Mux(self.smaller, ae, be))
-        exponent = s.later("exponent", large_exponent)
-        distance = s.later("distance", (large_exponent - small_exponent)[:number.exponent_bits])
-        nan = s.later("nan", first.nan | second.nan | (first.infinite & second.infinite & opposite), 6)
-        infinite = s.later("infinite", first.infinite | second.infinite, 6)
-        sign = s.later("sign", Mux(self.smaller, second_sign, first.sign), 6)
-        opposite = s.later("opposite_later", opposite)
+        one = number.bias + number.width - 1
+        large_exponent = s.now("large_exponent", Mux(
+            to_integer, one, Mux(from_integer, one - 1, Mux(swap, be, ae))))
+        exponent = s.later("exponent", large_exponent, 5)
+        distance = s.later("distance", large_exponent - Mux(swap, ae, be))
+        nan = s.later("nan", add & (first.nan | second.nan | (first.infinite & second.infinite & opposite)), 6)
+        infinite = s.later("infinite", add & (first.infinite | second.infinite), 6)
+        sign = s.later("sign", Mux(add & self.smaller, second_sign, first_sign), 6)
+        opposite = s.later("opposite", opposite, 3)
+        sticky = s.later("sticky_far", add & ~Mux(swap, first.zero, second.zero))
+        none = s.later("none", to_integer & (first.nan | (first.sign & ~is_signed)))
+        integer = s.later("integer", Cat(first.fraction, first.exponent, first.sign))
+        add, from_integer = s.later("add_2", add), s.later("from_integer_2", from_integer)
+        to_integer, is_signed = s.later("to_integer_2", to_integer), s.later("is_signed_2", is_signed)
 
-        # 2 and 3: the smaller one moves right; the lowest bit stands for all that leaves.
-        places = min(bits_for(precision + 2), number.exponent_bits)
-        *coarse, fine = steps(places)
-        far = s.now("far", distance[places:].any())
-        part, sticky = Cat(Const(0, 2), small), Const(0)
+        # 2 and 3: the smaller one, or an integer for it, moves right; the lowest bit stands for all that leaves.
+        top = s.later("top", integer[-1] & from_integer, 2)
+        places = min(bits_for(width - 2), number.exponent_bits)
+        far = s.now("far", distance[places:-1].any() | from_integer | none)
+        move = s.now("move", distance[:places] & ~from_integer.replicate(places))
+        step, *coarse, fine = steps(places)
+        part: Value = Cat(Const(0, width - 1 - precision), small)
+        below = lost(part, distance, step)
+        coming = Mux(from_integer, Cat(Const(0, max(width - number.width, 0)), integer[:-1]), 0)
+        part = s.now("part_first", Mux(far, coming, moved_right(part, distance, step)))
         for step in coarse:
-            sticky |= lost(part, distance, step)
-            part = s.now(f"part_{step[0]}", moved_right(part, distance, step))
-        sticky = s.later("sticky_coarse", Mux(far, small.any(), sticky))
-        part = s.later("part_coarse", Mux(far, 0, part))
-        distance = s.later("distance_fine", distance[:fine[1]])
-        sticky = s.later("sticky", sticky | lost(part, distance, fine))
-        part = s.later("part", moved_right(part, distance, fine))
-        large = s.later("large_later", large, 2)
-        opposite = s.later("opposite_last", opposite, 2)
+            below |= lost(part, move, step)
+            part = s.now(f"part_{step[0]}", moved_right(part, move, step))
+        sticky = s.later("sticky_coarse", Mux(far, sticky, below & add))
+        part, move, add = s.later("part_coarse", part), s.later("move_fine", move[:fine[1]]), s.later("add_3", add)
+        sticky = s.now("sticky", sticky | (lost(part, move, fine) & add))
+        part = s.later("part", moved_right(part, move, fine) | sticky)
+        is_large = to_integer & ~none & (distance[-1] | (is_signed & ~distance.any()))
+        is_large, is_signed = s.later("is_large", is_large, 5), s.later("is_signed", is_signed, 5)
+        to_integer = s.later("to_integer_5", to_integer, 3)
 
-        # 4: the sum; it is not negative. Its second highest bit is where the larger operand has its leading one. The
-        # bits below that operand are zero, so the lowest one takes the carry that a difference needs.
-        below = Cat(sticky, part) ^ opposite.replicate(precision + _BELOW)
-        total = s.later("sum", (Cat(opposite, Const(0, _BELOW - 1), large, Const(0, 1))
-                                + Cat(below, opposite))[:precision + _BELOW + 1])
+        # 4: the sum, not negative: a difference, with the complement and a borrow for operands of like sign.
+        alike = s.now("alike", ~opposite)
+        total = s.later("sum", (
+            Cat(Const(0, width - precision), large)
+            - Cat(alike, Cat(part, top) ^ alike.replicate(width)))[1:width + 1])
+        opposite = s.later("opposite_zero", opposite, 3)
 
         # 5: how far it must move left, and 6: may; with the exponent that an absent leading one would have.
-        count, is_any = s.leading_zeros("zeros", total)
-        count, is_any = s.later("count", count), s.later("is_any", is_any)
-        total = s.later("sum_later", total)
-        exponent = s.later("exponent_later", exponent, 4)
+        count, is_any = s.leading_zeros("zeros", total[width - max(number.width, precision + _BELOW + 1):])
+        count = s.later("count", count & ~to_integer.replicate(len(count)))
+        is_any, total = s.later("is_any", is_any), s.later("sum_later", total)
         base = s.now("difference", exponent - count)
         if number.subnormals:
-            is_limited = base[-1]
-            count = s.now("limited", Mux(is_limited, exponent[:len(count)], count))
+            count = s.now("limited", Mux(base[-1], exponent[:len(count)], count))
             is_zero: Value = ~is_any
         else:
             # Below -1, no rounding reaches the normal numbers.
@@ -91,18 +133,21 @@ class Adder(wiring.Component):
             total = s.now(f"sum_{step[0]}", moved_left(total, count, step))
         total = s.later("normal", total)
         base = s.later("base", Mux(base[-1], 0, base)[:number.exponent_bits] if number.subnormals else base)
-        zero = s.later("zero", is_zero)
-        cancelled = s.later("cancelled", ~is_any)
-        opposite = s.later("opposite_zero", opposite, 3)
+        zero, cancelled = s.later("zero", is_zero), s.later("cancelled", ~is_any)
+        to_integer = s.later("to_integer_7", to_integer, 2)
 
         # 7: rounding.
-        guard, rest = total[_BELOW], total[:_BELOW].any()
+        value, guard, rest = total[-precision:], total[-precision - 1], total[:-precision - 1].any()
         overflow = base == number.special_exponent - 1
-        m.d.comb += self.result.eq(s.later("packed", packed(
-            s, number, sign=sign & ~(cancelled & opposite), base=base, significand=total[_BELOW + 1:],
-            up=guard & (rest | total[_BELOW + 1]), nan=nan, infinite=infinite | overflow, zero=zero)))
+        result: Value = packed(
+            s, number, sign=sign & ~(cancelled & opposite), base=base, significand=value,
+            up=guard & (rest | value[0]), nan=nan, infinite=infinite | overflow, zero=zero)
+        if self._operations & _TO_INTEGER:
+            greatest = Cat((~sign).replicate(number.width - 1), sign | ~is_signed)
+            result = Mux(to_integer, Mux(is_large, greatest, total[:number.width]), result)
+        m.d.comb += self.result.eq(s.later("rounded", result))
         return m
 
-    def _significand(self, operand: Value) -> Value:
+    def _significand(self, operand: Any) -> Value:
         value = significand(operand)
         return value if self._number.subnormals else value & operand.normal.replicate(len(value))

@@ -44,10 +44,12 @@ class Divider(wiring.Component):
         quotient = [s.later("digit_0", ~rest[-1], behind - 1)]
         is_above_1 = ~rest[-1]
         for digit in range(1, digits):
-            # Twice the remainder has room for the carry that a difference needs.
-            positive = s.now(f"positive_{digit}", ~rest[-1])
-            rest = s.later(f"rest_{digit}", (
-                Cat(positive, rest[:-1]) + Cat(divisor ^ positive.replicate(precision), positive))[:precision + 1])
+            # Twice the remainder less the divisor, or less the divisor's complement less one. The lowest bit of twice
+            # the remainder is zero, so this one is only about the borrow.
+            negative = rest[-1]
+            change = Cat(divisor[0] | negative, divisor[1:] ^ negative.replicate(precision - 1), negative)
+            difference = s.now(f"difference_{digit}", (Cat(Const(0, 1), rest[:-1]) - change)[:precision + 1])
+            rest = s.later(f"rest_{digit}", Cat(divisor[0], difference[1:]))
             divisor = s.later(f"divisor_{digit}", divisor)
             quotient.append(s.later(f"digit_{digit}", ~rest[-1], behind - 1 - digit))
 

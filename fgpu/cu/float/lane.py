@@ -8,7 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from .adder import Adder
 from .comparison import Comparison
-from .conversions import FromInteger, ToInteger
 from .divider import Divider
 from .format import BINARY32, Format, Operand
 from .multiplier import Multiplier
@@ -54,20 +53,13 @@ class Lane(wiring.Component):
         def present(*operations: FloatOp) -> tuple[FloatOp, ...]:
             return tuple(op for op in operations if op in self._operations)
 
-        if operations := present(FloatOp.FADD, FloatOp.FSUB):
-            adder = unit(Adder(number), "adder", *operations)
-            m.d.comb += [adder.first.eq(first), adder.second.eq(second), adder.smaller.eq(smaller),
-                         adder.subtract.eq(operation == FloatOp.FSUB)]
+        if operations := present(*sorted(Adder.OPERATIONS, key=lambda op: op.value)):
+            adder = unit(Adder(number, self._operations), "adder", *operations)
+            m.d.comb += [adder.operation.eq(operation), adder.first.eq(first), adder.second.eq(second),
+                         adder.smaller.eq(smaller)]
         if FloatOp.FMUL in self._operations:
             multiplier = unit(Multiplier(number), "multiplier", FloatOp.FMUL)
             m.d.comb += [multiplier.first.eq(first), multiplier.second.eq(second)]
-        if operations := present(FloatOp.UITOFP, FloatOp.ITOFP):
-            from_integer = unit(FromInteger(number), "from_integer", *operations)
-            m.d.comb += [from_integer.integer.eq(Cat(first.fraction, first.exponent, first.sign)),
-                         from_integer.is_signed.eq(operation == FloatOp.ITOFP)]
-        if operations := present(FloatOp.FPTOSI, FloatOp.FPTOUI):
-            to_integer = unit(ToInteger(number), "to_integer", *operations)
-            m.d.comb += [to_integer.operand.eq(first), to_integer.is_signed.eq(operation == FloatOp.FPTOSI)]
         if FloatOp.FSLT in self._operations:
             comparison = unit(Comparison(number), "comparison", FloatOp.FSLT)
             m.d.comb += [comparison.first.eq(first), comparison.second.eq(second), comparison.smaller.eq(smaller)]

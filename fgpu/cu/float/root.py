@@ -38,10 +38,10 @@ class SquareRoot(wiring.Component):
         rest: Value = Cat(~pairs[0][0], pairs[0].all(), Const(0, 1))
         for digit in range(1, precision + 1):
             pair = s.later(f"pair_{digit}", pairs[digit], digit - 1) if digit < len(pairs) else Const(0, 2)
-            # Minus (4 root + 1), or plus (4 root + 3).
-            positive = s.now(f"positive_{digit}", ~rest[-1])
-            rest = s.later(f"rest_{digit}", (
-                Cat(pair, rest) + Cat(Const(3, 2), root ^ positive.replicate(digit), positive))[:digit + 3])
+            # Less 4 root + 1, or less -(4 root + 3).
+            negative = rest[-1]
+            change = Cat(Const(1, 2), root ^ negative.replicate(digit), negative)
+            rest = s.later(f"rest_{digit}", (Cat(pair, rest) - change)[:digit + 3])
             root = Cat(~rest[-1], root if digit == 1 else s.later(f"root_{digit}", root))
         root = s.later("root", root, self._spare)
 

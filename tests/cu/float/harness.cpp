@@ -67,13 +67,18 @@ void lane_run(void *lane, uint64_t cycles, const uint8_t *operation, const uint3
         result[i] = cycle(*static_cast<Vlane *>(lane), operation[i], first[i], second[i], select[i]);
 }
 
-// The first of `count` words from `start` on whose result is wrong, or their number.
-uint64_t lane_sweep(void *lane, unsigned operation, uint64_t latency, uint32_t start, uint64_t count) {
-    for (uint64_t i = 0; i < count + latency; ++i) {
-        const uint32_t result = cycle(*static_cast<Vlane *>(lane), operation, start + uint32_t(i), ~uint32_t(i), operation);
-        if (i >= latency && result != expected(operation, start + uint32_t(i - latency))) return i - latency;
+// Goes through `count` words, which 2**32 are all words, and fewer of which lie evenly among all. Returns the first
+// word whose result is wrong, or 2**32.
+uint64_t lane_sweep(void *lane, unsigned operation, uint64_t latency, uint64_t count) {
+    const uint32_t step = 0x9e3779b1;       // odd
+    uint32_t word = 0, checked = 0;
+    for (uint64_t i = 0; i < count + latency; ++i, word += step) {
+        const uint32_t result = cycle(*static_cast<Vlane *>(lane), operation, word, ~word, operation);
+        if (i < latency) continue;
+        if (result != expected(operation, checked)) return checked;
+        checked += step;
     }
-    return count;
+    return uint64_t(1) << 32;
 }
 
 }

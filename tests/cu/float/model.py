@@ -34,7 +34,7 @@ class LaneModel:
         self._library.lane_destroy.argtypes = [c_void_p]
         self._library.lane_run.argtypes = [c_void_p, c_uint64, POINTER(c_uint8), POINTER(c_uint32), POINTER(c_uint32),
                                            POINTER(c_uint8), POINTER(c_uint32)]
-        self._library.lane_sweep.argtypes = [c_void_p, c_uint, c_uint64, c_uint32, c_uint64]
+        self._library.lane_sweep.argtypes = [c_void_p, c_uint, c_uint64, c_uint64]
         self._library.lane_sweep.restype = c_uint64
         self._lane = self._library.lane_create()
 
@@ -58,9 +58,12 @@ class LaneModel:
         code = np.full(cycles, op.value)
         return self.cycles(code, np.pad(first, pad), np.pad(second, pad), code)[LATENCY[op]:]
 
-    def sweep(self, op, start, count):
-        """The first of ``count`` words from ``start`` on whose result is not that of the C compiler, or ``count``."""
-        return self._library.lane_sweep(self._lane, op.value, LATENCY[op], start, count)
+    def sweep(self, op, count):
+        """Compares ``count`` words' results with the C compiler's; the first word that is wrong, or 2**32.
+
+        Fewer than 2**32 lie evenly among all.
+        """
+        return self._library.lane_sweep(self._lane, op.value, LATENCY[op], count)
 
 
 def _build(work, text, compiler):
