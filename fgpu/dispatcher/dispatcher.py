@@ -81,7 +81,8 @@ class Dispatcher(wiring.Component):
         sizes = Array(Signal(32, name=f"size{number}") for number in range(_DIMENSIONS))
         origins = Array(Signal(32, name=f"origin{number}") for number in range(_DIMENSIONS))
         last_ids = Array(Signal(32, name=f"last_id{number}") for number in range(_DIMENSIONS))
-        shape, size_word = Signal(ShapeWord), Signal(SizeWord)
+        shape = Signal(ShapeWord)
+        size_word = Signal(SizeWord)
         group = Signal(WorkGroup)
         m.submodules.local_ids = local_ids = LocalIdGenerator()
 
@@ -97,14 +98,16 @@ class Dispatcher(wiring.Component):
             kernel.dimensions_minus_1.eq(shape.dimensions_minus_1),
         ]
         # The shape for which the runtime memories hold local ids.
-        known, known_shape = Signal(), Signal(ShapeWord)
+        known = Signal()
+        known_shape = Signal(ShapeWord)
         partial = size_word.work_items[:6]      # modulo the size of a wavefront
         with m.If(partial == 0):
             m.d.comb += kernel.last_mask.eq(-1)
         with m.Else():
             m.d.comb += kernel.last_mask.eq((Const(1, WAVEFRONT_SIZE) << partial) - 1)
 
-        read_word, arriving_word = Signal(range(DESCRIPTOR_WORDS)), Signal(range(DESCRIPTOR_WORDS))
+        read_word = Signal(range(DESCRIPTOR_WORDS))
+        arriving_word = Signal(range(DESCRIPTOR_WORDS))
         arriving = Signal()
         m.d.comb += self.lram_address.eq(Cat(read_word, slot))
         m.d.sync += [arriving.eq(self.lram_read), arriving_word.eq(read_word)]

@@ -222,5 +222,8 @@ class _Generator(Statements):
 
 def generate(rng: random.Random, config: Config, base: int, size: int, wavefronts: int = 12) -> Kernel:
     """A random kernel that touches at most ``size`` bytes at ``base`` and has at most so many wavefronts."""
-    generator = _Generator(rng, config, base, size, wavefronts)
-    return generator.kernel(rng.randint(2, max(3, 40 - 2 * generator.wavefronts)))
+    while True:
+        generator = _Generator(rng, config, base, size, wavefronts)
+        kernel = generator.kernel(rng.randint(2, max(3, 40 - 2 * generator.wavefronts)))
+        if len(kernel.program) <= config.cram_words:
+            return kernel

@@ -215,9 +215,15 @@ class Statements:
             self.code.op(self.rng.choice(_RUNTIME), self._target(), imm=self.rng.randrange(3))
 
     def scratchpad(self) -> None:
-        if self.uses_scratchpad:
-            self.code.op(self.rng.choice(["llwi", "lswi"]), self._target(), self.rng.choice([0, self._source()]),
-                         imm=self.rng.randint(-(1 << 13), (1 << 13) - 1))
+        if not self.uses_scratchpad:
+            return
+        name, rd, rs = self.rng.choice(["llwi", "lswi"]), self._target(), self.rng.choice([0, self._source()])
+        imm = self.rng.randint(-(1 << 13), (1 << 13) - 1)
+        if self.config.scratchpad_check:
+            words = self.config.scratchpad_words
+            self.code.op("andi", self.t1, rs, imm=words - 1)
+            rs, imm = self.t1, -(imm % (words + 1))
+        self.code.op(name, rd, rs, imm=imm)
 
     def access_own(self) -> None:
         self._access_64_bytes(self.own)

@@ -1,7 +1,7 @@
 """Random programs on the hardware and on the functional engine.
 
-``FGPU_SEED`` repeats a run; ``FGPU_PROGRAMS`` sets the number of programs of each test. The configurations
-marked ``long`` take a minute each to build.
+``FGPU_SEED`` repeats a run; ``FGPU_PROGRAMS`` sets the number of programs of each test, ``FGPU_CONFIGS`` that of
+the random configurations. Those marked ``long`` take a minute each to build.
 """
 
 import os
@@ -12,6 +12,7 @@ import pytest
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from sim.engine import MemoryTiming
 
+from ..random_config import random_config
 from .harness import BASE, SIZE, Difference, Pair, first_seed, random_timing
 from .program_generator import generate
 
@@ -82,6 +83,15 @@ def test_random_programs(name: str) -> None:
 def test_random_programs_with_random_memory_timing(name: str, run: int) -> None:
     timing = random_timing(random.Random(f"{first_seed()} {run}"))
     run_programs((CONFIGS | LONG)[name], timing, programs(15))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(int(os.environ.get("FGPU_CONFIGS") or 8)))
+def test_random_configurations(number: int) -> None:
+    rng = random.Random(f"{first_seed()} configuration {number}")
+    config = random_config(rng)
+    for timing in (None, random_timing(rng), random_timing(rng)):
+        run_programs(config, timing, programs(40))
 
 
 @pytest.mark.long

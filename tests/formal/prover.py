@@ -46,8 +46,9 @@ smtbmc {solver}
 read_rtlil top.il
 hierarchy -top top
 proc
-memory -nordff
 flatten
+opt_clean
+memory -nordff
 {connections}
 prep -top top
 [files]

@@ -1,0 +1,121 @@
+"""What the cleaner and the tag stage promise together: no dirty line is lost, none is left after cleaning."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data
+from amaranth.utils import exact_log2
+
+from fgpu.cache.cleaner import Cleaner
+from fgpu.cache.payloads import TagOp, TagRequest, index_bits, set_bits
+from fgpu.cache.tag_stage import GROUP_LINES, LineState, TagStage
+from fgpu.config import Config
+
+from .prover import Claim
+
+STATES = ("WAKE", "SCRUB", "SERVE", "SCAN", "EVICT", "SETTLE")
+"""In the order in which the source names them first, which is how Amaranth numbers them."""
+
+
+def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner: type[Cleaner] = Cleaner) -> Claim:
+    """For any place in the cache: a dirty line there is evicted, once, before it is replaced and before ``done``.
+
+    What is evicted is the line that was written there. After ``done`` nothing is valid. A request that is served
+    without a fill meets the line that it asks for. The surroundings: any requests while ``hold`` is low (an
+    arbiter without delay, the cleaner first), early write-backs of any lines, any stalls.
+    """
+    stage, sweeper = tag_stage(config), cleaner(config)
+    claim = Claim(stage=stage, cleaner=sweeper)
+    m: Module = claim.m
+    ask = claim.free("ask")
+    wanted = data.View(TagRequest(config), claim.free("wanted", TagRequest(config).size))
+    op = wanted.op.as_value()
+    claim.assume((op == TagOp.READ.value) | (op == TagOp.WRITE.value) | ((op == TagOp.ATOMIC.value)
+                                                                        if config.atomics else 0))
+    claim.drive(stage.requests.valid, sweeper.requests.valid | (ask & ~sweeper.hold))
+    claim.drive(stage.requests.payload, Mux(sweeper.requests.valid, sweeper.requests.payload.as_value(),
+                                            wanted.as_value()))
+    claim.drive(sweeper.requests.ready, stage.requests.ready)
+    claim.drive(sweeper.idle, stage.idle & claim.free("others_idle"))
+    claim.drive(sweeper.accepted, stage.accepted)
+    for name in ("active", "group", "invalidate"):
+        claim.drive(getattr(stage.sweep, name), getattr(sweeper.sweep, name))
+    claim.drive(sweeper.sweep.dirty, stage.sweep.dirty)
+
+    # What is at one place, as the data stage sees it.
+    place = claim.constant("place", index_bits(config))
+    station = stage.stations.payload
+    event = Signal()
+    atomic = station.atomic if config.atomics else 0
+    m.d.comb += event.eq(stage.stations.valid & (station.index == place))
+    dirty, valid, line = Signal(), Signal(), Signal(config.line_address_bits)
+    brings = station.write | station.fill
+    with m.If(event):
+        m.d.sync += dirty.eq(station.write | atomic | (dirty & ~station.walk) | (dirty & station.merge))
+        with m.If(brings):
+            m.d.sync += [line.eq(stage.line), valid.eq(1)]
+        with m.Elif(station.evict & ~station.keep):
+            m.d.sync += valid.eq(0)
+    with m.If(sweeper.done):
+        m.d.sync += valid.eq(0)
+    victim = stage.allocations.payload.victim
+    claim.always(~stage.stations.valid | stage.stations.ready)
+    replaces = event & brings & ~(valid & (stage.line == line))
+    claim.always(~(replaces & dirty) | station.evict)
+    claim.always(~(event & station.evict) | (dirty & (victim == line) & stage.allocations.valid
+                                             & stage.allocations.payload.evict))
+    claim.always(~(event & ~station.walk & ~station.write) | (valid & (stage.line == line)))
+    claim.always(~(event & station.merge) | (valid & (stage.line == line)))
+    claim.always(~(event & station.walk) | station.fill | station.evict)
+    claim.always(~sweeper.done | ~dirty)
+    claim.reachable(sweeper.done & claim.past(claim.past(dirty)))
+
+    # How all that relates to the memories and the cleaner's steps.
+    at = claim.inside("cleaner.fsm_state", range(len(STATES)))
+
+    def state(*names: str) -> Value:
+        return Cat(at == STATES.index(name) for name in names).any()
+
+    low, ways = set_bits(config), config.cache_ways
+    groups = config.cache_sets // GROUP_LINES
+    number = "" if ways == 1 else "{}"
+    words = [claim.inside(f"stage.states{number.format(way)}[{n}]", 3 * GROUP_LINES)
+             for way in range(ways) for n in range(groups)]
+    tags = [claim.inside(f"stage.tags{number.format(way)}[{n}]", config.line_address_bits - low)
+            for way in range(ways) for n in range(config.cache_sets)]
+    here, tag = Signal(LineState), Signal(config.line_address_bits - low)
+    for n, word in enumerate(words):
+        with m.If(place[exact_log2(GROUP_LINES):] == n):
+            m.d.comb += here.eq(word.word_select(place[:exact_log2(GROUP_LINES)], 3))
+    for n, word in enumerate(tags):
+        with m.If(place == n):
+            m.d.comb += tag.eq(word)
+
+    t1_valid, t1_match = claim.inside("stage.t1_valid", 1), claim.inside("stage.t1_match", 1)
+    t1_old, t1_old_tag = claim.inside("stage.t1_old", 3), claim.inside("stage.t1_old_tag", len(tag))
+    t1 = data.View(TagRequest(config), claim.inside("stage.t1", TagRequest(config).size))
+    t1_op, serves, mine = t1.op.as_value(), Signal(), Signal()
+    way = claim.inside("stage.t1_way", exact_log2(ways)) if ways > 1 else Signal(0)
+    m.d.comb += [
+        mine.eq(t1_valid & (Cat(t1.line[:low], way) == place)),
+        serves.eq((t1_op == TagOp.READ.value) | (t1_op == TagOp.WRITE.value) | (t1_op == TagOp.RETIRE.value)
+                  | ((t1_op == TagOp.ATOMIC.value) if config.atomics else 0)),
+    ]
+    claim.invariant(~state("SCRUB") & (at < len(STATES)))
+    claim.invariant(~state("WAKE") | ~(claim.inside("cleaner.used", 1) | t1_valid))
+    match = (tag == t1.line[low:]) & (here.valid if ways > 1 else 1)
+    claim.invariant(~(mine & serves) | (claim.same(t1_old, here) & (t1_match == match)))
+    claim.invariant(~mine | (t1_old_tag == tag))
+    claim.invariant(~t1_valid | Mux(state("SERVE"), serves, t1_op == TagOp.CLEAN.value))
+    claim.invariant(~(dirty | valid) | (line == Cat(place[:low], tag)))
+    claim.invariant(~dirty | valid)
+    claim.invariant(~here.dirty | here.valid)
+
+    group, waiting = claim.inside("cleaner.group", exact_log2(len(words))), claim.inside("cleaner.waiting", GROUP_LINES)
+    lane, its = place[:exact_log2(GROUP_LINES)], place[exact_log2(GROUP_LINES):]
+    cleaned = mine & (t1_op == TagOp.CLEAN.value)
+    swept = state("SETTLE") | (state("SCAN", "EVICT") & (group > its)) | (state("EVICT") & (group == its))
+    waits = state("EVICT") & (group == its) & waiting.bit_select(lane, 1)
+    claim.invariant(swept | ((dirty == here.dirty) & (valid == here.valid) & ~cleaned))
+    claim.invariant(~swept | (~here.as_value().any() & (dirty == (cleaned | waits)) & ~(cleaned & waits)))
+    claim.invariant(~state("EVICT") | waiting.any())
+    claim.invariant(~state("WAKE", "SERVE", "SETTLE") | (group == 0))
+    return claim
