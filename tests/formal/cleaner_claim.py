@@ -109,7 +109,8 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     claim.invariant(~dirty | valid)
     claim.invariant(~here.dirty | here.valid)
 
-    group, waiting = claim.inside("cleaner.group", exact_log2(len(words))), claim.inside("cleaner.waiting", GROUP_LINES)
+    group = claim.inside("cleaner.group", exact_log2(len(words)))
+    waiting = claim.inside("cleaner.waiting", GROUP_LINES)
     lane, its = place[:exact_log2(GROUP_LINES)], place[exact_log2(GROUP_LINES):]
     cleaned = mine & (t1_op == TagOp.CLEAN.value)
     swept = state("SETTLE") | (state("SCAN", "EVICT") & (group > its)) | (state("EVICT") & (group == its))

@@ -46,9 +46,8 @@ smtbmc {solver}
 read_rtlil top.il
 hierarchy -top top
 proc
-flatten
-opt_clean
 memory -nordff
+flatten
 {connections}
 prep -top top
 [files]

@@ -1,0 +1,62 @@
+"""No dirty line is lost, none is left after cleaning: proven."""
+
+from pathlib import Path
+
+import pytest
+
+from fgpu.cache.cleaner import Cleaner
+from fgpu.cache.tag_stage import TagStage
+from fgpu.config import Config
+
+from .cleaner_claim import cleaner_claim
+from .prover import mutant
+
+SMALL = Config(cache_size=4, cache_line=128, tag_managers=1)
+
+
+def test_cleaner(tmp_path: Path) -> None:
+    cleaner_claim(SMALL).prove(tmp_path, depth=2)
+
+
+@pytest.mark.long
+def test_cleaner_of_two_ways_with_atomics(tmp_path: Path) -> None:
+    config = SMALL.replace(cache_size=8, cache_ways=2, atomics=frozenset({"add"}))
+    cleaner_claim(config).prove(tmp_path, depth=2)
+
+
+@pytest.mark.long
+def test_dirty_lines_are_cleaned(tmp_path: Path) -> None:
+    """The assumptions leave a way to what the claim is about."""
+    cleaner_claim(SMALL).prove(tmp_path, "cover", depth=16)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new"), [
+    ("m.d.sync += waiting.eq(self.sweep.dirty)", "m.d.sync += waiting.eq(self.sweep.dirty & -2)"),
+    ("(asked | self.start) & self.idle & ~self.pending", "(asked | self.start) & ~self.pending"),
+    ("with m.If(self.idle):", "with m.If(1):"),
+    ("self.serving.eq(~asked & ~self.start)", "self.serving.eq(1)"),
+    ("TagOp.CLEAN)", "TagOp.SCRUB)"),
+])
+def test_mutants_of_the_cleaner_fail(old: str, new: str, tmp_path: Path) -> None:
+    check(tmp_path, cleaner=mutant("fgpu.cache.cleaner", old, new).Cleaner)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new"), [
+    ("evict.eq(~hit & t1_old.valid & t1_old.dirty),\n                    t1_new.valid.eq(1),\n"
+     "                    t1_new_written", "evict.eq(0),\n                    t1_new.valid.eq(1),\n"
+     "                    t1_new_written"),
+    ("t1_new.dirty.eq((hit & t1_old.dirty) | atomic)", "t1_new.dirty.eq(atomic)"),
+    ("t0_follows.eq(t1_settles & (t1_set == t0_set))", "t0_follows.eq(0)"),
+    ("t1_new.valid.eq(complete),", "t1_new.valid.eq(1),"),
+    ("self.stations.payload.merge.eq(fill & hit)", "self.stations.payload.merge.eq(0)"),
+    ("state_write.data.eq(0),", "state_write.data.eq(1),"),
+])
+def test_mutants_of_the_tag_stage_fail(old: str, new: str, tmp_path: Path) -> None:
+    check(tmp_path, tag_stage=mutant("fgpu.cache.tag_stage", old, new).TagStage)
+
+
+def check(folder: Path, *, tag_stage: type[TagStage] = TagStage, cleaner: type[Cleaner] = Cleaner) -> None:
+    holds, _ = cleaner_claim(SMALL, tag_stage, cleaner).check(folder, "bmc", depth=16)
+    assert not holds
