@@ -6,6 +6,7 @@
 
 #define __FGPU__ 1
 #define __EMBEDDED_PROFILE__ 1
+#define __OPENCL_VERSION__ 120
 #define __opencl_c_named_address_space_builtins 1
 
 typedef unsigned char uchar;

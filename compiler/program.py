@@ -19,11 +19,12 @@ from .high_products import high_products
 from .ir import Function, Instruction, Module
 from .loops import compare_counters_for_equality
 from .lower import lower
-from .mir import ARGUMENTS, Callee
+from .mir import ARGUMENTS, Callee, MachineFunction
 from .optimize import optimize
 from .refusals import check_callee, check_parameters
 from .routines import is_called, routine
 from .scalarize import scalarize
+from .schedule import shorten_lives
 from .subroutines import inline_by_signature
 from .tables import DataSegment, localize_tables
 from .wide import split_wide_integers
@@ -81,16 +82,27 @@ class Program:
         expand(function)
         callees = self._linked(function, module)
         self._check_depth(function, callees)
-        machine = lower(function, module, self.config, callees)
-        optimize(machine)
-        destruct(machine)
-        scratchpad = allocate(machine)
+        machine, scratchpad = self._allocated(function, module, callees, shorten=False)
+        if scratchpad > machine.private_words:
+            other, words = self._allocated(function, module, callees, shorten=True)
+            if words < scratchpad:
+                machine, scratchpad = other, words
         entry = len(self.words)
         self.words += emit(machine, entry, self._entries)
         written = {register for block in machine.blocks.values() for op in block.ops
                    for register in (op.dst, *op.clobbers) if register is not None}
         self._under_way.pop()
         return Compiled(entry, scratchpad, frozenset(written), tuple(name for name in hidden if name is not None))
+
+    def _allocated(self, function: Function, module: Module, callees: Mapping[str, Callee],
+                   shorten: bool) -> tuple[MachineFunction, int]:
+        """``function`` in physical registers, and the words of scratchpad that it needs."""
+        machine = lower(function, module, self.config, callees)
+        optimize(machine)
+        if shorten:
+            shorten_lives(machine)
+        destruct(machine)
+        return machine, allocate(machine)
 
     def _linked(self, function: Function, module: Module) -> Mapping[str, Callee]:
         """What ``function`` calls, compiled into the program."""

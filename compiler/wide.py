@@ -127,9 +127,7 @@ class _Splitter(WordArithmetic):
         return self.difference(*self.both(i))
 
     def on_mul(self, i: Instruction) -> list[Value]:
-        a, b = self.both(i)
-        self.need_long(i)
-        return self.product(a, b)
+        return self.product(*self.both(i))
 
     def bitwise(self, i: Instruction) -> list[Value]:
         return [self.add(i.op, x, y) for x, y in zip(*self.both(i), strict=True)]

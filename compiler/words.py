@@ -76,16 +76,19 @@ class WordArithmetic:
         test = self.add("icmp", a, b, type=_BOOL, types=[WORD, WORD], detail=predicate)
         return self.add("zext", test, types=[_BOOL])
 
+    def plus(self, x: Value, y: Value) -> Value:
+        return y if self.is_zero(x) else x if self.is_zero(y) else self.add("add", x, y)
+
     def sum(self, a: list[Value], b: list[Value]) -> list[Value]:
         result: list[Value] = []
         carry: Value = Constant(0)
         for number, (x, y) in enumerate(zip(a, b, strict=True)):
-            part = self.add("add", x, y)
-            total = part if self.is_zero(carry) else self.add("add", part, carry)
+            part = self.plus(x, y)
+            total = self.plus(part, carry)
             result.append(total)
             if number + 1 < len(a):
-                carries = [] if self.is_zero(y) or self.is_zero(x) else [self._carry("ult", part, x)]
-                if total != part:
+                carries = [] if self.is_zero(x) or self.is_zero(y) else [self._carry("ult", part, x)]
+                if total not in (part, carry):
                     carries.append(self._carry("ult", total, part))
                 carry = Constant(0) if not carries else carries[0] if len(carries) == 1 else self.add("or", *carries)
         return result
@@ -106,13 +109,19 @@ class WordArithmetic:
         return result
 
     def product(self, a: list[Value], b: list[Value]) -> list[Value]:
-        """The lower half of the product of two integers of two words."""
-        low = self.add("mul", a[0], b[0])
-        high = self.add("call", a[0], b[0], detail="fgpu_high_product")
-        for x, y in ((a[0], b[1]), (a[1], b[0])):
-            if not self.is_zero(x) and not self.is_zero(y):
-                high = self.add("add", high, self.add("mul", x, y))
-        return [low, high]
+        """The lower half of the product: what the words' products add to each word of it."""
+        count = len(a)
+        result: list[Value] = [Constant(0)] * count
+        for i, x in enumerate(a):
+            for j, y in enumerate(b[:count - i]):
+                if self.is_zero(x) or self.is_zero(y):
+                    continue
+                part: list[Value] = [Constant(0)] * count
+                part[i + j] = self.add("mul", x, y)
+                if i + j + 1 < count:
+                    part[i + j + 1] = self.add("call", x, y, detail="fgpu_high_product")
+                result = self.sum(result, part)
+        return result
 
     def either(self, a: list[Value], b: list[Value]) -> list[Value]:
         return [self.add("or", x, y) for x, y in zip(a, b, strict=True)]

@@ -1,0 +1,97 @@
+"""An order of the operations of each block in which few registers live at once, for functions that would spill.
+
+Otherwise they stay in the order that clang gave them, which brings all of a vector before anything is done with it.
+"""
+
+from collections import Counter
+
+from fgpu.isa import Unit, by_opcode
+
+from .liveness import live_out
+from .mir import MachineBlock, MachineFunction, Op, Pseudo
+
+__all__ = ["shorten_lives"]
+
+
+def shorten_lives(function: MachineFunction) -> None:
+    """Reorder the operations of ``function``, which is in SSA form, within its blocks."""
+    out = live_out(function)
+    for name, block in function.blocks.items():
+        keep = set(out[name])
+        if block.branch is not None:
+            keep.update(block.branch.uses)
+        block.ops = _ordered(block, keep)
+
+
+def _memories(op: Op) -> tuple[str, ...]:
+    """What the operation reads or writes besides registers."""
+    if isinstance(op.opcode, Pseudo):
+        is_call = op.opcode is Pseudo.CALL and not op.is_pure
+        return ("global", "scratchpad") if is_call else ("result",) if op.opcode is Pseudo.RESULT else ()
+    unit = by_opcode[op.opcode].unit
+    return {Unit.MEMORY: ("global",), Unit.ATOMIC: ("global",), Unit.SCRATCHPAD: ("scratchpad",)}.get(unit, ())
+
+
+def _dependencies(ops: list[Op]) -> list[set[int]]:
+    """For each operation the numbers of those that must come before it."""
+    definitions = {op.dst: at for at, op in enumerate(ops) if op.dst is not None}
+    last_write: dict[str, int] = {}
+    reads: dict[str, list[int]] = {}
+    result = []
+    for at, op in enumerate(ops):
+        before = {definitions[register] for register in op.uses if register in definitions}
+        for memory in _memories(op):
+            if memory in last_write:
+                before.add(last_write[memory])
+            if op.is_droppable:
+                reads.setdefault(memory, []).append(at)
+            else:
+                before.update(reads.pop(memory, ()))
+                last_write[memory] = at
+        if op.opcode is Pseudo.RESULT:
+            before.update(range(at))
+        before.discard(at)
+        result.append(before)
+    return result
+
+
+def _ordered(block: MachineBlock, keep: set[int]) -> list[Op]:
+    ops = block.ops
+    before = _dependencies(ops)
+    waiting = [len(needed) for needed in before]
+    after: list[list[int]] = [[] for _ in ops]
+    for at, needed in enumerate(before):
+        for other in needed:
+            after[other].append(at)
+    uses = Counter(register for op in ops for register in set(op.uses))
+    users: dict[int, list[int]] = {}
+    for at, op in enumerate(ops):
+        for register in op.uses:
+            users.setdefault(register, []).append(at)
+
+    made: dict[int, int] = {}
+
+    def urgency(at: int) -> tuple[int, int, int, int]:
+        """Registers that become free, less the one that is written; then what goes on with what was made last; then
+        how much else the user still waits for."""
+        op = ops[at]
+        freed = sum(1 for register in set(op.uses) if uses[register] == 1 and register not in keep)
+        missing = min((waiting[user] for user in users.get(op.dst or 0, ())), default=0)
+        latest = max((made.get(register, -1) for register in op.uses), default=-1)
+        return (-freed + (op.dst is not None), -latest, missing, at)
+
+    ready = {at for at, count in enumerate(waiting) if count == 0}
+    result: list[Op] = []
+    while ready:
+        at = min(ready, key=urgency)
+        ready.discard(at)
+        if (dst := ops[at].dst) is not None and users.get(dst):
+            made[dst] = len(result)
+        result.append(ops[at])
+        for register in set(ops[at].uses):
+            uses[register] -= 1
+        for other in after[at]:
+            waiting[other] -= 1
+            if waiting[other] == 0:
+                ready.add(other)
+    return result
