@@ -2,7 +2,7 @@
 
 import hashlib
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -26,8 +26,12 @@ _TIMEOUT_SECONDS = 120
 @cache
 def compiler_version() -> str:
     """A digest of everything that decides what a program becomes: the compiler's files and its packages."""
+    return _digest(path for path in _HERE.rglob("*") if path.suffix in (".py", ".h", ".cl"))
+
+
+def _digest(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    for path in sorted(path for path in _HERE.rglob("*") if path.suffix in (".py", ".h", ".cl")):
+    for path in sorted(paths):
         digest.update(path.relative_to(_HERE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     for package in ("ziglang", "llvmlite"):
         digest.update(version(package).encode() + b"\0")
@@ -36,7 +40,8 @@ def compiler_version() -> str:
 
 def bitcode_files(clang: Sequence[str]) -> list[Path]:
     """The library's bitcode; ``clang`` is the command that compiles standard input to standard output."""
-    folder = cache_directory() / "builtins" / compiler_version()
+    decides = [*BUILTINS.iterdir(), _HERE / "opencl.h", _HERE / "frontend.py", _HERE / "bitcode.py"]
+    folder = cache_directory() / "builtins" / _digest(decides)
     paths = [folder / f"{name}.bc" for name in SOURCES]
     if all(path.exists() for path in paths):
         return paths

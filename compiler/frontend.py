@@ -16,7 +16,13 @@ __all__ = ["HEADER", "builtins", "compile_to_ir"]
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
 _TIMEOUT_SECONDS = 60
-_USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.", "-cl-mad-enable", "-cl-fast-relaxed-math")
+_USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.", "-cl-mad-enable", "-cl-fast-relaxed-math",
+                 "-cl-single-precision-constant", "-cl-denorms-are-zero", "-cl-strict-aliasing",
+                 "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations", "-cl-finite-math-only",
+                 "-cl-kernel-arg-info", "-cl-fp32-correctly-rounded-divide-sqrt", "-cl-opt-disable")
+_WITH_VALUE = ("-D", "-U", "-I")
+_IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info")
+"""What changes nothing here: what is not optimized would not fit, and the others are always so."""
 _CLANG = (
     sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
     "-target", "spir-unknown-unknown", "-emit-llvm", "-c", "-gline-tables-only", "-cl-kernel-arg-info",
@@ -44,6 +50,20 @@ _CLANG = (
 )
 
 
+def _accepted(options: Sequence[str]) -> list[str]:
+    """The user's options as clang takes them; those with a value may have it in an option of its own."""
+    result: list[str] = []
+    rest = iter(options)
+    for option in rest:
+        if option in _WITH_VALUE:
+            option += next(rest, "")
+        if not option.startswith(_USER_OPTIONS) or option in _WITH_VALUE:
+            raise CompileError(f"option {option!r} is not accepted; use {', '.join(_USER_OPTIONS)}")
+        if option not in _IGNORED:
+            result.append(option)
+    return result
+
+
 def builtins() -> list[Path]:
     """The built-in functions, to link programs with."""
     return bitcode_files([*_CLANG, "-O1", "-Wno-tautological-constant-out-of-range-compare", "-o", "-", "-"])
@@ -55,9 +75,7 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
 
     Its errors become a :class:`~fgpu.errors.CompileError`.
     """
-    for option in options:
-        if not option.startswith(_USER_OPTIONS):
-            raise CompileError(f"option {option!r} is not accepted; use {', '.join(_USER_OPTIONS)}")
+    options = _accepted(options)
     name = filename.replace("\\", "\\\\").replace('"', '\\"')
     files = [] if library is None else library
     linked = [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]

@@ -22,7 +22,7 @@ from .lower import lower
 from .mir import ARGUMENTS, Callee, MachineFunction
 from .optimize import optimize
 from .refusals import check_callee, check_parameters
-from .routines import is_called, routine
+from .routines import PREFIX, is_called, routine
 from .scalarize import scalarize
 from .schedule import shorten_lives
 from .subroutines import inline_by_signature
@@ -58,6 +58,11 @@ class Program:
         self._entries: list[int] = []
         self._callees: dict[str, Callee] = {}
         self._under_way: list[str] = []
+
+    def start_source(self) -> None:
+        """What follows is another program, which shares the library's routines only."""
+        self._callees = {name: callee for name, callee in self._callees.items() if name.startswith(PREFIX)}
+        self.data.start_source()
 
     def add(self, function: Function, module: Module) -> Compiled:
         """Compile ``function``."""

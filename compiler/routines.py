@@ -1,8 +1,13 @@
 """The compiler's own library: routines in OpenCL C for what the machine has no instruction for."""
 
+import contextlib
+import pickle
 from functools import cache
 from pathlib import Path
 
+from fgpu.files import cache_directory, write_atomically
+
+from .bitcode import compiler_version
 from .frontend import builtins, compile_to_ir
 from .ir import Function
 
@@ -20,10 +25,19 @@ _LIBRARY = Path(__file__).parent / "library"
 
 @cache
 def _file(name: str) -> dict[str, Function]:
-    path = _LIBRARY / name
-    # At -O2 clang would put 64-bit multiplications back in for ours.
-    source = path.read_text(encoding="utf-8")
-    return compile_to_ir(source, path.name, optimization="-O1", library=builtins()).functions
+    """The routines of a file, read once for each version of the compiler."""
+    kept = cache_directory() / "routines" / compiler_version() / f"{name}.pickle"
+    try:
+        functions: dict[str, Function] = pickle.loads(kept.read_bytes())
+        return functions
+    except (OSError, pickle.UnpicklingError, EOFError):
+        # At -O2 clang would put 64-bit multiplications back in for ours.
+        source = (_LIBRARY / name).read_text(encoding="utf-8")
+        functions = compile_to_ir(source, name, optimization="-O1", library=builtins()).functions
+    with contextlib.suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(kept, pickle.dumps(functions))
+    return functions
 
 
 def routine(name: str) -> Function | None:

@@ -50,6 +50,10 @@ class DataSegment:
         self.content = bytearray()
         self._places: dict[str, int] = {}
 
+    def start_source(self) -> None:
+        """Forget the names of the tables."""
+        self._places.clear()
+
     def place(self, name: str, variable: Variable) -> int:
         """Where in the content the variable is."""
         if name not in self._places:

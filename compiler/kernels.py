@@ -1,0 +1,96 @@
+"""Programs to images: the kernels, their parameters, and whether they fit the configuration."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from fgpu.config import Config
+from fgpu.errors import CompileError
+from fgpu.isa import Opcode, decode
+
+from .frontend import builtins, compile_to_ir
+from .image import Image, Kernel, Parameter
+from .ir import Function, Module
+from .program import Compiled, Program
+
+__all__ = ["compile_sources"]
+
+_WORD_BYTES = 4
+_VECTOR = re.compile(r" __attribute__\(\(ext_vector_type\((\d+)\)\)\)")
+_SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "long": 8, "ulong": 8}
+
+
+def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: Config) -> Image:
+    """Compile programs by their file names to one image; see :func:`~compiler.compile.compile_opencl`."""
+    program = Program(config)
+    kernels: dict[str, Kernel] = {}
+    for filename, source in sources.items():
+        module = compile_to_ir(source, filename, options, library=builtins())
+        functions = [function for function in module.functions.values() if function.is_kernel]
+        if not functions:
+            raise CompileError(f"{filename}: there is no __kernel function in this program")
+        program.start_source()
+        for function in functions:
+            if function.name in kernels:
+                raise function.error(f"there are two kernels {function.name!r} in the image")
+            kernels[function.name] = _kernel(program, function, module)
+    if len(program.words) > config.cram_words:
+        raise CompileError(f"{', '.join(sources)}: the program has {len(program.words)} instructions; the code RAM "
+                           f"holds {config.cram_words} (cram_size={config.cram_size})")
+    return Image(tuple(program.words), kernels, bytes(program.data.content))
+
+
+def _kernel(program: Program, function: Function, module: Module) -> Kernel:
+    parameters = _parameters(function, module)
+    compiled = _add_kernel(program, function, module)
+    parameters += tuple(Parameter(name, "implicit", "uint", _WORD_BYTES) for name in compiled.hidden)
+    return Kernel(function.name, compiled.entry, parameters, compiled.scratchpad,
+                  len(program.words) - compiled.entry, _work_group_size(function, module))
+
+
+def _add_kernel(program: Program, function: Function, module: Module) -> Compiled:
+    """Add a kernel to ``program`` if the configuration has room for what it needs."""
+    config = program.config
+    first = len(program.words)
+    compiled = program.add(function, module)
+    if compiled.scratchpad > config.scratchpad_words:
+        raise function.error(f"kernel {function.name!r} needs {compiled.scratchpad} words of scratchpad a work-item "
+                             f"for private arrays and spilled registers; scratchpad_size={config.scratchpad_size} "
+                             f"gives {config.scratchpad_words}")
+    if not config.sub_integer_stores:
+        for word in program.words[first:]:
+            row, _ = decode(word)
+            if row.opcode in (Opcode.SB, Opcode.SH):
+                raise function.error(f"kernel {function.name!r} stores 8 or 16 bits ({row.mnemonic}), which needs "
+                                     "sub_integer_stores=True")
+    return compiled
+
+
+def _parameters(function: Function, module: Module) -> tuple[Parameter, ...]:
+    names = module.metadata.get(function.metadata.get("kernel_arg_name", ""), [])
+    types = module.metadata.get(function.metadata.get("kernel_arg_base_type", ""), [])
+    result = []
+    for number, (_, type) in enumerate(function.parameters):
+        spelling = _VECTOR.sub(r"\1", types[number]) if number < len(types) else ""
+        pointee = spelling.removesuffix("*")
+        if type.is_by_value:
+            result.append(Parameter(names[number], "struct", spelling, type.fields[0].size))
+        elif type.kind == "ptr":
+            result.append(Parameter(names[number], "pointer", pointee, _size(pointee)))
+        else:
+            result.append(Parameter(names[number], "scalar", spelling, type.size))
+    return tuple(result)
+
+
+def _size(type: str) -> int:
+    """Bytes of a type by its OpenCL name; a vector of three is as large as one of four."""
+    match = re.fullmatch(r"([a-z]+)(\d*)", type)
+    scalar, lanes = match.groups() if match else (type, "")
+    return _SIZES.get(scalar, 4) * {"": 1, "3": 4}.get(lanes, int(lanes or 1))
+
+
+def _work_group_size(function: Function, module: Module) -> tuple[int, int, int] | None:
+    node = module.metadata.get(function.metadata.get("reqd_work_group_size", ""))
+    if not node:
+        return None
+    x, y, z = map(int, node)
+    return x, y, z
