@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from fgpu.config import Config
 from fgpu.errors import LaunchError
 
+from .bench_floats import KINDS, float_configs, print_ratios
 from .bench_tables import print_bounds, print_records, print_speedups
 from .common import config_options, engine_options
 from .values import NumberList
@@ -46,6 +47,8 @@ __all__ = ["bench"]
 @click.option("--patterns", is_flag=True, help="The same as --suite patterns.")
 @click.option("--scalar", is_flag=True, help="Also run the same kernels on a scalar RISC-V soft processor "
               "(VexRiscv), as plain C in loops over all work-items: what the FGPU's speed-up is measured against.")
+@click.option("--float", "floats", type=click.Choice(KINDS), help="Floating point in hardware (all units, "
+              "or those of --float-ops), in software, or both beside each other. Without KERNEL: --suite floats.")
 @click.option("--compare", is_flag=True, help="Also show how far each run is from its bound.")
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/baseline.json says; goes with no other option.")
@@ -53,8 +56,8 @@ __all__ = ["bench"]
 @config_options(omit=("compute_units",))
 def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], sizes: tuple[int, ...], group_size: int,
           seed: int, results: Path | None, jobs: int, dask: str | None, accurate_cycles: int | None, patterns: bool,
-          scalar: bool, compare: bool, write_baseline: bool, engine: str, latency: Any, max_cycles: int,
-          config: Config) -> None:
+          scalar: bool, floats: str | None, compare: bool, write_baseline: bool, engine: str, latency: Any,
+          max_cycles: int, config: Config) -> None:
     """Run benchmark kernels and check their results: copy, vec_add, vec_mul, fir, matmul, bitonic.
 
     Without KERNEL these are run, or a --suite. The names of chapter6 end with the type of their elements where
@@ -72,15 +75,16 @@ def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], siz
         return
     from benchmarks.campaign import ACCURATE_CYCLES, Point
 
-    chosen = _benchmarks(kernels, "patterns" if patterns else suite)
+    suite = "patterns" if patterns else suite or ("floats" if floats else None)
+    chosen = _benchmarks(kernels, suite)
     context = click.get_current_context()
     given = {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
     accurate = None if "engine" in given else accurate_cycles or ACCURATE_CYCLES
     points = [
-        Point(kernel=benchmark.name, size=size, config=config.replace(compute_units=units), engine=engine,
+        Point(kernel=benchmark.name, size=size, config=variant.replace(compute_units=units), engine=engine,
               accurate_cycles=accurate, group_size=group_size, seed=seed, latency=latency,
               max_cycles=max_cycles if "max_cycles" in given else None)
-        for benchmark in chosen for units in cus
+        for benchmark in chosen for units in cus for variant in float_configs(floats, config)
         for size in _sizes(benchmark, sizes, group_size, strict=bool(kernels) or suite is None)]
     if scalar:
         points += _scalar_points(points)
@@ -88,6 +92,8 @@ def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], siz
     print_records(records)
     if scalar:
         print_speedups(records)
+    if floats == "both":
+        print_ratios(records)
     if compare:
         print_bounds(records, config)
     failed = sum(not record.passed for record in records)

@@ -1,0 +1,43 @@
+"""Benchmarks with floating point in hardware beside those in software."""
+
+from statistics import geometric_mean
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Console
+from rich.table import Table
+
+from fgpu.config import FLOAT_OPS, Config
+
+if TYPE_CHECKING:
+    from benchmarks import Record
+
+__all__ = ["KINDS", "float_configs", "print_ratios"]
+
+KINDS: Final = ("hard", "soft", "both")
+
+
+def float_configs(kind: str | None, config: Config) -> list[Config]:
+    """The configurations to run: with all floating-point units or those of ``config``, without any, or both."""
+    hard, soft = config.replace(float_ops=config.float_ops or FLOAT_OPS), config.replace(float_ops=frozenset())
+    return {None: [config], "hard": [hard], "soft": [soft], "both": [hard, soft]}[kind]
+
+
+def print_ratios(records: "list[Record]") -> None:
+    """Cycles of software over those of hardware."""
+    hard, soft = ({(record.kernel, record.size, record.cus): record.cycles for record in records
+                   if record.cycles is not None and record.engine != "scalar"
+                   and bool(record.config.get("float_ops")) is is_hard}
+                  for is_hard in (True, False))
+    table = Table("kernel", pad_edge=False, box=None, title="Floating point in software", title_justify="left")
+    for title in ("size", "CUs", "cycles, hard", "cycles, soft", "times"):
+        table.add_column(title, justify="right")
+    ratios = {run: soft[run] / cycles for run, cycles in hard.items() if run in soft}
+    for run, ratio in ratios.items():
+        table.add_row(*map(str, run), f"{hard[run]:,}", f"{soft[run]:,}", f"{ratio:.2f}")
+    console = Console(highlight=False)
+    console.print()
+    console.print(table)
+    if ratios:
+        worst = max(ratios, key=lambda run: ratios[run])
+        console.print(f"Geometric mean {geometric_mean(ratios.values()):.2f}, most {ratios[worst]:.2f} "
+                      f"({worst[0]} {worst[1]}, {worst[2]} CU(s))")
