@@ -29,6 +29,9 @@ _COMPARISONS = {
     "one": ("less_or_greater", False, False), "ueq": ("less_or_greater", False, True),
     "uno": ("unordered", False, False), "ord": ("unordered", False, True),
 }
+_INFINITY = 0x7F80_0000
+_LEAST_NORMAL = 0x0080_0000
+_SIGN_BIT = 1 << 31
 _serial = count()
 
 
@@ -50,10 +53,21 @@ def _word_type(type: Type) -> Type:
     return type
 
 
-def expand_floats(function: Function, hard: Set[str]) -> None:
-    """Rewrite the operations on floats that are not in ``hard`` as integer operations and calls of routines."""
+def expand_floats(function: Function, hard: Set[str], subnormals: bool = True) -> None:
+    """Rewrite the operations on floats that are not in ``hard`` as integer operations and calls of routines.
+
+    Without ``subnormals``, those in ``hard`` take them for zeros; the routines never do.
+    """
     for block in function.blocks.values():
-        block.instructions = [new for old in block.instructions for new in _Expansion(old, hard).run()]
+        block.instructions = [new for old in block.instructions for new in _Expansion(old, hard, subnormals).run()]
+
+
+def _number(value: Value) -> int | None:
+    """The word of a constant that is no NaN."""
+    if not isinstance(value, Constant) or value.value is None or value.lanes:
+        return None
+    word = value.value % (1 << _FLOAT_BITS)
+    return word if word & ~_SIGN_BIT <= _INFINITY else None
 
 
 @dataclass
@@ -62,6 +76,7 @@ class _Expansion:
 
     old: Instruction
     hard: Set[str]
+    subnormals: bool
 
     def __post_init__(self) -> None:
         self.made: list[Instruction] = []
@@ -125,7 +140,9 @@ class _Expansion:
         name, is_swapped, is_negated = _COMPARISONS[predicate]
         if is_swapped:
             a, b = b, a
-        if "fslt" in self.hard:
+        if name == "equal" and (self.subnormals or "fslt" not in self.hard):
+            result = self.equality(a, b)
+        elif "fslt" in self.hard:
             result, is_complement = self.hard_comparison(name, a, b)
             is_negated ^= is_complement
         else:
@@ -133,18 +150,45 @@ class _Expansion:
         result = self.convert("trunc", result, _WORD, _BOOL)
         return self.add("xor", result, Constant(1), _BOOL) if is_negated else result
 
+    def equality(self, a: Value, b: Value) -> Value:
+        """As integers it takes less than with comparisons, least with a constant."""
+        word = _number(b)
+        if word is None:
+            return self.call("equal", a, b)
+        if word & ~_SIGN_BIT == 0:
+            a, b = self.add("shl", a, Constant(1)), Constant(0)
+        return self.convert("zext", self.add("icmp", a, b, _BOOL, "eq"), _BOOL, _WORD)
+
     def hard_comparison(self, name: str, a: Value, b: Value) -> tuple[Value, bool]:
         """A comparison, or its complement (then the second is true), by the one comparison that hardware has."""
         if name == "unordered":
             return self.call(name, a, b), False
         if name == "less":
             return self.hardware("fslt", a, b), False
+        if name == "less_or_equal" and (bounds := self.strict_bounds(a, b)) is not None:
+            return self.hardware("fslt", *bounds), False
         result = self.hardware("fslt", b, a)
         if name != "less_or_equal":
             result = self.add("or", result, self.hardware("fslt", a, b))
         if name == "less_or_greater":
             return result, False
         return self.add("or", result, self.call("unordered", a, b)), True
+
+    def strict_bounds(self, a: Value, b: Value) -> tuple[Value, Value] | None:
+        """What is less than the other exactly if ``a <= b``, which a constant's neighbour is."""
+        word = _number(b)
+        if word is not None and word != _INFINITY:
+            return a, Constant(self.number_above(word))
+        word = _number(a)
+        if word is not None and word != _INFINITY | _SIGN_BIT:
+            return Constant(self.number_above(word ^ _SIGN_BIT) ^ _SIGN_BIT), b
+        return None
+
+    def number_above(self, word: int) -> int:
+        least = 1 if self.subnormals else _LEAST_NORMAL
+        if word & ~_SIGN_BIT < least:
+            return least
+        return word - 1 if word & _SIGN_BIT else word + 1
 
     def on_uitofp(self) -> Value:
         value = self.convert("zext", self.old.operands[0], self.old.types[0], _WORD)

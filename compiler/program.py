@@ -82,7 +82,7 @@ class Program:
         high_products(function)
         expand_switches(function)
         expand_float_classes(function)
-        expand_floats(function, self.config.float_ops)
+        expand_floats(function, self.config.float_ops, self.config.float_subnormals)
         split_wide_integers(function)
         expand(function)
         callees = self._linked(function, module)

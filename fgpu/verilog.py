@@ -15,7 +15,7 @@ from .errors import ConfigError, ToolError
 from .files import write_atomically
 from .yosys import run_yosys
 
-__all__ = ["ports", "to_verilog", "verilog_text", "write_verilog"]
+__all__ = ["ports", "to_verilog", "verilog_text", "write_float_units", "write_verilog"]
 
 _PLAIN_CELLS = ("logic_not", "eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "shl", "shr", "shift", "shiftx")
 _INTERNAL_ATTRIBUTES = ["generator", "top", "src", "init", "amaranth.hierarchy", "amaranth.decoding"]
@@ -122,12 +122,34 @@ def verilog_text(text: str) -> str:
 
 def write_verilog(config: Config, path: Path | str, *, name: str = "fgpu", core: Factory = _core) -> Path:
     """Write the Verilog of an FGPU to ``path``, whole or not at all."""
-    path = Path(path)
+    return _write(to_verilog(config, name=_checked(name), core=core), path)
+
+
+def _checked(name: str) -> str:
     if not name.isidentifier() or not name.isascii():
         raise ConfigError(f"{name!r} is no name for a Verilog module")
-    text = to_verilog(config, name=name, core=core)
+    return name
+
+
+def _write(text: str, path: Path | str) -> Path:
+    path = Path(path)
     try:
         write_atomically(path, text)
     except OSError as error:
         raise ToolError(f"cannot write {path}: {error.strerror or error}") from error
     return path
+
+
+def write_float_units(config: Config, path: Path | str, *, name: str = "floats") -> Path:
+    """Write the Verilog of a compute unit's floating-point units by themselves, as module ``name``.
+
+    Its ports are those of the module ``floats`` of each compute unit, whose place it may take: cores that differ only
+    in ``float_ops`` and ``float_subnormals`` differ only in that module.
+    Raises :class:`~fgpu.errors.ConfigError` if ``config`` has no such units.
+    """
+    from .cu.float.units import FloatUnits
+
+    if not config.float_ops:
+        raise ConfigError("float_ops is empty: there are no floating-point units to write")
+    text = rtlil.convert(FloatUnits(config), name=_checked(name), emit_src=False)
+    return _write(verilog_text(text), path)

@@ -285,8 +285,8 @@ uint fgpu_float_less(uint a, uint b)
 uint fgpu_float_less_or_equal(uint a, uint b)
 { return (ordered_key(a) <= ordered_key(b)) & (fgpu_float_unordered(a, b) ^ 1); }
 
-uint fgpu_float_equal(uint a, uint b)
-{ return (ordered_key(a) == ordered_key(b)) & (is_nan(a) ^ 1); }
+/* Words that are equal and no NaN, or zeros: then there is nothing but signs in either. */
+uint fgpu_float_equal(uint a, uint b) { return (a | b) << 1 <= (a == b ? INFINITE_2 : 0); }
 
 uint fgpu_float_less_or_greater(uint a, uint b)
 { return (ordered_key(a) != ordered_key(b)) & (fgpu_float_unordered(a, b) ^ 1); }

@@ -105,15 +105,18 @@ def disasm(file: Path, output: Path | None, config: Config) -> None:
 
 @click.command()
 @_output("Verilog file to write.")
+@click.option("--float-units", is_flag=True, help="Only the floating-point units of a compute unit, as a module of "
+              "their own: what cores with other --float-ops differ in.")
 @config_options()
-def verilog(output: Path, config: Config) -> None:
+def verilog(output: Path, float_units: bool, config: Config) -> None:
     """Write the Verilog of an FGPU, for synthesis.
 
     \b
-    Example:
+    Examples:
       fgpu verilog -o fgpu.v --cus 4
+      fgpu verilog -o units.v --float-units --float-ops fadd --float-ops fmul
     """
-    from fgpu.verilog import write_verilog
+    from fgpu.verilog import write_float_units, write_verilog
 
-    write_verilog(config, output)
+    (write_float_units if float_units else write_verilog)(config, output)
     click.echo(f"wrote {output}")

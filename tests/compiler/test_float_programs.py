@@ -9,7 +9,7 @@ from compiler import compile_opencl, disassemble
 from fgpu.config import FLOAT_OPS, Config
 from sim import Device
 
-from .floating import all_pairs, canonical, floats, launch, random_pairs
+from .floating import all_pairs, canonical, floats, launch, random_pairs, special_words
 from .interpreter import run as interpret
 
 
@@ -240,3 +240,35 @@ def test_random_sums_of_products(random):
     with np.errstate(all="ignore"):
         expected = (x * y + x) / (y - x * np.float32(3)) - np.abs(x) * np.where(x < y, x, -y)
     assert (launch(compile_opencl(source), "k", a, b) == canonical(expected)).all()
+
+
+CONSTANTS = {"0.0f": 0.0, "-1.5f": -1.5, "0x1p-126f": 2.0**-126, "-0x1p-126f": -(2.0**-126), "INFINITY": np.inf,
+             "-INFINITY": -np.inf, "0x1.fffffep127f": float(np.finfo(np.float32).max)}
+
+
+@pytest.mark.parametrize("config", [Config(), with_float_ops("fslt"),
+                                    Config(float_ops=frozenset({"fslt"}), float_subnormals=False)])
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_comparisons_with_constants(name, config):
+    """One of them and the neighbour of the constant do; without subnormals that is not the next number."""
+    constant, words = np.float32(CONSTANTS[name]), np.concatenate([CORNERS, special_words()])
+    source = f"""__kernel void k(__global const float *p, __global uint *out)
+    {{ int i = get_global_id(0); float a = p[i], c = {name};
+       out[i] = (a < c) | (a <= c) << 1 | (a > c) << 2 | (a >= c) << 3 | (a == c) << 4 | (a != c) << 5
+              | !(a <= c) << 6 | !(a >= c) << 7; }}"""
+    out = launch(compile_opencl(source, config=config), "k", words, config=config)
+    x = floats(words)
+    if config.float_ops and not config.float_subnormals:
+        x = np.where(np.abs(x) < np.float32(2.0**-126), np.float32(0), x)
+    truths = [x < constant, x <= constant, x > constant, x >= constant, x == constant, x != constant,
+              ~(x <= constant), ~(x >= constant)]
+    assert (out == sum(truth.astype(np.uint32) << bit for bit, truth in enumerate(truths))).all()
+
+
+@pytest.mark.parametrize(("comparison", "instructions"), [
+    ("a < b", 1), ("a > b", 1), ("a <= 1.5f", 1), ("a >= 0", 1), ("islessgreater(a, b)", 2), ("a <= b", 1),
+    ("a == 1.5f", 0), ("a == b", 0), ("isunordered(a, b)", 0)])
+def test_how_often_hardware_compares(comparison, instructions):
+    source = f"__kernel void k(__global const float *x, __global int *out) {{ float a = x[0], b = x[1];" \
+             f" out[0] = {comparison}; }}"
+    assert disassemble(compile_opencl(source, config=with_float_ops("fslt"))).count("fslt") == instructions
