@@ -10,6 +10,8 @@ from fgpu import isa
 from fgpu.config import FLOAT_OPS, PE_COUNT, PHASES, WAVEFRONTS, Config
 from fgpu.cu.float.operations import BASE_LATENCY, LATENCY, FloatOp
 from fgpu.cu.scheduler import WavefrontScheduler
+from fgpu.cu.wavefront import Commit, WavefrontController
+from fgpu.fault import FaultCause
 from fgpu.isa import Opcode, Operands, Unit, encode
 
 from ..streams import random_waits, simulate
@@ -231,3 +233,38 @@ def test_random_programs(wavefronts: int, floats: bool) -> None:
     assert bool(bench.refused) == floats
     assert bench.retired
     assert bench.delayed or floats or wavefronts < WAVEFRONTS       # a start met a branch's change of the mask
+
+
+def test_a_stopped_wavefront_is_not_freed_before_its_result() -> None:
+    """The last instruction in the code RAM is a division: the wavefront stops while it is under way."""
+    config = Config(cram_size=1, float_ops=FLOAT_OPS)
+    dut = WavefrontController(config)
+
+    async def testbench(ctx) -> None:
+        async def cycle(number: int, **inputs: object) -> None:
+            for name, value in inputs.items():
+                ctx.set(getattr(dut, name), value)
+            ctx.set(dut.slot_end, number % 4 == 3)
+            await ctx.tick()
+            for name in inputs:
+                ctx.set(getattr(dut, name), 0)
+
+        await cycle(0, start=1, entry=config.cram_words - 1)
+        await cycle(1, fetch_granted=1)
+        await cycle(2, fetch_done=1)
+        await cycle(3)
+        assert ctx.get(dut.ready)
+        await cycle(4, selected=1)
+        for number in (5, 6):
+            await cycle(number)
+        await cycle(7, committed=1, commit=Commit.FLOAT, float_slots=_SLOTS[FloatOp.FDIV.value])
+        assert ctx.get(dut.fault_cause) == FaultCause.INSTRUCTION_ADDRESS
+        number = 8
+        ctx.set(dut.abort, 1)
+        while not ctx.get(dut.free):
+            await cycle(number)
+            number += 1
+        # Not before it could be selected again: another that starts here issues later, and writes later still.
+        assert number >= 4 + LATENCY[FloatOp.FDIV] + 4
+
+    simulate(dut, testbench, limit=100)

@@ -1,0 +1,29 @@
+"""Float kernels from OpenCL C on the floating-point units, bit for bit against NumPy, under random memory timing."""
+
+import random
+
+import pytest
+
+from benchmarks import FLOATS, run_benchmark
+from fgpu.config import FLOAT_OPS, Config
+
+from .harness import first_seed, random_timing
+
+CONFIGS = {
+    "1 CU": Config.preset("float"),
+    "4 CUs": Config(compute_units=4, float_ops=FLOAT_OPS, cache_banks=4, cu_stations=24, tag_managers=2),
+    "4 CUs, half of the units": Config(compute_units=4, float_ops=frozenset({"fadd", "fdiv", "fslt", "itofp"}),
+                                       cache_banks=4, cu_stations=24, tag_managers=2),
+}
+
+
+@pytest.mark.parametrize("config", ["1 CU", *(pytest.param(name, marks=pytest.mark.long) for name in CONFIGS
+                                             if name != "1 CU")])
+@pytest.mark.parametrize("name", FLOATS)
+def test_float_kernel_is_exact(name: str, config: str) -> None:
+    seed = first_seed()
+    timing = random_timing(random.Random(f"{seed} {name}"))
+    print(f"FGPU_SEED={seed} {timing}")
+    record = run_benchmark(name, 64, config=CONFIGS[config], seed=seed, memory_latency=timing)
+    assert record.failure is None
+    assert record.passed
