@@ -72,56 +72,53 @@ class Adder(wiring.Component):
         second_sign = s.now("second_sign", second.sign ^ self._is_of(frozenset({FloatOp.FSUB})))
         opposite = s.now("differ", Mux(add, first_sign ^ second_sign, first_sign))
         a, b = self._significand(first), self._significand(second)
-        large = s.later("large", Mux(swap, b, a) & add.replicate(precision), 3)
+        large = s.later("large", Mux(swap, b, a) & add.replicate(precision), 2)
         small = s.later("small", Mux(swap, a, b))
         ae, be = effective_exponent(first), effective_exponent(second)
         one = number.bias + number.width - 1
         large_exponent = s.now("large_exponent", Mux(
             to_integer, one, Mux(from_integer, one - 1, Mux(swap, be, ae))))
-        exponent = s.later("exponent", large_exponent, 5)
+        exponent = s.later("exponent", large_exponent, 4)
         distance = s.later("distance", large_exponent - Mux(swap, ae, be))
         nan = s.later("nan", add & (first.nan | second.nan | (first.infinite & second.infinite & opposite)), 6)
         infinite = s.later("infinite", add & (first.infinite | second.infinite), 6)
         sign = s.later("sign", Mux(add & self.smaller, second_sign, first_sign), 6)
-        opposite = s.later("opposite", opposite, 3)
+        opposite = s.later("opposite", opposite, 2)
         sticky = s.later("sticky_far", add & ~Mux(swap, first.zero, second.zero))
-        none = s.later("none", to_integer & (first.nan | (first.sign & ~is_signed)))
+        none = s.now("none_1", to_integer & (first.nan | (first.sign & ~is_signed)))
+        none, is_other = s.later("none", none), s.later("is_other", none | from_integer)
         integer = s.later("integer", Cat(first.fraction, first.exponent, first.sign))
         add, from_integer = s.later("add_2", add), s.later("from_integer_2", from_integer)
         to_integer, is_signed = s.later("to_integer_2", to_integer), s.later("is_signed_2", is_signed)
 
-        # 2 and 3: the smaller one, or an integer for it, moves right; the lowest bit stands for all that leaves.
-        top = s.later("top", integer[-1] & from_integer, 2)
+        # 2: the smaller one, or an integer for it, moves right; the lowest bit stands for all that leaves.
+        top = s.later("top", integer[-1] & from_integer)
         places = min(bits_for(width - 2), number.exponent_bits)
-        far = s.now("far", distance[places:-1].any() | from_integer | none)
+        far = s.now("far", distance[places:-1].any() | is_other)
         move = s.now("move", distance[:places] & ~from_integer.replicate(places))
-        step, *coarse, fine = steps(places)
+        step, *others = steps(places)
         part: Value = Cat(Const(0, width - 1 - precision), small)
         below = lost(part, distance, step)
         coming = Mux(from_integer, Cat(Const(0, max(width - number.width, 0)), integer[:-1]), 0)
-        part = s.now("part_first", Mux(far, coming, moved_right(part, distance, step)))
-        for step in coarse:
+        part = s.now(f"part_{step[0]}", Mux(far, coming, moved_right(part, distance, step)))
+        for step in others:
             below |= lost(part, move, step)
             part = s.now(f"part_{step[0]}", moved_right(part, move, step))
-        sticky = s.later("sticky_coarse", Mux(far, sticky, below & add))
-        part, move, add = s.later("part_coarse", part), s.later("move_fine", move[:fine[1]]), s.later("add_3", add)
-        sticky = s.now("sticky", sticky | (lost(part, move, fine) & add))
-        part = s.later("part", moved_right(part, move, fine) | sticky)
+        part, sticky = s.later("part", part), s.later("sticky", Mux(far, sticky, below & add))
         is_large = to_integer & ~none & (distance[-1] | (is_signed & ~distance.any()))
         is_large, is_signed = s.later("is_large", is_large, 5), s.later("is_signed", is_signed, 5)
         to_integer = s.later("to_integer_5", to_integer, 3)
 
-        # 4: the sum, not negative: a difference, with the complement and a borrow for operands of like sign.
+        # 3: the sum, not negative: a difference, with the complement and a borrow for operands of like sign.
         alike = s.now("alike", ~opposite)
         total = s.later("sum", (
             Cat(Const(0, width - precision), large)
-            - Cat(alike, Cat(part, top) ^ alike.replicate(width)))[1:width + 1])
-        opposite = s.later("opposite_zero", opposite, 3)
+            - Cat(alike, Cat(part | sticky, top) ^ alike.replicate(width)))[1:width + 1])
+        opposite = s.later("opposite_zero", opposite, 4)
 
-        # 5: how far it must move left, and 6: may; with the exponent that an absent leading one would have.
+        # 4: how far it must move left, 5: may, with the exponent that an absent leading one would have, 6: and does.
         count, is_any = s.leading_zeros("zeros", total[width - max(number.width, precision + _BELOW + 1):])
-        count = s.later("count", count & ~to_integer.replicate(len(count)))
-        is_any, total = s.later("is_any", is_any), s.later("sum_later", total)
+        count, is_any, total = s.later("count", count), s.later("is_any", is_any), s.later("sum_later", total, 2)
         base = s.now("difference", exponent - count)
         if number.subnormals:
             count = s.now("limited", Mux(base[-1], exponent[:len(count)], count))
@@ -129,11 +126,12 @@ class Adder(wiring.Component):
         else:
             # Below -1, no rounding reaches the normal numbers.
             is_zero = ~is_any | (base < -1)
+        count = s.later("move_left", count & ~to_integer.replicate(len(count)))
         for step in steps(len(count)):
             total = s.now(f"sum_{step[0]}", moved_left(total, count, step))
         total = s.later("normal", total)
-        base = s.later("base", Mux(base[-1], 0, base)[:number.exponent_bits] if number.subnormals else base)
-        zero, cancelled = s.later("zero", is_zero), s.later("cancelled", ~is_any)
+        base = s.later("base", Mux(base[-1], 0, base)[:number.exponent_bits] if number.subnormals else base, 2)
+        zero, cancelled = s.later("zero", is_zero, 2), s.later("cancelled", ~is_any, 2)
         to_integer = s.later("to_integer_7", to_integer, 2)
 
         # 7: rounding.

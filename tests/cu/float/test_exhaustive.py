@@ -16,13 +16,17 @@ LARGE, SMALL = Format(5, 4), Format(5, 2, subnormals=False)
 FORMATS = [LARGE, SMALL, pytest.param(Format(5, 4, subnormals=False), marks=pytest.mark.long)]
 
 
+def named(number):
+    return f"{number.exponent_bits}e{number.fraction_bits}" + ("" if number.subnormals else "_flush")
+
+
 @lru_cache
 def lane(number):
     return LaneModel(number=number), Reference(number)
 
 
 @pytest.mark.parametrize("op", FloatOp, ids=lambda op: op.name)
-@pytest.mark.parametrize("number", FORMATS, ids=str)
+@pytest.mark.parametrize("number", FORMATS, ids=named)
 def test_all_operands(number, op):
     model, reference = lane(number)
     words = np.arange(1 << number.width)
