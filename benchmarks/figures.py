@@ -7,7 +7,7 @@ from statistics import geometric_mean
 from typing import Final
 
 from .record import Record
-from .registry import CHAPTER6
+from .registry import CHAPTER6, FLOATS
 from .scalar import SCALAR
 
 __all__ = ["FIGURES", "Figure", "Measurements"]
@@ -99,7 +99,7 @@ def _mean(values: Iterable[float]) -> float | None:
 def execution_time(found: Measurements) -> Figure:
     """Figure 6.2: cycles over problem sizes, in floating point where there are records with hard units."""
     units = found.most_units
-    series = {name: found.cycles(name, units, hard=True) for name in CHAPTER6}
+    series = {name: found.cycles(name, units, hard=True) for name in FLOATS}
     hard = any(series.values())
     if not hard:
         series = {name: found.cycles(name, units) for name in _fixed_point()}
@@ -173,7 +173,7 @@ def atomics(found: Measurements) -> Figure:
 def soft_floats(found: Measurements) -> Figure:
     """Figure 6.11: throughput with floating point in software, relative to hard units, in percent."""
     series: dict[str | int, float] = {}
-    for name in CHAPTER6:
+    for name in FLOATS:
         ratios = []
         for units in found.units:
             hard, soft = found.cycles(name, units, hard=True), found.cycles(name, units)

@@ -31,7 +31,7 @@ _CLANG = (
     # Every product and every sum is rounded, in whatever expression it stands: as other machines do it.
     "-ffp-contract=off",
     # Numbers like 1.5 are of type float.
-    "-cl-ext=-cl_khr_fp64,-cl_khr_fp16",
+    "-Xclang", "-cl-ext=-cl_khr_fp64,-cl_khr_fp16",
     "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
     # No memcpy, memset or tables for checksums made of loops and stores: there is no library to call.
     "-fno-builtin", "-mllvm", "-disable-loop-idiom-all",

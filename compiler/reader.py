@@ -108,7 +108,10 @@ class _Reader:
         """An operand that is not a block."""
         if value in self.names:
             return Local(self.names[value])
-        kind = value.value_kind
+        try:
+            kind = value.value_kind
+        except ValueError:                      # of a type that llvmlite does not know, such as an event
+            return Constant(None, str(value))
         if kind == ValueKind.constant_int:
             bits = value.type.type_width
             number = int(value.get_constant_value()) & ((1 << bits) - 1)

@@ -9,12 +9,17 @@ from fgpu.errors import CompileError
 from .ir import Function, Instruction, Type
 from .memory import GLOBAL_SPACES, PRIVATE_SPACE
 
-__all__ = ["check_callee", "check_function", "check_parameters", "unsupported_call", "unsupported_instruction"]
+__all__ = ["check_callee", "check_function", "check_parameters", "plain_name", "unsupported_call",
+           "unsupported_instruction"]
 
 _LOCAL_SPACE = 3
 _WORD_BYTES = 4
 _KNOWN_CALLS = {
     "barrier": "barrier() is not supported",
+    "async_work_group_copy": "__local memory is not supported (async_work_group_copy)",
+    "async_work_group_strided_copy": "__local memory is not supported (async_work_group_strided_copy)",
+    "wait_group_events": "events are not supported (wait_group_events)",
+    "__translate_sampler_initializer": "samplers are not supported",
     "printf": "printf() is not supported",
     "asm": "inline assembly is not supported",
     "%": "a call through a function pointer is not supported",
@@ -105,6 +110,8 @@ def unsupported_call(function: Function, call: Instruction, name: str) -> Compil
     """The error for a call that was neither inlined nor is an instruction of the machine."""
     if name in _KNOWN_CALLS:
         return function.error(_KNOWN_CALLS[name], call)
+    if "image" in name:
+        return function.error(f"images are not supported ({name})", call)
     if name.endswith("mem_fence"):
         return function.error(f"memory fences are not supported ({name})", call)
     if call.detail.startswith("llvm."):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from .cfg import Flow
 from .ir import Constant, Function, Instruction, Local, Type, Value, integer
+from .refusals import plain_name, unsupported_call
 
 __all__ = ["scalarize"]
 
@@ -101,6 +102,8 @@ class _Scalarizer:
             else:
                 self.lanewise(instruction)
         else:
+            if instruction.op == "call":
+                raise unsupported_call(self.function, instruction, plain_name(instruction.detail))
             self.made.append(instruction)           # refused later, by name
 
     def lanewise(self, instruction: Instruction) -> None:

@@ -33,7 +33,7 @@ FLOAT_OPS: Final = frozenset(row.mnemonic for row in INSTRUCTIONS if row.unit is
 """Floating-point operations that hardware can have, by their mnemonics."""
 
 _KIB = 1024
-_SETS_MIN = 16
+_SETS_MIN = 8
 
 
 def _one_of(config: "Config", name: str, allowed: tuple[Any, ...]) -> None:
@@ -81,7 +81,7 @@ class Config:
     """Bytes of a cache line, and of an AXI burst: 64, 128."""
     cache_banks: int = 8
     """32-bit words that the cache reads or writes in one cycle (a *row*): 1, 2, 4, 8."""
-    cache_ways: int = 1
+    cache_ways: int = 2
     """Associativity of the cache: 1 (direct-mapped), 2, 4."""
     global_stations: int = 64
     """Requests that a slice of the cache holds while the tags run ahead of the data: 32, 64."""
@@ -226,12 +226,12 @@ class Config:
 
 
 PRESETS: dict[str, Config] = {
-    "tiny": Config(cram_size=4, scratchpad_size=0, cache_size=4, cache_banks=4, cu_stations=16,
+    "tiny": Config(cram_size=4, scratchpad_size=0, cache_size=4, cache_banks=4, cache_ways=1, cu_stations=16,
                    global_stations=32, tag_managers=2),
     "basic": Config(),
     "full": Config(compute_units=8, cache_size=32, tag_managers=16, atomics=ATOMICS),
     "float": Config(float_ops=FLOAT_OPS),
-    "reference": Config(cache_banks=4, cu_stations=32, tag_managers=2),
+    "reference": Config(cache_banks=4, cache_ways=1, cu_stations=32, tag_managers=2),
 }
 """tiny: the smallest core; basic: the default; full: 8 CUs and all atomics; float: the default with all
 floating-point units; reference: the parameters of the reference's 1-CU build in ``shared/spec/reference.md``."""

@@ -24,6 +24,11 @@
 VECTOR_DATA(char) VECTOR_DATA(uchar) VECTOR_DATA(short) VECTOR_DATA(ushort) VECTOR_DATA(int) VECTOR_DATA(uint)
 VECTOR_DATA(long) VECTOR_DATA(ulong) VECTOR_DATA(float)
 
+#define PREFETCH(n, type) void OVERLOAD prefetch(const __global type##n *p, size_t count) {}
+#define PREFETCH_INTEGER(type, utype, stype, bits) FOR_WIDTHS(PREFETCH, type)
+FOR_INTEGERS(PREFETCH_INTEGER)
+FOR_WIDTHS(PREFETCH, float)
+
 /* Numbers of 16 bits. Their subnormal numbers are multiples of 2^-24, which a conversion of the integer gives. */
 float ROUTINE from_half(ushort bits)
 {

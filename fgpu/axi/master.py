@@ -1,6 +1,6 @@
 """The AXI4 master of the cache: moves whole cache lines."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Const, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -11,7 +11,7 @@ from fgpu.config import Config
 
 from .signatures import AXI4Signature, Burst
 
-__all__ = ["AXIMaster", "LineTransfer", "ReadBeat", "WriteBeat"]
+__all__ = ["AXIMaster", "BeatSpan", "LineTransfer", "ReadBeat", "WriteBeat"]
 
 
 class LineTransfer(data.StructLayout):
@@ -19,6 +19,14 @@ class LineTransfer(data.StructLayout):
 
     def __init__(self, config: Config) -> None:
         super().__init__({"line": config.line_address_bits, "id": tag_manager_bits(config)})
+
+
+class BeatSpan(data.StructLayout):
+    """Some successive beats of a line."""
+
+    def __init__(self, config: Config) -> None:
+        bits = exact_log2(config.burst_beats)
+        super().__init__({"first": bits, "last": bits})
 
 
 class ReadBeat(data.StructLayout):
@@ -36,7 +44,7 @@ class WriteBeat(data.StructLayout):
 
 
 class AXIMaster(wiring.Component):
-    """Turns line transfers into INCR bursts of exactly one cache line on one AXI4 port.
+    """Turns line transfers into INCR bursts on one AXI4 port: of a whole line, or of the ``span`` to be written.
 
     At most one burst of each kind may be outstanding for an id: then the address queues (latency
     1 cycle) always have room, and ``reads`` and ``writes`` need no back-pressure. Read beats
@@ -53,6 +61,7 @@ class AXIMaster(wiring.Component):
             "axi": Out(AXI4Signature(data_width=config.axi_data_width)),
             "reads": In(request),
             "writes": In(request),
+            "span": In(BeatSpan(config)),
             "read_beats": Out(stream.Signature(ReadBeat(config), always_ready=True)),
             "write_beats": In(stream.Signature(WriteBeat(config))),
             "written": Out(stream.Signature(tag_manager_bits(config), always_ready=True)),
@@ -64,8 +73,9 @@ class AXIMaster(wiring.Component):
         config = self._config
         axi = self.axi
         m.submodules.read_queue = reads = Queue(LineTransfer(config), depth=1 << tag_manager_bits(config))
-        m.submodules.write_queue = writes = Queue(LineTransfer(config), depth=1 << tag_manager_bits(config))
-        length = config.burst_beats - 1
+        write = data.StructLayout({"transfer": LineTransfer(config), "span": BeatSpan(config)})
+        m.submodules.write_queue = writes = Queue(write, depth=1 << tag_manager_bits(config))
+        transfer, span = writes.output.payload.transfer, writes.output.payload.span
         size = exact_log2(config.axi_data_width // 8)
         m.d.comb += [
             reads.input.valid.eq(self.reads.valid),
@@ -73,7 +83,7 @@ class AXIMaster(wiring.Component):
             axi.arvalid.eq(reads.output.valid),
             axi.araddr.eq(reads.output.payload.line << config.line_offset_bits),
             axi.arid.eq(reads.output.payload.id),
-            axi.arlen.eq(length), axi.arsize.eq(size), axi.arburst.eq(Burst.INCR),
+            axi.arlen.eq(config.burst_beats - 1), axi.arsize.eq(size), axi.arburst.eq(Burst.INCR),
             reads.output.ready.eq(axi.arready),
 
             axi.rready.eq(1),
@@ -82,11 +92,12 @@ class AXIMaster(wiring.Component):
             self.read_beats.payload.id.eq(axi.rid),
 
             writes.input.valid.eq(self.writes.valid),
-            writes.input.payload.eq(self.writes.payload),
+            writes.input.payload.transfer.eq(self.writes.payload),
+            writes.input.payload.span.eq(self.span),
             axi.awvalid.eq(writes.output.valid),
-            axi.awaddr.eq(writes.output.payload.line << config.line_offset_bits),
-            axi.awid.eq(writes.output.payload.id),
-            axi.awlen.eq(length), axi.awsize.eq(size), axi.awburst.eq(Burst.INCR),
+            axi.awaddr.eq(Cat(Const(0, size), span.first, transfer.line)),
+            axi.awid.eq(transfer.id),
+            axi.awlen.eq(span.last - span.first), axi.awsize.eq(size), axi.awburst.eq(Burst.INCR),
             writes.output.ready.eq(axi.awready),
 
             axi.wvalid.eq(self.write_beats.valid),

@@ -108,6 +108,7 @@ class CacheSlice(wiring.Component):
         connect(m, master.written, managers.written)
         connect(m, master.axi, flipped(self.axi))
         m.d.comb += [
+            master.span.eq(pipeline.span),
             tags.spare.eq(managers.spare),
             tags.spare_retirement.eq(managers.spare_retirement),
             tags.conflict.eq(managers.conflict),

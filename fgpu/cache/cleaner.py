@@ -1,12 +1,13 @@
 """The cleaner: writes back what is dirty at the end of a kernel, and scrubs the cache after a reset."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from fgpu.config import Config
 
-from .payloads import TagOp, TagRequest, index_bits
+from .payloads import TagOp, TagRequest
 from .tag_stage import GROUP_LINES, Sweep
 
 __all__ = ["Cleaner"]
@@ -44,7 +45,10 @@ class Cleaner(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         groups = self._config.slice_lines // GROUP_LINES
-        group = Signal(range(groups))
+        # All ways of the lowest sets first, where small kernels have their lines.
+        step = Signal(range(groups))
+        way_bits = exact_log2(self._config.cache_ways)
+        group = Cat(step[way_bits:], step[:way_bits])
         waiting = Signal(GROUP_LINES)
         lane = Signal(range(GROUP_LINES))
         others = Signal(GROUP_LINES)
@@ -57,7 +61,7 @@ class Cleaner(wiring.Component):
         m.d.comb += [
             others.eq(waiting & (waiting - 1)),
             self.sweep.group.eq(group),
-            self.requests.payload.line.eq((group << 3 | lane)[:index_bits(self._config)]),
+            self.requests.payload.line.eq(Cat(lane, group)),
         ]
         for n in reversed(range(GROUP_LINES)):
             with m.If(waiting[n]):
@@ -82,8 +86,8 @@ class Cleaner(wiring.Component):
                 with m.If(self.requests.ready):
                     m.d.sync += waiting.eq(others)
                     with m.If(others == 0):
-                        m.d.sync += [waiting.eq(~0), group.eq(group + 1)]
-                        with m.If(group == groups - 1):
+                        m.d.sync += [waiting.eq(~0), step.eq(step + 1)]
+                        with m.If(step == groups - 1):
                             m.next = "SERVE"
             with m.State("SERVE"):
                 m.d.comb += [
@@ -107,8 +111,8 @@ class Cleaner(wiring.Component):
                 with m.If(self.sweep.dirty.any()):
                     m.next = "EVICT"
                 with m.Else():
-                    m.d.sync += group.eq(group + 1)
-                    with m.If(group == groups - 1):
+                    m.d.sync += step.eq(step + 1)
+                    with m.If(step == groups - 1):
                         m.next = "SETTLE"
             with m.State("EVICT"):
                 m.d.comb += [
@@ -119,9 +123,9 @@ class Cleaner(wiring.Component):
                 with m.If(self.requests.ready):
                     m.d.sync += waiting.eq(others)
                     with m.If(others == 0):
-                        m.d.sync += group.eq(group + 1)
+                        m.d.sync += step.eq(step + 1)
                         m.next = "SCAN"
-                        with m.If(group == groups - 1):
+                        with m.If(step == groups - 1):
                             m.next = "SETTLE"
             with m.State("SETTLE"):
                 m.d.comb += self.hold.eq(1)

@@ -1,15 +1,16 @@
 """The write pipeline: takes dirty lines row by row and gives them to memory beat by beat."""
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.axi.master import WriteBeat
+from fgpu.axi.master import BeatSpan, WriteBeat
 from fgpu.config import Config
 
 from .payloads import MarkedRow, MarkedWord
+from .queue import Queue
 
 __all__ = ["EvictedRows", "WritePipeline"]
 
@@ -33,9 +34,10 @@ class EvictedRows(wiring.Signature):
 class WritePipeline(wiring.Component):
     """A FIFO of dirty lines between the data stage and the AXI master.
 
-    A line leaves when all of it is here, so that a started burst never waits for the data stage; its first
-    beat is valid 2 cycles after its last row was pushed, the others follow without a gap, and so does the
-    next line. A word of the memory is a row or a beat, whichever is wider. (Dissertation, section 3.5.4.)
+    Of a line only the beats from the first to the last with a dirty byte leave; ``span`` names them while the
+    last row is pushed. They leave when all of them are here, so that a started burst never waits for the data
+    stage; the first is valid 2 cycles after the last row was pushed, the others follow without a gap, and so does
+    the next line. A word of the memory is a row or a beat, whichever is wider. (Dissertation, section 3.5.4.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -43,7 +45,11 @@ class WritePipeline(wiring.Component):
         self._wide = max(config.row_words, config.axi_words)
         # Four lines, as long as they fit the smallest LUT RAM (32 entries).
         self._lines = min(4, max(2, 32 * self._wide // config.line_words))
-        super().__init__({"input": In(EvictedRows(config)), "beats": Out(stream.Signature(WriteBeat(config)))})
+        super().__init__({
+            "input": In(EvictedRows(config)),
+            "span": Out(BeatSpan(config)),
+            "beats": Out(stream.Signature(WriteBeat(config))),
+        })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -57,7 +63,8 @@ class WritePipeline(wiring.Component):
         write, read = storage.write_port(granularity=1), storage.read_port(domain="comb")
 
         row = Signal(exact_log2(self._lines * config.line_rows))
-        row_last = row[:exact_log2(config.line_rows)].all()
+        row_in_line = row[:exact_log2(config.line_rows)]
+        row_last = row_in_line.all()
         m.d.comb += [
             write.addr.eq(row[rows_in_word:]),
             write.en.eq(self.input.push << row[:rows_in_word]),
@@ -67,25 +74,35 @@ class WritePipeline(wiring.Component):
         with m.If(self.input.push):
             m.d.sync += row.eq(row + 1)
 
-        beat = Signal(exact_log2(self._lines * config.burst_beats))
-        beat_last = beat[:exact_log2(config.burst_beats)].all()
+        m.submodules.spans = spans = Queue(BeatSpan(config), depth=self._lines)
+        m.d.comb += [
+            self.span.eq(self._span(m, row_in_line, row_last)),
+            spans.input.valid.eq(self.input.push & row_last),
+            spans.input.payload.eq(self.span),
+        ]
+
+        line = Signal(exact_log2(self._lines))
+        begun = Signal()
+        next_beat = Signal(exact_log2(config.burst_beats))
+        beat = Signal.like(next_beat)
+        beat_last = beat == spans.output.payload.last
         words = Signal(data.ArrayLayout(MarkedWord, config.axi_words))
         reserved = Signal(range(self._lines + 1))
-        complete = Signal(range(self._lines + 1))
         take = Signal()
         m.d.comb += [
-            read.addr.eq(beat[beats_in_word:]),
+            beat.eq(Mux(begun, next_beat, spans.output.payload.first)),
+            read.addr.eq(Cat(beat, line)[beats_in_word:]),
             words.eq(read.data.as_value().word_select(beat[:beats_in_word], len(words.as_value()))),
-            take.eq((complete != 0) & (~self.beats.valid | self.beats.ready)),
+            take.eq(spans.output.valid & (~self.beats.valid | self.beats.ready)),
+            spans.output.ready.eq(take & beat_last),
             self.input.room.eq(reserved != self._lines),
         ]
-        m.d.sync += [
-            reserved.eq(reserved + self.input.reserve - (take & beat_last)),
-            complete.eq(complete + (self.input.push & row_last) - (take & beat_last)),
-        ]
+        m.d.sync += reserved.eq(reserved + self.input.reserve - (take & beat_last))
         with m.If(take):
             m.d.sync += [
-                beat.eq(beat + 1),
+                begun.eq(~beat_last),
+                next_beat.eq(beat + 1),
+                line.eq(line + beat_last),
                 self.beats.valid.eq(1),
                 self.beats.payload.data.eq(Cat(word.word for word in words)),
                 self.beats.payload.strobe.eq(Cat(word.dirty for word in words)),
@@ -94,3 +111,28 @@ class WritePipeline(wiring.Component):
         with m.Elif(self.beats.ready):
             m.d.sync += self.beats.valid.eq(0)
         return m
+
+    def _span(self, m: Module, row: Value, row_last: Value) -> Value:
+        """The dirty beats of the line until the row that is pushed now; of a line without any, the first beat."""
+        config = self._config
+        so_far = Signal(BeatSpan(config))
+        some = Signal()
+        dirty = Cat(word.dirty.any() for word in self.input.row)
+        beats = Cat(dirty.word_select(n, config.axi_words).any()
+                    for n in range(max(1, config.row_words // config.axi_words)))
+        lowest, highest = Signal(exact_log2(len(beats))), Signal(exact_log2(len(beats)))
+        for n in range(len(beats)):
+            with m.If(beats[n]):
+                m.d.comb += highest.eq(n)
+        for n in reversed(range(len(beats))):
+            with m.If(beats[n]):
+                m.d.comb += lowest.eq(n)
+        here = row if config.row_words >= config.axi_words else row[exact_log2(config.axi_words // config.row_words):]
+        span = Signal(BeatSpan(config))
+        m.d.comb += [
+            span.first.eq(Mux(some | ~dirty.any(), so_far.first, Cat(lowest, here))),
+            span.last.eq(Mux(dirty.any(), Cat(highest, here), so_far.last)),
+        ]
+        with m.If(self.input.push):
+            m.d.sync += [some.eq((some | dirty.any()) & ~row_last), so_far.eq(Mux(row_last, 0, span.as_value()))]
+        return span

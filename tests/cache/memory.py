@@ -50,6 +50,9 @@ class _Read:
 class _Write:
     id: int
     line: int
+    first: int
+    """The line's beat with which the burst begins."""
+    length: int
     beats: list[tuple[int, int]] = field(default_factory=list)
     due: int = 0
 
@@ -112,10 +115,10 @@ class AxiMemory:
         config = self.config
         assert burst == 1, "bursts are INCR"
         assert 8 << size == config.axi_data_width
-        assert length == config.burst_beats - 1
-        assert address % config.cache_line == 0, "a burst is a line"
+        beat = config.axi_data_width // 8
+        assert address % beat == 0
+        assert address // config.cache_line == (address + length * beat) // config.cache_line, "a burst is of a line"
         assert address // config.cache_line % config.axi_ports == self.port, "a line of another port's slice"
-        assert address // 4096 == (address + config.cache_line - 1) // 4096, "no burst crosses 4 KiB"
         assert id not in busy, "one burst for each id"
 
     def step(self, sampled: tuple[int, ...]) -> None:
@@ -134,6 +137,7 @@ class AxiMemory:
         if arvalid and drive["arready"]:
             assert arid < config.slice_tag_managers
             self._check_burst(arid, araddr, arlen, arsize, arburst, [read.id for read in self._reads])
+            assert arlen == config.burst_beats - 1, "a read burst is a line"
             line = araddr // config.cache_line
             for write in self._written + list(self._addresses):
                 assert write.line != line, "a read overtakes a write-back of the same line"
@@ -148,18 +152,20 @@ class AxiMemory:
             line = awaddr // config.cache_line
             for other in self._reads + self._written + list(self._addresses):
                 assert other.line != line, "a write-back overtakes another burst of the same line"
-            self._addresses.append(_Write(awid, line))
+            first = awaddr % config.cache_line // (config.axi_data_width // 8)
+            self._addresses.append(_Write(awid, line, first, awlen + 1))
             self.write_bursts += 1
         if wvalid and drive["wready"]:
             self._beats.append((wdata, wstrb))
             self.write_beats += 1
-            assert wlast == (len(self._beats) == config.burst_beats), "wlast marks the last beat"
             if wlast:
                 self._filled.append(self._beats)
                 self._beats = []
         while self._addresses and self._filled:
             write = self._addresses.popleft()
             write.beats = self._filled.popleft()
+            assert len(write.beats) == write.length, "wlast marks the last beat"
+            assert write.length == 1 or (write.beats[0][1] and write.beats[-1][1]), "no more beats than needed"
             write.due = self.now + rng.randint(*timing.write_latency)
             self._written.append(write)
         for address in self._addresses:
@@ -191,7 +197,7 @@ class AxiMemory:
         self._written.remove(write)
         size = self.config.axi_data_width // 8
         contents = self.line(write.line)
-        for beat, (word, strobe) in enumerate(write.beats):
+        for beat, (word, strobe) in enumerate(write.beats, write.first):
             for byte in range(size):
                 if strobe >> byte & 1:
                     contents[beat * size + byte] = word >> 8 * byte & 255

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 TYPES = {"char": (8, True), "uchar": (8, False), "short": (16, True), "ushort": (16, False), "int": (32, True),
-         "uint": (32, False)}
+         "uint": (32, False), "long": (64, True), "ulong": (64, False)}
 VALUES = [0, 1, -1, 2, 3, 5, 7, 8, 31, 32, 100, 127, 128, 255, 256, 1000, 8191, 8192, 16383, 16384, 32767, 32768,
-          65535, 65536, 1 << 24, 0x7FFF_FFFF, -0x8000_0000, -2, -100, -8192, -8193, -32768, 0x1234_5678]
+          65535, 65536, 1 << 24, 0x7FFF_FFFF, -0x8000_0000, -2, -100, -8192, -8193, -32768, 0x1234_5678, 33, 63, 64,
+          1 << 32, (1 << 32) - 1, -(1 << 32), (1 << 63) - 1, -(1 << 63), 1 << 53, 0x1234_5678_9ABC_DEF0]
 
 
 def wrap(value, type):
@@ -22,11 +23,24 @@ def wrap(value, type):
 
 
 def promoted(type):
-    return type if TYPES[type][0] == 32 else "int"
+    return type if TYPES[type][0] >= 32 else "int"
 
 
 def common(a, b):
-    return "uint" if "uint" in (promoted(a), promoted(b)) else "int"
+    """The type of an operation: the first of these that either operand has."""
+    return next(type for type in ("ulong", "long", "uint", "int") if type in (promoted(a), promoted(b)))
+
+
+def saturated(value, type):
+    bits, is_signed = TYPES[type]
+    low, high = (-1 << bits - 1, (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
+    return min(max(value, low), high)
+
+
+def rotated(a, b, type):
+    bits = TYPES[type][0]
+    mask = (1 << bits) - 1
+    return wrap((a & mask) << b % bits | (a & mask) >> (bits - b % bits), type)
 
 
 def truncated_division(a, b):
@@ -42,7 +56,11 @@ COMPARISON = {
     "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
 }
-FUNCTIONS = {"min": min, "max": max}
+FUNCTIONS = {
+    "min": lambda a, b, type: min(a, b), "max": lambda a, b, type: max(a, b),
+    "add_sat": lambda a, b, type: saturated(a + b, type), "sub_sat": lambda a, b, type: saturated(a - b, type),
+    "hadd": lambda a, b, type: a + b >> 1, "mul_hi": lambda a, b, type: a * b >> TYPES[type][0], "rotate": rotated,
+}
 
 
 @dataclass(frozen=True)
@@ -63,7 +81,10 @@ class Number:
     type: str
 
     def text(self):
-        return f"(({self.type})({self.number}{'' if self.number < 2**31 else 'u'}))"
+        if self.number == -1 << 63:
+            return f"(({self.type})LONG_MIN)"
+        suffix = "" if -2**31 < self.number < 2**31 else "ul" if self.number >= 2**63 else "l"
+        return f"(({self.type})({self.number}{suffix}))"
 
     def value(self, env):
         return wrap(self.number, self.type)
@@ -92,7 +113,7 @@ class Binary:
         if op in ("&&", "||"):
             return int(bool(a) and bool(b) if op == "&&" else bool(a) or bool(b))
         if op in ("<<", ">>"):
-            b &= 31
+            b &= TYPES[self.type][0] - 1
             return wrap(a << b if op == "<<" else a >> b, self.type)
         type = common(self.a.type, self.b.type)
         if op in ("/", "%"):
@@ -161,12 +182,14 @@ class Call:
         return f"{self.function}(({self.type}){self.a.text()}, ({self.type}){self.b.text()})"
 
     def value(self, env):
-        return FUNCTIONS[self.function](wrap(self.a.value(env), self.type), wrap(self.b.value(env), self.type))
+        a, b = (wrap(operand.value(env), self.type) for operand in (self.a, self.b))
+        return FUNCTIONS[self.function](a, b, self.type)
 
 
 def numbers():
     return st.builds(lambda n, t: Number(wrap(n, t), t),
-                     st.one_of(st.sampled_from(VALUES), st.integers(-2**31, 2**31 - 1)), st.sampled_from(list(TYPES)))
+                     st.one_of(st.sampled_from(VALUES), st.integers(-2**31, 2**31 - 1),
+                               st.integers(-2**63, 2**63 - 1)), st.sampled_from(list(TYPES)))
 
 
 def expressions(variables, leaves=12):

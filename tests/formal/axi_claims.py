@@ -1,6 +1,6 @@
 """What the AXI ports promise."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.utils import exact_log2
 
 from fgpu.axi.lite import AXI4LiteSlave
@@ -17,21 +17,29 @@ ADDRESS_BITS = 8
 
 
 def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIMaster] = AXIMaster) -> Claim:
-    """Address channels: a legal burst for each line that is asked for, and no offer is withdrawn.
+    """Address channels: a legal burst for each transfer that is asked for, and no offer is withdrawn.
 
-    With ``contents``: the lines and ids are those asked for, in order.
+    Reads are of whole lines. With ``contents``: lines, ids and spans are those asked for, in order.
     """
     dut = master(config)
     claim = Claim(dut=dut)
     axi = dut.axi
-    for path, request, valid, ready, address, number, length, size, burst in [
-            ("dut.read_queue", dut.reads, axi.arvalid, axi.arready, axi.araddr, axi.arid, axi.arlen, axi.arsize,
+    beat_bits = exact_log2(config.axi_data_width // 8)
+    for path, request, span, valid, ready, address, number, length, size, burst in [
+            ("dut.read_queue", dut.reads, None, axi.arvalid, axi.arready, axi.araddr, axi.arid, axi.arlen, axi.arsize,
              axi.arburst),
-            ("dut.write_queue", dut.writes, axi.awvalid, axi.awready, axi.awaddr, axi.awid, axi.awlen, axi.awsize,
-             axi.awburst)]:
+            ("dut.write_queue", dut.writes, dut.span, axi.awvalid, axi.awready, axi.awaddr, axi.awid, axi.awlen,
+             axi.awsize, axi.awburst)]:
         depth = 1 << tag_manager_bits(config)
         asked = Cat(request.payload.line, request.payload.id)
         sent = Cat(address[config.line_offset_bits:], number[:tag_manager_bits(config)])
+        if span is not None:
+            first = address[beat_bits:config.line_offset_bits]
+            asked, sent = Cat(asked, span), Cat(sent, first, (first + Value.cast(length))[:len(first)])
+            claim.assume(span.first <= span.last)
+            for n in range(depth):
+                kept = claim.inside(f"{path}.storage[{n}]", len(asked))
+                claim.invariant(kept[-2 * len(first):-len(first)] <= kept[-len(first):])
         waiting = fifo(claim, path, request.valid, asked, valid & ready, valid, sent, depth=depth, contents=contents)
         # One burst at a time for each id.
         claim.assume(~request.valid | (waiting < depth))
@@ -41,8 +49,10 @@ def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIM
         beats, size_bytes = Value.cast(length) + 1, 1 << Value.cast(size)
         claim.always(~valid | claim.same(burst, Burst.INCR))
         claim.always(~valid | (size_bytes == config.axi_data_width // 8))
-        claim.always(~valid | (beats * size_bytes == config.cache_line))
-        claim.always(~valid | (address % config.cache_line == 0))
+        claim.always(~valid | (address % size_bytes == 0))
+        if span is None:
+            claim.always(~valid | (beats * size_bytes == config.cache_line))
+            claim.always(~valid | (address % config.cache_line == 0))
         claim.always(~valid | (address[:12] + beats * size_bytes <= 4096))
         claim.always(~valid | (number < depth))
     claim.always(axi.rready & axi.bready)
@@ -51,7 +61,7 @@ def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIM
 
 def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[WritePipeline] = WritePipeline,
                      master: type[AXIMaster] = AXIMaster) -> Claim:
-    """Write data: bursts of whole lines with their last beat marked, none before its address was asked for.
+    """Write data: each burst as long as its span, the last beat marked, none before its address was asked for.
 
     Rows are pushed only into room that is reserved, and the burst is requested with the last row, as the data
     stage does both. A burst that has begun does not pause.
@@ -75,43 +85,61 @@ def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[W
 
     sent = axi.wvalid & axi.wready
     position = Signal(range(beats))
-    m.d.sync += position.eq(position + sent)
-    unsent = claim.count(rows.push & row.all(), sent & axi.wlast, 4)      # bursts that are asked for
+    m.d.sync += position.eq(Mux(sent & axi.wlast, 0, position + sent))
+    asked, ended = rows.push & row.all(), sent & axi.wlast
+    unsent = claim.count(asked, ended, 4)      # bursts that are asked for
     claim.always(claim.stable(axi.wvalid, axi.wready, Cat(axi.wdata, axi.wstrb, axi.wlast)))
-    claim.always(~axi.wvalid | (axi.wlast == position.all()))
     claim.always(~axi.wvalid | (unsent != 0))
     claim.always((position == 0) | axi.wvalid)
+    claim.always(~asked | (source.span.first <= source.span.last))
+    burst = follow(claim, asked, unsent - ended, Cat(source.span), ended, bits=4, name="burst")
+    first, last = burst.value[:exact_log2(beats)], burst.value[exact_log2(beats):]
+    mine = burst.active & (burst.ahead == 0)
+    claim.always(~axi.wvalid | ~mine | (axi.wlast == (position == (last - first)[:len(position)])))
 
-    # How these counts relate to those of the pipeline.
+    # How all that relates to what the pipeline keeps.
     slots = min(4, max(2, 32 * max(config.row_words, config.axi_words) // config.line_words))
-    reserved, complete = (claim.inside(f"pipeline.{name}", range(slots + 1)) for name in ("reserved", "complete"))
+    pointers, span_bits = exact_log2(slots), len(burst.value)
+    reserved, level = (claim.inside(f"pipeline.{name}", range(slots + 1)) for name in ("reserved", "spans.level"))
+    read, write = (claim.inside(f"pipeline.spans.{port}__addr", pointers) for port in ("read", "write"))
+    words = Array(claim.inside(f"pipeline.spans.storage[{n}]", span_bits) for n in range(slots))
     row_inside = claim.inside("pipeline.row", exact_log2(slots * line_rows))
-    beat_inside = claim.inside("pipeline.beat", exact_log2(slots * beats))
-    beat = beat_inside[:exact_log2(beats)]
+    begun, next_beat = claim.inside("pipeline.begun", 1), claim.inside("pipeline.next_beat", exact_log2(beats))
+    some, so_far = claim.inside("pipeline.some", 1), claim.inside("pipeline.so_far", span_bits)
+    ending = axi.wvalid & axi.wlast
     claim.invariant(row_inside[:exact_log2(line_rows)] == row)
-    claim.invariant(reserved * line_rows == complete * line_rows + row + owed)
+    claim.invariant(reserved * line_rows == level * line_rows + row + owed)
     claim.invariant(reserved <= slots)
-    claim.invariant(unsent == complete + (axi.wvalid & axi.wlast))
-    claim.invariant(beat == (position + axi.wvalid)[:len(beat)])
-    claim.invariant((beat == 0) | ((complete != 0) & axi.wvalid))
+    claim.invariant(unsent == level + ending)
+    claim.invariant((read + level)[:pointers] == write)
+    claim.invariant(begun == (axi.wvalid & ~axi.wlast))
+    claim.invariant(~begun | (level != 0))
+    so_far_first, so_far_last = so_far[:span_bits // 2], so_far[span_bits // 2:]
+    row_beats = max(1, config.row_words // config.axi_words)
+    claim.invariant(Mux(some, (so_far_first <= so_far_last) & (so_far_last < row * row_beats), so_far == 0))
+    claim.invariant(~burst.active | ((burst.ahead < unsent) & (first <= last)))
+    place = Signal(pointers)
+    m.d.comb += place.eq(read + burst.ahead - ending)
+    claim.invariant(~burst.active | (burst.ahead < ending) | (Mux(burst.active, words[place], 0) == burst.value))
+    claim.invariant(~mine | ~begun | ((next_beat == first + position + 1) & (next_beat <= last)))
     if not contents:
         return claim
 
-    # Any part of a row that has the width of a beat, to its beat.
-    parts = config.row_words // config.axi_words
-    part = claim.constant("part", range(max(parts, 2)))
-    claim.assume(part < parts)
-    inside = Signal(8)
-    m.d.sync += inside.eq(inside + Mux(rows.push, parts, 0) - sent)
+    # Any beat of any line with a dirty byte comes, and where it belongs.
+    chosen = claim.constant("chosen", range(beats))
+    strobes = config.axi_words * 4
+    value = Signal(config.axi_data_width + strobes)
     marked = list(rows.row)
-    values = [Cat(*(word.word for word in words), *(word.dirty for word in words))
-              for words in (marked[n:n + config.axi_words] for n in range(0, len(marked), config.axi_words))]
-    value = Signal(len(values[0]))
-    for n in range(parts):
-        with m.If(part == n):
-            m.d.comb += value.eq(values[n])
-    it = follow(claim, rows.push, (inside - sent + part)[:8], value, sent, bits=8)
-    claim.always(~it.active | (it.ahead != 0) | ~axi.wvalid | (Cat(axi.wdata, axi.wstrb) == it.value))
+    for n in range(row_beats):
+        beat = marked[n * config.axi_words:(n + 1) * config.axi_words]
+        with m.If(rows.push & (row * row_beats + n == chosen)):
+            m.d.sync += value.eq(Cat(*(word.word for word in beat), *(word.dirty for word in beat)))
+    it = Signal.like(value)
+    claim.assume(chosen < beats - row_beats)      # the last row is not in ``value`` when its burst is asked for
+    with m.If(~burst.active):
+        m.d.sync += it.eq(value)
+    claim.always(~(burst.active & it[-strobes:].any()) | ((first <= chosen) & (chosen <= last)))
+    claim.always(~axi.wvalid | ~mine | (first + position != chosen) | (Cat(axi.wdata, axi.wstrb) == it))
     return claim
 
 

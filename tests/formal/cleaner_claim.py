@@ -109,14 +109,14 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     claim.invariant(~dirty | valid)
     claim.invariant(~here.dirty | here.valid)
 
-    group = claim.inside("cleaner.group", exact_log2(len(words)))
+    step = claim.inside("cleaner.step", exact_log2(len(words)))
     waiting = claim.inside("cleaner.waiting", GROUP_LINES)
-    lane, its = place[:exact_log2(GROUP_LINES)], place[exact_log2(GROUP_LINES):]
+    lane, its = place[:exact_log2(GROUP_LINES)], Cat(place[low:], place[exact_log2(GROUP_LINES):low])
     cleaned = mine & (t1_op == TagOp.CLEAN.value)
-    swept = state("SETTLE") | (state("SCAN", "EVICT") & (group > its)) | (state("EVICT") & (group == its))
-    waits = state("EVICT") & (group == its) & waiting.bit_select(lane, 1)
+    swept = state("SETTLE") | (state("SCAN", "EVICT") & (step > its)) | (state("EVICT") & (step == its))
+    waits = state("EVICT") & (step == its) & waiting.bit_select(lane, 1)
     claim.invariant(swept | ((dirty == here.dirty) & (valid == here.valid) & ~cleaned))
     claim.invariant(~swept | (~here.as_value().any() & (dirty == (cleaned | waits)) & ~(cleaned & waits)))
     claim.invariant(~state("EVICT") | waiting.any())
-    claim.invariant(~state("WAKE", "SERVE", "SETTLE") | (group == 0))
+    claim.invariant(~state("WAKE", "SERVE", "SETTLE") | (step == 0))
     return claim

@@ -52,6 +52,9 @@ def fifo(claim: Claim, path: str, push: ValueLike, before: ValueLike, pop: Value
     in_register = Value.cast(valid) if registered else Value.cast(0)
     level = claim.inside(f"{path}.level", range(depth + 1))
     claim.invariant(level + in_register == inside)
+    pointers = exact_log2(depth)
+    read, write = (claim.inside(f"{path}.{port}__addr", pointers) for port in ("read", "write"))
+    claim.invariant((read + level)[:pointers] == write)
     if not contents:
         return inside
 
@@ -60,9 +63,6 @@ def fifo(claim: Claim, path: str, push: ValueLike, before: ValueLike, pop: Value
     # How all that relates to the pointers and the memory.
     claim.invariant(~it.active | (it.ahead < inside))
     width = len(Value.cast(before))
-    pointers = exact_log2(depth)
-    read, write = (claim.inside(f"{path}.{port}__addr", pointers) for port in ("read", "write"))
-    claim.invariant((read + level)[:pointers] == write)
     words = Array(claim.inside(f"{path}.storage[{n}]", width) for n in range(depth))
     place = Signal(pointers)
     claim.m.d.comb += place.eq(read + it.ahead - in_register)

@@ -11,7 +11,7 @@ from fgpu.config import Config
 from .cleaner_claim import cleaner_claim
 from .prover import mutant
 
-SMALL = Config(cache_size=4, cache_line=128, tag_managers=1)
+SMALL = Config(cache_size=4, cache_line=128, cache_ways=1, tag_managers=1)
 
 
 def test_cleaner(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from fgpu.config import Config
 from .ownership_claim import ownership_claim
 from .prover import mutant
 
-SMALL = Config(cache_size=4, cache_line=128, tag_managers=1)
+SMALL = Config(cache_size=4, cache_line=128, cache_ways=1, tag_managers=1)
 
 
 def test_single_owner(tmp_path: Path) -> None:

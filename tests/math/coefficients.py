@@ -16,14 +16,28 @@ def even(function, derivative_at_zero):
     return lambda z: function(sqrt(z)) / sqrt(z) if z > mpf(2) ** -60 else mpf(derivative_at_zero)
 
 
+def exp2(f):
+    return (mpf(2) ** f - 1) / f if f > mpf(2) ** -60 else log(2)
+
+
+def log2(t):
+    return log(1 + t, 2) / t if abs(t) > mpf(2) ** -60 else 1 / log(2)
+
+
+def quarter_cosine(z):
+    return (1 - cos(pi / 2 * sqrt(z))) / z if z > mpf(2) ** -60 else pi ** 2 / 8
+
+
+QUARTER_SINE = even(lambda r: sin(pi / 2 * r), pi / 2)
+NEAR_ONE = (1 / sqrt(2) - 1, sqrt(2) - 1)
 # Name, function, interval, coefficients, fraction bits, what it is.
 POLYNOMIALS = (
-    ("EXP2", lambda f: (mpf(2) ** f - 1) / f if f > mpf(2) ** -60 else log(2), (0, 1), 7, 32, "(2^f - 1) / f"),
-    ("LOG2", lambda t: log(1 + t, 2) / t if abs(t) > mpf(2) ** -60 else 1 / log(2),
-     (1 / sqrt(2) - 1, sqrt(2) - 1), 12, 30, "log2(1 + t) / t"),
-    ("SIN", even(lambda r: sin(pi / 2 * r), pi / 2), (0, mpf(1) / 4), 5, 31, "sin(pi/2 r) / r, z = r^2"),
-    ("COS", lambda z: (1 - cos(pi / 2 * sqrt(z))) / z if z > mpf(2) ** -60 else pi ** 2 / 8, (0, mpf(1) / 4), 5, 31,
-     "(1 - cos(pi/2 r)) / z, z = r^2"),
+    ("EXP2", exp2, (0, 1), 7, 32, "(2^f - 1) / f"), ("FAST_EXP2", exp2, (0, 1), 3, 16, "the same in short"),
+    ("LOG2", log2, NEAR_ONE, 12, 30, "log2(1 + t) / t"), ("FAST_LOG2", log2, NEAR_ONE, 7, 14, "the same in short"),
+    ("SIN", QUARTER_SINE, (0, mpf(1) / 4), 5, 31, "sin(pi/2 r) / r, z = r^2"),
+    ("FAST_SIN", QUARTER_SINE, (0, mpf(1) / 4), 3, 15, "the same in short"),
+    ("COS", quarter_cosine, (0, mpf(1) / 4), 5, 31, "(1 - cos(pi/2 r)) / z, z = r^2"),
+    ("FAST_COS", quarter_cosine, (0, mpf(1) / 4), 3, 15, "the same in short"),
     ("ATAN", lambda z: (1 - atan(sqrt(z)) / sqrt(z)) / z if z > mpf(2) ** -60 else mpf(1) / 3,
      (0, (sqrt(2) - 1) ** 2), 7, 32, "(1 - atan(t) / t) / z, z = t^2"),
     ("SINH", lambda z: (sinh(sqrt(z)) / sqrt(z) - 1) / z if z > mpf(2) ** -60 else mpf(1) / 6, (0, 1), 4, 32,
