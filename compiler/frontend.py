@@ -20,6 +20,9 @@ _USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.", "-cl-mad-enable",
                  "-cl-single-precision-constant", "-cl-denorms-are-zero", "-cl-strict-aliasing",
                  "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations", "-cl-finite-math-only",
                  "-cl-kernel-arg-info", "-cl-fp32-correctly-rounded-divide-sqrt", "-cl-opt-disable")
+_ANY_BODY = 100_000
+_SMALL_BODY = -20
+"""Up to which size functions are inlined, in LLVM's units: five for an instruction, less what the call would cost."""
 _WITH_VALUE = ("-D", "-U", "-I")
 _IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info")
 """What changes nothing here: what is not optimized would not fit, and the others are always so."""
@@ -39,8 +42,7 @@ _CLANG = (
     "-mllvm", "-disable-vector-combine",
     # The functions of chapter 6.12 are declared when they are looked up.
     "-Xclang", "-fdeclare-opencl-builtins",
-    # Everything is inlined: a call would cost more than the wavefront's time for most bodies.
-    "-mllvm", "-inline-threshold=100000", "-mllvm", "-inlinecold-threshold=100000",
+    "-mllvm", "-inlinecold-threshold=100000",
     # Closed forms of loops are computed in integers wider than a register.
     "-mllvm", "-replexitval=never",
     # A divergent branch splits the wavefront for good, so a select is worth several instructions.
@@ -64,15 +66,21 @@ def _accepted(options: Sequence[str]) -> list[str]:
     return result
 
 
+def _inlining(is_small: bool) -> list[str]:
+    return ["-mllvm", f"-inline-threshold={_SMALL_BODY if is_small else _ANY_BODY}"]
+
+
 def builtins() -> list[Path]:
     """The built-in functions, to link programs with."""
-    return bitcode_files([*_CLANG, "-O1", "-Wno-tautological-constant-out-of-range-compare", "-o", "-", "-"])
+    return bitcode_files([*_CLANG, *_inlining(False), "-O1", "-Wno-tautological-constant-out-of-range-compare",
+                          "-o", "-", "-"])
 
 
 def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2",
-                  library: Sequence[Path] | None = None) -> Module:
+                  library: Sequence[Path] | None = None, is_small: bool = False) -> Module:
     """Run clang on ``source`` and link what it calls of ``library``.
 
+    Everything is inlined, as most bodies take less time than a call and its moves, unless the program shall be small.
     Its errors become a :class:`~fgpu.errors.CompileError`.
     """
     options = _accepted(options)
@@ -80,7 +88,8 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
     files = [] if library is None else library
     linked = [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]
     try:
-        run = subprocess.run([*_CLANG, optimization, *linked, *options, "-o", "-", "-"], capture_output=True,
+        run = subprocess.run([*_CLANG, *_inlining(is_small), optimization, *linked, *options, "-o", "-", "-"],
+                             capture_output=True,
                              input=f'#line 1 "{name}"\n{source}'.encode(),
                              timeout=_TIMEOUT_SECONDS, check=False)
     except OSError as error:

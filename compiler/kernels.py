@@ -21,10 +21,22 @@ _SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "long": 8, 
 
 def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: Config) -> Image:
     """Compile programs by their file names to one image; see :func:`~compiler.compile.compile_opencl`."""
+    words = 0
+    for is_small in (False, True):      # functions become subroutines only where there is no room for their bodies
+        program, kernels = _compiled(sources, options, config, is_small)
+        if len(program.words) <= config.cram_words:
+            return Image(tuple(program.words), kernels, bytes(program.data.content))
+        words = min(words or len(program.words), len(program.words))
+    raise CompileError(f"{', '.join(sources)}: the program has {words} instructions; the code RAM holds "
+                       f"{config.cram_words} (cram_size={config.cram_size})")
+
+
+def _compiled(sources: Mapping[str, str], options: Sequence[str], config: Config,
+              is_small: bool) -> tuple[Program, dict[str, Kernel]]:
     program = Program(config)
     kernels: dict[str, Kernel] = {}
     for filename, source in sources.items():
-        module = compile_to_ir(source, filename, options, library=builtins())
+        module = compile_to_ir(source, filename, options, library=builtins(), is_small=is_small)
         functions = [function for function in module.functions.values() if function.is_kernel]
         if not functions:
             raise CompileError(f"{filename}: there is no __kernel function in this program")
@@ -33,10 +45,7 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
             if function.name in kernels:
                 raise function.error(f"there are two kernels {function.name!r} in the image")
             kernels[function.name] = _kernel(program, function, module)
-    if len(program.words) > config.cram_words:
-        raise CompileError(f"{', '.join(sources)}: the program has {len(program.words)} instructions; the code RAM "
-                           f"holds {config.cram_words} (cram_size={config.cram_size})")
-    return Image(tuple(program.words), kernels, bytes(program.data.content))
+    return program, kernels
 
 
 def _kernel(program: Program, function: Function, module: Module) -> Kernel:

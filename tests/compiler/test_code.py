@@ -291,3 +291,18 @@ def test_a_vector_of_bytes_is_one_load():
     text = disassemble(compile_body("uchar4 v = in[i]; out[i] = v.x + v.y * v.z - v.w;",
                                     "__global uchar4 *in, __global int *out"))
     assert text.count("    lw ") + text.count("    lb ") == 1
+
+
+def test_functions_are_subroutines_where_there_is_no_room():
+    source = "int f(int x, int y) { for (int n = 0; n < y; n++) x = (x ^ y) * 5 + n / 3; return x; }\n" \
+             "__kernel void k(__global int *a) {\n" + "".join(
+                 f"    a[{n}] = f(a[{n}], {n + 5}) - f(a[{n + 1}], a[{n}]);\n" for n in range(30)) + "}\n"
+    large, small = (compile_opencl(source, config=Config(cram_size=size)) for size in (16, 2))
+    assert len(large.words) > 2 * 512
+    assert len(small.words) <= 512
+    results = []
+    for image in (large, small):
+        values = np.arange(40, dtype=np.int32) * 7 - 100
+        run(image, "k", 1, [values], local=(1,))
+        results.append(values.tolist())
+    assert results[0] == results[1]

@@ -13,7 +13,7 @@ from .programs import TYPES, VALUES, expressions, statements, wrap
 ROWS = 12
 VARIABLES = {"a": "int", "b": "uint", "c": "short", "d": "ushort", "e": "char", "f": "uchar", "l": "long",
              "m": "ulong"}
-MANY = settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 

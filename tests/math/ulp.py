@@ -66,22 +66,19 @@ def samples(function: Function, count: int, seed: int) -> list[np.ndarray]:
             for column, kind in zip(columns, function.arguments, strict=True)]
 
 
-def run(names: list[str], function: Function, columns: list[np.ndarray]) -> dict[str, tuple[np.ndarray, int]]:
-    """The results of the built-in functions ``names`` on the functional engine, and instructions of a work-item."""
+def run(name: str, function: Function, columns: list[np.ndarray], config: Config) -> tuple[np.ndarray, int]:
+    """The results of the built-in function ``name`` on the functional engine, and instructions of a work-item."""
     types = {"f": "float", "i": "int"}
     pointers = ", ".join(f"__global const {types[kind]} *p{at}" for at, kind in enumerate(function.arguments))
     values = ", ".join(f"p{at}[i]" for at in range(len(columns)))
-    results = {}
-    for name in names:
-        source = f"__kernel void k({pointers}, __global float *out) {{ int i = get_global_id(0); " \
-                 f"out[i] = {name}({values}); }}"
-        image = compile_opencl(source, filename=f"{name}.cl")
-        with Device(Config(), engine="functional") as device:
-            out = device.buffer(np.zeros(len(columns[0]), np.float32))
-            launch = device.launch(image, "k", global_size=len(columns[0]), local_size=WAVEFRONT,
-                                   args=[*map(device.buffer, columns), out], max_cycles=1 << 40)
-            results[name] = out.read(), launch.work_item_instructions // len(columns[0])
-    return results
+    source = f"__kernel void k({pointers}, __global float *out) {{ int i = get_global_id(0); " \
+             f"out[i] = {name}({values}); }}"
+    image = compile_opencl(source, filename=f"{name}.cl", config=config)
+    with Device(config, engine="functional") as device:
+        out = device.buffer(np.zeros(len(columns[0]), np.float32))
+        launch = device.launch(image, "k", global_size=len(columns[0]), local_size=WAVEFRONT,
+                               args=[*map(device.buffer, columns), out], max_cycles=1 << 40)
+        return out.read(), launch.work_item_instructions // len(columns[0])
 
 
 def errors(got: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -96,11 +93,11 @@ def errors(got: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(result), np.inf, result)
 
 
-def measure(name: str, count: int, seed: int = 1, prefix: str = "") -> Measured:
+def measure(name: str, count: int, seed: int = 1, prefix: str = "", config: Config | None = None) -> Measured:
     """The worst error of ``prefix`` + ``name`` over about ``count`` arguments."""
     function = FUNCTIONS[name]
     columns = samples(function, count, seed)
-    got, instructions = run([prefix + name], function, columns)[prefix + name]
+    got, instructions = run(prefix + name, function, columns, config or Config())
     with np.errstate(all="ignore"):
         wanted = np.asarray(function.reference(*(column.astype(np.float64) for column in columns)), np.float64)
         if function.limit == 0:     # the exact result, rounded
