@@ -35,15 +35,16 @@ _OUTPUT_PLACE: Final = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """Least cycles of a run: the larger of issue and memory, and the time of kernels that return at once."""
+    """Least cycles of a run: the largest of issue, cache and memory, and the time of kernels that return at once."""
 
     issue: int
+    cache: int
     memory: int
     overhead: int
 
     @property
     def total(self) -> int:
-        return max(self.issue, self.memory) + self.overhead
+        return max(self.issue, self.cache, self.memory) + self.overhead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,14 +87,15 @@ class Record:
     def bound(self, config: Config) -> "Bound":
         """What the hardware allows at best; ``config`` gives the width of its AXI ports.
 
-        Issue takes 8 cycles for each wavefront instruction of a compute unit; memory moves what was in fact
-        read and written, both ways at once.
+        Issue takes 8 cycles for each wavefront instruction of a compute unit; a slice of the cache serves, fills
+        or evicts a row a cycle; memory moves what was in fact read and written, both ways at once.
         """
         traffic = {way: sum(self.stats.get(f"axi{port}.{way}_bytes", 0) for port in range(config.axi_ports))
                    for way in ("read", "write")}
         width = config.axi_data_width // 8 * config.axi_ports
-        return Bound(issue=-(-self.instructions * 8 // self.cus), memory=-(-max(traffic.values()) // width),
-                     overhead=_LAUNCH_CYCLES * self.launches)
+        return Bound(issue=-(-self.instructions * 8 // self.cus),
+                     cache=self.stats.get("cache.data_busy", 0) // config.axi_ports,
+                     memory=-(-max(traffic.values()) // width), overhead=_LAUNCH_CYCLES * self.launches)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

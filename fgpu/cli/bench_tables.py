@@ -57,17 +57,19 @@ def print_speedups(records: "list[Record]") -> None:
 
 
 def print_bounds(records: "list[Record]", config: Config) -> None:
-    """How close each run, and each of its work-items, is to what issue and memory allow; the mean speed-up."""
+    """How close each run, and each of its work-items, is to what issue, cache and memory allow; the mean speed-up."""
     table = Table("kernel", pad_edge=False, box=None, title="Bounds", title_justify="left")
-    for title in ("size", "CUs", "issue", "memory", "start and end", "cycles", "of the bound", "per item", "at best"):
+    for title in ("size", "CUs", "issue", "cache", "memory", "start and end", "cycles", "of the bound", "per item",
+                  "at best"):
         table.add_column(title, justify="right")
     for record in records:
         if record.cycles is None or record.engine == "scalar":
             continue
         bound = record.bound(config)
-        table.add_row(record.kernel, str(record.size), str(record.cus), _number(bound.issue), _number(bound.memory),
-                      _number(bound.overhead), _number(record.cycles), f"{record.cycles / bound.total:.2f}",
-                      f"{record.cycles / record.work_items:.2f}", f"{bound.total / record.work_items:.2f}")
+        table.add_row(record.kernel, str(record.size), str(record.cus), _number(bound.issue), _number(bound.cache),
+                      _number(bound.memory), _number(bound.overhead), _number(record.cycles),
+                      f"{record.cycles / bound.total:.2f}", f"{record.cycles / record.work_items:.2f}",
+                      f"{bound.total / record.work_items:.2f}")
     console = Console(highlight=False)
     console.print()
     console.print(table)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,15 @@ def test_bound() -> None:
     """8 wavefronts of 10 instructions; the functional engine counts no bytes."""
     bound = run_benchmark("reverse", 512, engine="functional").bound(Config())
     assert (bound.issue, bound.memory, bound.total) == (8 * 8 * 10, 0, 8 * 8 * 10 + bound.overhead)
+
+
+@pytest.mark.parametrize(("rows", "sent", "least"), [(100, 100, 640), (700, 100, 700), (700, 6400, 800)])
+def test_the_greatest_bound_counts(rows: int, sent: int, least: int) -> None:
+    """A row a cycle at the cache; eight bytes a cycle each way at the port."""
+    record = run_benchmark("reverse", 512, engine="functional")
+    bound = replace(record, stats={"cache.data_busy": rows, "axi0.read_bytes": 80, "axi0.write_bytes": sent}).bound(
+        Config())
+    assert bound.total == least + bound.overhead
 
 
 def test_bench_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
