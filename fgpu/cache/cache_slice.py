@@ -133,7 +133,7 @@ class CacheSlice(wiring.Component):
             self.error.eq(master.error),
         ]
         if config.statistics:
-            self._probe(m, tags, data_stage)
+            self._probe(m, tags, managers, data_stage)
         return m
 
     def _admit_reads(self, arbiter: Arbiter, tags: TagStage, managers: TagManagers) -> Value:
@@ -144,14 +144,16 @@ class CacheSlice(wiring.Component):
         ahead = arbiter.granted.valid & ((op == TagOp.READ) | (op == TagOp.ATOMIC))
         return managers.free > ahead + tags.needs_tag_manager
 
-    def _probe(self, m: Module, tags: TagStage, data_stage: DataStage) -> None:
+    def _probe(self, m: Module, tags: TagStage, managers: TagManagers, data_stage: DataStage) -> None:
         write = tags.stations.payload.write
         m.d.comb += [
             self.probe.read_hit.eq(tags.accepted & ~write & tags.hit),
             self.probe.read_miss.eq(tags.accepted & ~write & ~tags.hit),
             self.probe.write_hit.eq(tags.accepted & write & tags.hit),
             self.probe.write_miss.eq(tags.accepted & write & ~tags.hit),
+            self.probe.pending_hit.eq(tags.accepted & tags.hit & managers.pending),
             self.probe.fill.eq(tags.fills.valid),
+            self.probe.fill_merge.eq(tags.fills.valid & tags.stations.payload.merge),
             self.probe.eviction.eq(tags.allocations.valid & tags.allocations.payload.evict),
             self.probe.stall_station.eq(tags.stall.station),
             self.probe.stall_tag_manager.eq(tags.stall.tag_manager),

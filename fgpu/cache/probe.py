@@ -15,8 +15,12 @@ class CacheProbe(data.Struct):
     read_miss: 1
     write_hit: 1
     write_miss: 1
+    pending_hit: 1
+    """A read or write hit a line that was still being filled."""
     fill: 1
     """A read burst was requested."""
+    fill_merge: 1
+    """The burst of a fill goes around dirty bytes that were there before."""
     eviction: 1
     """A write-back was decided, by a miss or by the cleaner."""
     stall_station: 1

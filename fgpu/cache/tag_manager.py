@@ -1,5 +1,7 @@
 """The tag managers: the lines on their way between cache and memory."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
@@ -25,13 +27,13 @@ class TagManagers(wiring.Component):
     The early write-backs have their own entries, for they wait long for their turn at the data stage, and
     would leave the reads too few. ``retirable`` tells that one of these is free. Their lines may still be in the
     cache: ``victim_conflict`` reports that one of them is ``victim``. ``free`` counts the other entries, up to 3;
-    ``demand`` tells that one of them is taken.
+    ``demand`` tells that one of them is taken. ``pending``, for statistics: ``line`` is being filled.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         number = stream.Signature(tag_manager_bits(config), always_ready=True)
-        super().__init__({
+        members: dict[str, Any] = {
             "allocations": In(stream.Signature(Allocation(config))),
             "spare": Out(tag_manager_bits(config)),
             "spare_retirement": Out(tag_manager_bits(config), init=config.slice_tag_managers),
@@ -47,7 +49,10 @@ class TagManagers(wiring.Component):
             "write_backs": Out(stream.Signature(LineTransfer(config), always_ready=True)),
             "demand": Out(1),
             "idle": Out(1),
-        })
+        }
+        if config.statistics:
+            members["pending"] = Out(1)
+        super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -84,6 +89,13 @@ class TagManagers(wiring.Component):
                 m.d.sync += filling[n].eq(self.allocations.payload.fill)
             with m.Elif(self.filled.valid & (self.filled.payload == n)):
                 m.d.sync += filling[n].eq(0)
+
+        if self._config.statistics:
+            fills = [Signal(self._config.line_address_bits, name=f"fill_{n}") for n in range(normal)]
+            for n in range(normal):
+                with m.If(allocate & (taken == n)):
+                    m.d.sync += fills[n].eq(self.line)
+            m.d.comb += self.pending.eq(Cat(filling[n] & (fills[n] == self.line) for n in range(normal)).any())
 
         spare_ready = Signal()
         m.d.comb += self.allocations.ready.eq(Mux(retire, self.retirable, spare_ready))

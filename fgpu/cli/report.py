@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
-from fgpu.config import WAVEFRONT_SIZE
+from fgpu.config import WAVEFRONT_SIZE, WAVEFRONTS
 
 if TYPE_CHECKING:
     from sim import Run
@@ -25,7 +25,9 @@ BUCKETS = {
 """What each counter of a compute unit's time (:class:`fgpu.probe.Bucket`) means."""
 _CACHE = {
     "read_hit": "reads that hit", "read_miss": "reads that missed", "write_hit": "writes that hit",
-    "write_miss": "writes that missed", "fill": "lines read from memory", "eviction": "lines written to memory",
+    "write_miss": "writes that missed", "pending_hit": "hits of lines still on their way",
+    "fill": "lines read from memory", "fill_merge": "of these, around bytes already written",
+    "eviction": "lines written to memory",
 }
 _BAR = 32
 _FEW = 8
@@ -85,6 +87,8 @@ def counter_table(stats: dict[str, int]) -> Table:
         table.add_row(unit, f"{instructions:,}", "wavefront instructions")
         table.add_row("", f"{lanes:.1f}", f"active lanes an instruction, of {WAVEFRONT_SIZE}")
         table.add_row("", f"{100 - 100 * stats[f'{unit}.no_wavefront'] / cycles:.1f}", "% of the cycles with work")
+        occupancy = stats[f"{unit}.wavefront_cycles"] / cycles
+        table.add_row("", f"{occupancy:.2f}", f"wavefronts in a cycle, of {WAVEFRONTS}")
     for number, (name, text) in enumerate(_CACHE.items()):
         table.add_row("" if number else "cache", f"{stats[f'cache.{name}']:,}", text)
     for port in units("axi"):

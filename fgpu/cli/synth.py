@@ -1,10 +1,14 @@
 """``fgpu synth``: the area of a core, module by module."""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -12,6 +16,7 @@ from rich.table import Table
 from fgpu.config import Config
 
 from .common import config_options, write_file
+from .values import NumberList
 
 if TYPE_CHECKING:
     from fgpu.synth import ModuleArea
@@ -20,44 +25,82 @@ __all__ = ["synth"]
 
 _REFERENCE = {
     # Vivado, routed; for one compute unit Yosys on the reference's source: shared/spec/reference.md.
-    1: ("Yosys", 32208, 1346, 36128, 50.0, 32),
-    2: ("Vivado", 42754, None, 56191, 82.5, 64),
-    4: ("Vivado", 64990, None, 111878, 188.5, 128),
-    8: ("Vivado", 119371, None, 214323, 436.5, 256),
+    1: ("Yosys", 32208, 36128, 50.0, 32),
+    2: ("Vivado", 42754, 56191, 82.5, 64),
+    4: ("Vivado", 64990, 111878, 188.5, 128),
+    8: ("Vivado", 119371, 214323, 436.5, 256),
 }
 
 
 @click.command(short_help="Area of a core, by module, beside the reference design.")
 @click.option("--family", type=click.Choice(["xc7", "ecp5"]), default="xc7", show_default=True,
               help="FPGA family: Xilinx 7 series or Lattice ECP5.")
+@click.option("--cus", type=NumberList(), default=(1,), metavar="N[,M...]", help="Compute units to try. Default 1.")
 @click.option("--depth", type=click.IntRange(1), default=3, show_default=True,
               help="Levels of the hierarchy to show.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write the whole hierarchy to FILE.")
+              help="Write the whole hierarchy to FILE; that of each configuration if there are several.")
 @click.option("--timing", is_flag=True,
               help="Instead, place and route one compute unit by itself and name its slowest path (ecp5 only).")
-@config_options()
-def synth(family: str, depth: int, json_file: Path | None, timing: bool, config: Config) -> None:
+@click.option("--write-baseline", is_flag=True,
+              help="Instead, measure anew what benchmarks/area.json says; goes with no other option.")
+@config_options(omit=("compute_units",))
+def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None, timing: bool, write_baseline: bool,
+          config: Config) -> None:
     """Synthesize a core with Yosys and show what each module takes.
 
-    Modules are synthesized one by one, alike ones once; that takes some minutes.
+    Modules are synthesized one by one, alike ones once, and kept; the first time that takes some minutes.
     """
     from fgpu.synth import synthesize
 
+    if write_baseline:
+        _write_baseline()
+        return
     if timing:
         if family != "ecp5":
             raise click.UsageError("--timing needs --family ecp5")
         _timing(config)
         return
+    trees = {}
+    for units in cus:
+        variant = config.replace(compute_units=units)
+        with _progress(f"synthesizing modules, {units} CU(s)") as update:
+            trees[units] = synthesize(variant, family, progress=update)
+    if json_file is not None:
+        found = [{"compute_units": units, **_as_dict(tree)} for units, tree in trees.items()]
+        write_file(json_file, json.dumps(found[0] if len(found) == 1 else found, indent=1) + "\n")
+    console = Console(highlight=False)
+    for units, tree in trees.items():
+        console.print(_table(tree, depth, f"{units} CU(s)"))
+        console.print()
+    if family == "xc7":
+        console.print(_comparison(trees))
+
+
+@contextmanager
+def _progress(text: str) -> Iterator[Callable[[int, int], None]]:
     console = Console(stderr=True)
     with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                   console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("synthesizing modules", total=None)
-        tree = synthesize(config, family,
-                          progress=lambda done, total: progress.update(task, completed=done, total=total))
-    if json_file is not None:
-        write_file(json_file, json.dumps(_as_dict(tree), indent=1) + "\n")
-    Console(highlight=False).print(_table(tree, depth, config.compute_units if family == "xc7" else None))
+        task = progress.add_task(text, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def _write_baseline() -> None:
+    from benchmarks import area
+
+    context = click.get_current_context()
+    given = [name for name in context.params
+             if name != "write_baseline" and context.get_parameter_source(name) is not ParameterSource.DEFAULT]
+    if given:
+        raise click.UsageError("--write-baseline goes with no other option: baselines are of one configuration")
+    before = area.load()
+    with _progress("synthesizing units") as update:
+        areas = area.measure(progress=update)
+    area.save(areas)
+    for line in area.differences(before, areas):
+        click.echo(line)
+    click.echo(f"{len(areas)} areas are in {area.BASELINE}")
 
 
 def _timing(config: Config) -> None:
@@ -74,17 +117,13 @@ def _timing(config: Config) -> None:
 
 
 def _as_dict(module: "ModuleArea") -> dict[str, object]:
-    area = module.area
-    return {
-        "name": module.name, "luts": area.luts, "lut_memories": area.lut_memories, "ffs": area.ffs,
-        "block_rams": area.block_rams, "dsps": area.dsps, "children": [_as_dict(child) for child in module.children],
-    }
+    return {"name": module.name, **asdict(module.area), "children": [_as_dict(child) for child in module.children]}
 
 
-def _table(tree: "ModuleArea", depth: int, reference: int | None) -> Table:
-    table = Table("module", box=None, pad_edge=False)
-    for title in ("LUTs", "LUT memory", "FFs", "block RAMs", "DSPs"):
-        table.add_column(title, justify="right")
+def _table(tree: "ModuleArea", depth: int, title: str) -> Table:
+    table = Table(f"module, {title}", box=None, pad_edge=False)
+    for column in ("LUTs", "LUT memory", "FFs", "block RAMs", "DSPs"):
+        table.add_column(column, justify="right")
 
     def add(module: "ModuleArea", level: int) -> None:
         area = module.area
@@ -95,9 +134,20 @@ def _table(tree: "ModuleArea", depth: int, reference: int | None) -> Table:
                 add(child, level + 1)
 
     add(tree, 0)
-    if reference is not None:
-        tool, luts, memories, ffs, block_rams, dsps = _REFERENCE[reference]
-        table.add_section()
-        table.add_row(f"reference, {tool}", f"{luts:,}", "" if memories is None else f"{memories:,}", f"{ffs:,}",
-                      f"{block_rams:g}", str(dsps), style="dim")
+    return table
+
+
+def _comparison(trees: "dict[int, ModuleArea]") -> Table:
+    """Beside the reference's areas. Vivado's LUTs include those of LUT memory."""
+    table = Table("CUs", box=None, pad_edge=False)
+    for column in ("LUTs", "with memory", "reference", "of it", "FFs", "reference", "block RAMs", "reference", "DSPs",
+                   "reference"):
+        table.add_column(column, justify="right")
+    for units, tree in trees.items():
+        area = tree.area
+        tool, luts, ffs, block_rams, dsps = _REFERENCE[units]
+        ours = area.luts if tool == "Yosys" else area.all_luts
+        table.add_row(str(units), f"{area.luts:,}", f"{area.all_luts:,}", f"{luts:,} ({tool})", f"{ours / luts:.2f}",
+                      f"{area.ffs:,}", f"{ffs:,}", f"{area.block_rams:g}", f"{block_rams:g}", str(area.dsps),
+                      str(dsps))
     return table

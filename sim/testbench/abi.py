@@ -100,7 +100,8 @@ class PortCounters(Structure):
 
 
 class UnitCounters(Structure):
-    _fields_ = [("buckets", c_uint64 * BUCKETS), ("instructions", c_uint64), ("work_item_instructions", c_uint64)]
+    _fields_ = [("buckets", c_uint64 * BUCKETS), ("instructions", c_uint64), ("work_item_instructions", c_uint64),
+                ("wavefront_cycles", c_uint64)]
 
 
 class Result(Structure):

@@ -74,10 +74,13 @@ class BenchEngine(ABC):
         Cycles of a compute unit in each :class:`~fgpu.probe.Bucket`; together as many as ``cycles``.
     ``cu0.instructions``, ``cu0.work_item_instructions``
         Instructions that it issued, counted for wavefronts and for enabled work-items.
+    ``cu0.wavefront_cycles``
+        The sum over all cycles of the wavefronts that were in it: divided by ``cycles``, its occupancy, up to 8.
     ``cache.read_hit``, ...
         Events of the cache, one for each field of :class:`~fgpu.cache.probe.CacheProbe`.
     ``axi0.read_bursts``, ``axi0.read_beats``, ``axi0.read_bytes``, ``axi0.write_bursts``, ...
-        Traffic of an AXI4 port; written bytes are those whose strobe was set.
+        Traffic of an AXI4 port; written bytes are those whose strobe was set. A beat is a cycle in which the data
+        channel was busy.
     """
 
     name = ""
@@ -176,7 +179,8 @@ class BenchEngine(ABC):
         for i, unit in enumerate(units):
             stats |= {f"cu{i}.{name}": unit.buckets[value] for name, value in _BUCKETS.items()}
             stats |= {f"cu{i}.instructions": unit.instructions,
-                      f"cu{i}.work_item_instructions": unit.work_item_instructions}
+                      f"cu{i}.work_item_instructions": unit.work_item_instructions,
+                      f"cu{i}.wavefront_cycles": unit.wavefront_cycles}
         stats |= dict.fromkeys((f"cache.{name}" for name in self._events), 0)
         for i, name in enumerate(self._events):     # of each slice
             stats[f"cache.{name}"] += result.events[i]

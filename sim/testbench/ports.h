@@ -108,6 +108,7 @@ struct PortCounters {
 struct UnitCounters {
     uint64_t buckets[BUCKETS];
     uint64_t instructions, work_item_instructions;
+    uint64_t wavefront_cycles;  // the sum of the wavefronts that were there in each cycle
 };
 
 struct Result {

@@ -126,10 +126,10 @@ def test_probe_counts() -> None:
         unit, lines = bench.units[0], bench.config.cache_lines
         unit.requests.extend([
             Request(1, 1),                  # read miss, fill
-            Request(1, 2),                  # read hit
-            full_row(bench, 1, 0),          # write hit
+            Request(1, 2),                  # read hit, while the line is filled
+            full_row(bench, 1, 0),          # write hit, as early
             full_row(bench, 2, 0),          # write miss
-            Request(2, 3),                  # read miss: not populated, fill
+            Request(2, 3),                  # read miss: not populated, fill around the row
             Request(1 + lines, 1),          # read miss, fill, eviction
         ])
         await bench.run()
@@ -137,9 +137,13 @@ def test_probe_counts() -> None:
         assert bench.events["read_hit"] == 1
         assert bench.events["read_miss"] == bench.events["fill"] == 3
         assert bench.events["write_hit"] == bench.events["write_miss"] == bench.events["eviction"] == 1
+        assert (bench.events["pending_hit"], bench.events["fill_merge"]) == (2, 1)
+        unit.requests.append(Request(1 + lines, 2))     # read hit, the line is long there
+        await bench.run()
+        assert (bench.events["read_hit"], bench.events["pending_hit"]) == (2, 2)
         assert bench.events["axi_read"] == 3 * bench.config.burst_beats
         assert bench.events["axi_write"] == bench.config.row_words // bench.config.axi_words   # only what is dirty
-        assert bench.events["data_busy"] == 3 * bench.config.line_rows + 3
+        assert bench.events["data_busy"] == 3 * bench.config.line_rows + 4
         await bench.clean()
         assert bench.events["eviction"] == 2
 

@@ -1,13 +1,21 @@
 """The real core on both cycle-accurate engines: equal cycles and counters, and right results."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from benchmarks.registry import BENCHMARKS
 from fgpu.config import Config
+from fgpu.core import FGPU
 from fgpu.errors import KernelFault
+from fgpu.verilog import ports
+from sim.descriptor import KernelDescriptor
 from sim.device import Device
-from sim.engine import MemoryTiming
+from sim.engine import Launch, MemoryTiming
+from sim.memory import GlobalMemory
+from sim.pysim import PysimEngine
+from sim.verilator import VerilatorEngine
 
 TINY = Config.preset("tiny")
 
@@ -35,6 +43,25 @@ def run(engine: str, name: str, size: int, timing: MemoryTiming, config: Config 
 def test_cycles_are_equal(timing):
     fast, exact = (run(engine, "vec_add", 64, timing) for engine in ("verilator", "pysim"))
     assert fast == exact
+
+
+def test_statistics_cost_no_cycle():
+    """The core of a board, without them, takes as many cycles as the one that counts."""
+    plain = FGPU(TINY.replace(statistics=False))
+    launches = []
+    for engine in (VerilatorEngine, partial(PysimEngine, core=lambda _: plain)):
+        memory = GlobalMemory(0x1000_0000, 1 << 16)
+        memory.words[:64] = np.arange(64)
+        image = BENCHMARKS["copy"].image(TINY)
+        descriptor = KernelDescriptor(entry=0, global_size=(64,), local_size=(64,),
+                                      parameters=(0x1000_0000, 0x1000_1000))
+        launch = Launch(program=image.words, descriptor=descriptor.words(), max_cycles=10_000)
+        launches.append(engine(TINY, memory).launch(launch))
+        assert list(memory.words[1024:1088]) == list(range(64))
+    with_statistics, without = launches
+    assert without.cycles == with_statistics.cycles
+    assert without.instructions == 0 < with_statistics.instructions
+    assert not any("probe" in name for name in ports(plain))
 
 
 def test_buckets_add_up():

@@ -70,6 +70,7 @@ def test_counters(engine_class, memory):
     stats = result.stats
     assert stats["cycles"] == result.cycles
     assert (stats["cu1.issue"], stats["cu1.memory_read"], stats["cu1.instructions"]) == (4, 48, 4)
+    assert stats["cu1.wavefront_cycles"] == result.cycles      # of one wavefront, which is always there
     for unit in ("cu0", "cu1"):
         buckets = ("no_wavefront", "issue", "execute", "fetch", "branch", "memory_read", "write_pressure")
         assert sum(stats[f"{unit}.{bucket}"] for bucket in buckets) == result.cycles

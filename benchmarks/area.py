@@ -1,0 +1,88 @@
+"""The area of each unit today, checked in: whoever moves one says so in the same commit."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from amaranth.lib import wiring
+
+from fgpu.cache.cache import Cache
+from fgpu.cache.data_stage import DataStage
+from fgpu.config import Config
+from fgpu.cu.coalescer import Coalescer, Scatter
+from fgpu.cu.divergence import DivergenceUnit
+from fgpu.cu.launcher import Launcher
+from fgpu.cu.memory_controller import MemoryController
+from fgpu.cu.pe import ProcessingElement
+from fgpu.cu.register_file import RegisterFile
+from fgpu.cu.scheduler import WavefrontScheduler
+from fgpu.dispatcher.dispatcher import Dispatcher
+from fgpu.dispatcher.local_ids import LocalIdGenerator
+from fgpu.files import write_atomically
+from fgpu.synth import component_area
+
+__all__ = ["BASELINE", "QUICK", "REWRITE", "UNITS", "differences", "load", "measure", "save"]
+
+BASELINE: Final = Path(__file__).parent / "area.json"
+REWRITE: Final = "fgpu synth --write-baseline"
+"""The command that measures the areas anew."""
+
+Component = Callable[[Config], wiring.Component]
+UNITS: Final[dict[str, Component]] = {
+    "pe": ProcessingElement,
+    "scatter": Scatter,
+    "coalescer": Coalescer,
+    "divergence": DivergenceUnit,
+    "local_ids": lambda config: LocalIdGenerator(),
+    "launcher": lambda config: Launcher(),
+    "register_file": lambda config: RegisterFile(bool(config.float_ops)),
+    "memory_controller": MemoryController,
+    "scheduler": WavefrontScheduler,
+    "dispatcher": Dispatcher,
+    "data_stage": DataStage,
+    "cache": Cache,
+}
+"""Units of the default configuration, each synthesized by itself for Xilinx 7 series."""
+QUICK: Final = ("pe", "coalescer", "divergence", "launcher")
+"""Those that take a few seconds."""
+
+Areas = dict[str, dict[str, float]]
+
+
+def measure(names: tuple[str, ...] = tuple(UNITS),
+            progress: Callable[[int, int], None] = lambda done, total: None) -> Areas:
+    """Synthesize units. ``progress`` is told how many are done.
+
+    Raises :class:`~fgpu.errors.ToolError` when Yosys fails.
+    """
+    areas: Areas = {}
+    for name in names:
+        areas[name] = asdict(component_area(UNITS[name](Config())))
+        progress(len(areas), len(names))
+    return areas
+
+
+def load() -> Areas:
+    """The checked-in areas."""
+    areas: Areas = json.loads(BASELINE.read_text(encoding="utf-8"))
+    return areas
+
+
+def save(areas: Areas) -> None:
+    """Make these the baselines; a line a unit, so that a commit shows what moved."""
+    lines = (f"  {json.dumps(unit)}: {json.dumps(area)}" for unit, area in areas.items())
+    write_atomically(BASELINE, "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def differences(baseline: Areas, areas: Areas) -> Iterator[str]:
+    """What moved, for better or worse, a line each."""
+    for unit in areas:
+        before = baseline.get(unit)
+        if before is None:
+            yield f"{unit} is new"
+            continue
+        for kind, now in areas[unit].items():
+            if before.get(kind) != now:
+                yield f"{unit}: {kind} {before.get(kind, 0):,} became {now:,}"

@@ -1,0 +1,78 @@
+"""The checked-in areas: none may move unsaid."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks import area
+from fgpu.cli import main
+from fgpu.synth import Area, ModuleArea
+
+
+def check(names: tuple[str, ...]) -> None:
+    moved = list(area.differences(area.load(), area.measure(names)))
+    if moved:
+        pytest.fail("\n".join([
+            "areas are not those of benchmarks/area.json:", *moved,
+            f"If that is meant, run `{area.REWRITE}` and commit the file with the change."]), pytrace=False)
+
+
+@pytest.mark.parametrize("name", area.QUICK)
+def test_nothing_moved(name: str) -> None:
+    check((name,))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(set(area.UNITS) - set(area.QUICK)))
+def test_nothing_large_moved(name: str) -> None:
+    check((name,))
+
+
+def test_every_unit_is_guarded() -> None:
+    assert list(area.load()) == list(area.UNITS)
+
+
+def test_differences_better_and_worse() -> None:
+    before = {"pe": {"luts": 300, "ffs": 600}, "cache": {"luts": 7, "ffs": 7}}
+    now = {"pe": {"luts": 290, "ffs": 1601}, "cache": {"luts": 7, "ffs": 7}, "turn": {"luts": 1}}
+    assert list(area.differences(before, now)) == [
+        "pe: luts 300 became 290", "pe: ffs 600 became 1,601", "turn is new"]
+
+
+def test_the_command_writes_what_the_test_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "area.json"
+    path.write_text('{"pe": {"luts": 300}}')
+    monkeypatch.setattr(area, "BASELINE", path)
+    monkeypatch.setattr(area, "component_area", lambda component: Area(luts=290))
+    result = CliRunner().invoke(main, area.REWRITE.split()[1:])
+    assert result.exit_code == 0, result.output
+    assert "pe: luts 300 became 290" in result.output
+    assert json.loads(path.read_text())["cache"]["luts"] == 290
+    result = CliRunner().invoke(main, [*area.REWRITE.split()[1:], "--family", "ecp5"])
+    assert result.exit_code == 2
+    assert "--write-baseline goes with no other option" in result.stderr
+
+
+def test_cells() -> None:
+    """Two LUTs for each bit of a RAM64X1D, four for a RAM32M; a half block RAM is one of 18 Kb."""
+    cells = {"LUT6": 3, "INV": 2, "RAM32M": 2, "RAM64X1D": 1, "SRL16E": 1, "FDRE": 9, "RAMB18E1": 3, "RAMB36E1": 1}
+    found = Area.of_cells(cells)
+    assert found == Area(luts=3, lut_memories=4, memory_luts=11, ffs=9, block_rams=2.5)
+    assert (found + found).all_luts == 28
+
+
+def test_several_configurations_beside_the_reference(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def synthesize(config, family, progress):
+        unit = ModuleArea("cu0", Area(luts=10_000, memory_luts=600, ffs=9000, block_rams=26.5, dsps=32))
+        return ModuleArea("fgpu", sum([unit.area] * config.compute_units, Area()), [unit] * config.compute_units)
+
+    monkeypatch.setattr("fgpu.synth.synthesize", synthesize)
+    found = tmp_path / "area.json"
+    result = CliRunner().invoke(main, ["synth", "--cus", "1,8", "--json", str(found)], env={"COLUMNS": "140"})
+    assert result.exit_code == 0, result.output
+    words = [line.split() for line in result.output.splitlines()]
+    assert ["1", "10,000", "10,600", "32,208", "(Yosys)", "0.31"] in [line[:6] for line in words]
+    assert ["8", "80,000", "84,800", "119,371", "(Vivado)", "0.71"] in [line[:6] for line in words]
+    assert [tree["compute_units"] for tree in json.loads(found.read_text())] == [1, 8]
