@@ -8,17 +8,11 @@ from typing import Final
 
 from amaranth.lib import wiring
 
-from fgpu.cache.cache import Cache
-from fgpu.cache.data_stage import DataStage
 from fgpu.config import Config
-from fgpu.cu.coalescer import Coalescer, Scatter
+from fgpu.cu.coalescer import Coalescer
 from fgpu.cu.divergence import DivergenceUnit
 from fgpu.cu.launcher import Launcher
-from fgpu.cu.memory_controller import MemoryController
 from fgpu.cu.pe import ProcessingElement
-from fgpu.cu.register_file import RegisterFile
-from fgpu.cu.scheduler import WavefrontScheduler
-from fgpu.dispatcher.dispatcher import Dispatcher
 from fgpu.dispatcher.local_ids import LocalIdGenerator
 from fgpu.files import write_atomically
 from fgpu.synth import component_area
@@ -32,17 +26,10 @@ REWRITE: Final = "fgpu synth --write-baseline"
 Component = Callable[[Config], wiring.Component]
 UNITS: Final[dict[str, Component]] = {
     "pe": ProcessingElement,
-    "scatter": Scatter,
     "coalescer": Coalescer,
     "divergence": DivergenceUnit,
-    "local_ids": lambda config: LocalIdGenerator(),
     "launcher": lambda config: Launcher(),
-    "register_file": lambda config: RegisterFile(bool(config.float_ops)),
-    "memory_controller": MemoryController,
-    "scheduler": WavefrontScheduler,
-    "dispatcher": Dispatcher,
-    "data_stage": DataStage,
-    "cache": Cache,
+    "local_ids": lambda config: LocalIdGenerator(),
 }
 """Units of the default configuration, each synthesized by itself for Xilinx 7 series."""
 QUICK: Final = ("pe", "coalescer", "divergence", "launcher")

@@ -49,7 +49,7 @@ def test_the_command_writes_what_the_test_reads(tmp_path: Path, monkeypatch: pyt
     result = CliRunner().invoke(main, area.REWRITE.split()[1:])
     assert result.exit_code == 0, result.output
     assert "pe: luts 300 became 290" in result.output
-    assert json.loads(path.read_text())["cache"]["luts"] == 290
+    assert json.loads(path.read_text())["launcher"]["luts"] == 290
     result = CliRunner().invoke(main, [*area.REWRITE.split()[1:], "--family", "ecp5"])
     assert result.exit_code == 2
     assert "--write-baseline goes with no other option" in result.stderr
