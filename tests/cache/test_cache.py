@@ -8,7 +8,7 @@ from .bench import Bench, Request
 from .memory import Timing
 from .test_random import random_requests, rounds
 
-SMALL = Config(cache_size=4, cache_banks=4, global_stations=32, tag_managers=4, statistics=True)
+SMALL = Config(cache_size=4, cache_banks=4, cache_ways=1, global_stations=32, tag_managers=4, statistics=True)
 
 
 def full_row(bench: Bench, line: int, row: int) -> Request:
