@@ -108,8 +108,9 @@ class ComputeUnit(wiring.Component):
                 floats.first.eq(vector.float_first),
                 floats.second.eq(vector.float_second),
                 floats.select.eq(results.select),
-                results.words.eq(floats.result),
-                vector.float_result.eq(results.write),
+                *(vector.float_result[name].eq(results.place[name])
+                  for name in ("wavefront", "phase", "register", "lanes")),
+                vector.float_result.words.eq(floats.result),
                 vector.float_valid.eq(results.valid),
                 memory.float_next.eq(results.valid_next),
             ]

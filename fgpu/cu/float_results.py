@@ -11,9 +11,8 @@ from fgpu.config import PE_COUNT
 
 from .control_word import Issue
 from .float.operations import BASE_LATENCY, LATENCY, SLOT_CYCLES, FloatOp, Slots
-from .register_file import RegisterWrite, Words
 
-__all__ = ["FloatCommit", "FloatResults"]
+__all__ = ["FloatCommit", "FloatPlace", "FloatResults"]
 
 _BASE_SLOTS = BASE_LATENCY // SLOT_CYCLES
 _FIRST_PLACE = _BASE_SLOTS + 1
@@ -41,6 +40,15 @@ class FloatCommit(wiring.Signature):
         })
 
 
+class FloatPlace(data.Struct):
+    """Where the results of one phase go: a register of those of its work-items that ``lanes`` names."""
+
+    wavefront: 3
+    phase: 3
+    register: 5
+    lanes: PE_COUNT
+
+
 class _Context(data.Struct):
     """Where the result of one phase goes; the beat tells which of a half's phases it is."""
 
@@ -58,8 +66,8 @@ class FloatResults(wiring.Component):
     an operation that would meet another.
 
     ``issue`` and ``rd`` are those of stage 0; ``operation`` is what enters the units in stage 3, and ``select`` what
-    leaves them now, as ``words``. ``write`` is for the register file's bank ``(beat + 1) % 4`` if ``valid``;
-    ``valid_next`` tells so a cycle earlier.
+    leaves them now, for ``place``, in the register file's bank ``(beat + 1) % 4``, if ``valid``. ``valid_next`` tells
+    so a cycle earlier.
     """
 
     commit: In(FloatCommit())
@@ -69,8 +77,7 @@ class FloatResults(wiring.Component):
     rd: In(5)
     operation: Out(FloatOp)
     select: Out(FloatOp)
-    words: In(Words)
-    write: Out(RegisterWrite)
+    place: Out(FloatPlace)
     valid: Out(1)
     valid_next: Out(1)
 
@@ -111,25 +118,22 @@ class FloatResults(wiring.Component):
         m.submodules.contexts = contexts = Memory(
             shape=_Context, depth=SLOT_CYCLES << _TIME_BITS, init=[])
         note, look_up = contexts.write_port(), contexts.read_port(domain="comb")
-        turn = Signal(2)
         m.d.comb += [
             note.addr.eq(Cat(self.beat, now)), note.en.eq(1),
             note.data.wavefront.eq(self.issue.wavefront), note.data.half.eq(self.issue.phase[2]),
             note.data.register.eq(self.rd),
             # r0 reads as zero because nothing ever writes it.
             note.data.lanes.eq(Mux(self.rd.any(), self.issue.lanes, 0)),
-            turn.eq(self.beat + 1),
-            look_up.addr.eq(Cat(turn, issued)),
+            look_up.addr.eq(Cat((self.beat + 1)[:2], issued)),
         ]
         context = look_up.data
         m.d.comb += [
             self.select.eq(ahead[0]),
             self.valid.eq(taken[0]),
             self.valid_next.eq(Mux(self.beat == SLOT_CYCLES - 2, taken[1], taken[0])),
-            self.write.wavefront.eq(context.wavefront),
-            self.write.phase.eq(Cat(turn, context.half)),
-            self.write.register.eq(context.register),
-            self.write.lanes.eq(Mux(taken[0], context.lanes, 0)),
-            self.write.words.eq(self.words),
+            self.place.wavefront.eq(context.wavefront),
+            self.place.phase.eq(Cat((self.beat + 1)[:2], context.half)),
+            self.place.register.eq(context.register),
+            self.place.lanes.eq(Mux(taken[0], context.lanes, 0)),
         ]
         return m

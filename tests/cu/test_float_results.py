@@ -79,15 +79,15 @@ def test_random_instructions(share: float) -> None:
             assert ctx.get(dut.operation) == entering.operation
         assert ctx.get(dut.valid_next) == (cycle + 1 in leaving)
         assert ctx.get(dut.valid) == (cycle in leaving)
-        write = ctx.get(dut.write)
+        place = ctx.get(dut.place)
         if cycle not in leaving:
-            assert write.lanes == 0
+            assert place.lanes == 0
             return
         phase = leaving[cycle]
         assert ctx.get(dut.select) == phase.operation
-        assert (write.wavefront, write.phase, write.register) == (phase.wavefront, phase.phase, phase.register)
-        assert write.lanes == (phase.lanes if phase.register else 0)
-        assert write.phase % 4 == (cycle + 1) % 4, "the register file's bank"
+        assert (place.wavefront, place.phase, place.register) == (phase.wavefront, phase.phase, phase.register)
+        assert place.lanes == (phase.lanes if phase.register else 0)
+        assert place.phase % 4 == (cycle + 1) % 4, "the register file's bank"
 
     simulate(dut, testbench)
     assert len(leaving) > CYCLES * share / 3
