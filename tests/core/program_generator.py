@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fgpu.config import Config
 from sim.descriptor import KernelDescriptor
 
-from .program_statements import Label, Statements
+from .program_statements import RUNTIME, Label, Statements
 
 __all__ = ["Kernel", "generate"]
 
@@ -145,8 +145,10 @@ class _Generator(Statements):
                 code.op("lw", register, t1, t2)
             elif way < 0.8:
                 self.constant(register, self._value())
-            else:
+            elif way < 0.9:
                 code.op("addi", register, self.id, imm=rng.randint(-600, 600))
+            else:
+                code.op(rng.choice(RUNTIME), register, imm=rng.randrange(dimensions))
         if self.uses_scratchpad:
             for word in range(self.config.scratchpad_words):
                 code.op("lswi", rng.choice(self.data), imm=word)

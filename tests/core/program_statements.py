@@ -39,7 +39,7 @@ _INTERLEAVED = 4            # elements of each work-item
 _CONSTANTS = 64
 _UNITS = (Unit.ADD, Unit.SHIFT, Unit.LOGIC, Unit.MOVE, Unit.MULTIPLY, Unit.COMPARE)
 _ALU = [row for row in by_mnemonic.values() if row.unit in _UNITS]
-_RUNTIME = ("lid", "wgoff", "size", "wgid", "wgsize")
+RUNTIME = ("lid", "wgoff", "size", "wgid", "wgsize")
 _BYTES = {"w": 4, "h": 2, "b": 1}
 _ATOMIC_BYTES = 512
 
@@ -212,7 +212,7 @@ class Statements:
         if self.parameters and self.rng.random() < 0.3:
             self.code.op("lp", self._target(), imm=self.rng.randrange(len(self.parameters)))
         else:
-            self.code.op(self.rng.choice(_RUNTIME), self._target(), imm=self.rng.randrange(3))
+            self.code.op(self.rng.choice(RUNTIME), self._target(), imm=self.rng.randrange(3))
 
     def scratchpad(self) -> None:
         if not self.uses_scratchpad:

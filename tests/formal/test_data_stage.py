@@ -35,10 +35,9 @@ def test_data_stage(tmp_path: Path) -> None:
     ("collision.eq(d1_valid & d1_write & (d1_address == d0_address) & ~(d0.write & ~d0.walk)),", "collision.eq(0),"),
     ("d1_keep_dirty.eq(d0.merge)", "d1_keep_dirty.eq(0)"),
     ("d1_replace.eq(d0.walk & ~d0.keep)", "d1_replace.eq(d0.walk)"),
-    ("(d1_cu == cu))\n                if", "1)\n                if"),
+    ("(d1_cu == cu))\n                if", "(d1_cu != cu))\n                if"),
     ("self.evicted_rows.push.eq(d1_valid & d1_go & d1_evict)", "self.evicted_rows.push.eq(d1_valid & d1_evict)"),
 ])
 def test_mutants_fail(old: str, new: str, tmp_path: Path) -> None:
     stage = mutant("fgpu.cache.data_stage", old, new).DataStage
-    holds, _ = data_stage_claim(SMALL, stage).check(tmp_path, "bmc", depth=8)
-    assert not holds
+    assert not data_stage_claim(SMALL, stage).is_proven(tmp_path, depth=2)
