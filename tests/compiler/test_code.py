@@ -5,6 +5,7 @@ import pytest
 
 from compiler import compile_opencl, disassemble
 from fgpu.config import Config
+from sim import Device
 
 from .interpreter import run, signed
 from .programs import VALUES, truncated_division
@@ -306,3 +307,18 @@ def test_functions_are_subroutines_where_there_is_no_room():
         run(image, "k", 1, [values], local=(1,))
         results.append(values.tolist())
     assert results[0] == results[1]
+
+
+def test_operations_that_change_places_keep_the_order_of_memory():
+    """A function that would spill is ordered anew; its stores may go where it loads from."""
+    source = "__kernel void k(__global int16 *p, __global int16 *q) {\n" \
+             "    q[0] = p[0].sfedcba9876543210 * 3 + p[1].sfedcba9876543210 + p[2]; }\n"
+    image = compile_opencl(source)
+    values = np.arange(48, dtype=np.int32) ** 2
+    expected = values.copy()
+    expected[:16] = values[15::-1] * 3 + values[31:15:-1] + values[32:]
+    memory = values.copy()
+    with Device(Config(), engine="functional") as device:
+        buffer = device.buffer(memory)
+        device.launch(image, "k", global_size=1, args=[buffer, buffer])
+        assert buffer.read().tolist() == expected.tolist()
