@@ -1,4 +1,4 @@
-"""Kernel arguments of all kinds, the index space, tables in memory, and built-in functions that need several items."""
+"""Kernel arguments of all kinds, the index space, tables in memory, functions of several values."""
 
 import struct
 
