@@ -1,11 +1,12 @@
 """Problems on n x n elements: matrices, graphs, images. Right answers are NumPy's, in the kernels' order."""
 
+import math
 from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
-from .benchmark import TILE, Case, Problem, Step
+from .benchmark import GROUP_SIZE, TILE, Case, Problem, Step
 
 __all__ = ["compass", "floydwarshall", "lu", "matmul", "median", "sharpen", "sobel", "sobel_float"]
 
@@ -66,8 +67,14 @@ def _filter(outputs: tuple[str, ...], window: int, compute: Callable[[np.ndarray
         around = np.array([[image[y:y + n, x:x + n] for x in range(window)] for y in range(window)])
         results = dict(zip(outputs, map(case.narrow, compute(case.wide(around))), strict=True))
         return Problem({"in": image, **{name: np.zeros_like(array) for name, array in results.items()}}, results,
-                       (case.square("in", *outputs, n),))
+                       (Step((n, n), _rows(n), ("in", *outputs, n)),))
     return make
+
+
+def _rows(n: int) -> tuple[int, int]:
+    """Work-groups as wide as can be: a wavefront reads and writes neighbours, in few rows of the cache."""
+    width = math.gcd(n, GROUP_SIZE)
+    return width, GROUP_SIZE // width
 
 
 def _gradients(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
