@@ -117,7 +117,7 @@ class Adder(wiring.Component):
         opposite = s.later("opposite_zero", opposite, 4)
 
         # 4: how far it must move left, 5: may, with the exponent that an absent leading one would have, 6: and does.
-        count, is_any = s.leading_zeros("zeros", total[width - max(number.width, precision + _BELOW + 1):])
+        count, is_any = s.leading_zeros("zeros", total[max(width - number.width, 0):])
         count, is_any, total = s.later("count", count), s.later("is_any", is_any), s.later("sum_later", total, 2)
         base = s.now("difference", exponent - count)
         if number.subnormals:
