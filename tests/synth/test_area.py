@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from benchmarks import area
 from fgpu.cli import main
-from fgpu.synth import Area, ModuleArea
+from fgpu.config import Config
+from fgpu.synth import Area, ModuleArea, synthesize
 
 
 def check(names: tuple[str, ...]) -> None:
@@ -76,3 +77,19 @@ def test_several_configurations_beside_the_reference(monkeypatch: pytest.MonkeyP
     assert ["1", "10,000", "10,600", "32,208", "(Yosys)", "0.31"] in [line[:6] for line in words]
     assert ["8", "80,000", "84,800", "119,371", "(Vivado)", "0.71"] in [line[:6] for line in words]
     assert [tree["compute_units"] for tree in json.loads(found.read_text())] == [1, 8]
+
+
+def test_compute_units_are_synthesized_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    verilog = "".join([
+        "module pe(clk);\n  input clk;\n  assign x = 1;\nendmodule\n",
+        "module pe2(clk);\n  input clk;\n  assign y = 1;\nendmodule\n",
+        "module cua(clk);\n  input clk;\n  pe pe0 (\n    .clk(clk)\n  );\nendmodule\n",
+        "module cub(clk);\n  input clk;\n  pe2 pe0 (\n    .clk(clk)\n  );\nendmodule\n",
+        "module fgpu(clk);\n  input clk;\n  cua cu0 (\n    .clk(clk)\n  );\n",
+        "  cub cu1 (\n    .clk(clk)\n  );\nendmodule\n"])
+    seen = []
+    monkeypatch.setattr("fgpu.synth.to_verilog", lambda config: verilog)
+    monkeypatch.setattr("fgpu.synth._yosys", lambda source, command: seen.append(source) or Area(luts=10))
+    tree = synthesize(Config(compute_units=2), jobs=1)
+    assert len(seen) == 3
+    assert (tree.area.luts, [child.area.luts for child in tree.children]) == (50, [20, 20])
