@@ -241,10 +241,10 @@ class _Lowering:
 
     def moved_condition(self, condition: Condition, then: Value, other: Value) -> int | None:
         """``condition ? 1 << n : 0`` as a shift."""
-        power = then.value if isinstance(then, Constant) and then.value is not None else 0
+        power = then.value % (1 << WORD_BITS) if isinstance(then, Constant) and then.value is not None else 0
         if other != Constant(0) or not condition.is_bool or condition.negated or power.bit_count() != 1:
             return None
-        return self.builder.shl(condition.register, self.builder.const((power & -power).bit_length() - 1))
+        return self.builder.shl(condition.register, self.builder.const(power.bit_length() - 1))
 
     def op_zext(self, instruction: Instruction) -> int:
         return self.builder.zero_extended(self.value(instruction.operands[0], instruction.types[0]),
