@@ -231,8 +231,8 @@ def language_cases():
         _case("long_switch", "int", "int", "switch ((long)(a & 3) << 33) { case 0: r = 5; break; case 1L << 33: "
               "r = 6; break; case 3L << 33: r = 9; break; default: r = a; }",
               lambda a: {0: 5, 1: 6, 3: 9}.get(a & 3, a), **group),
-        _case("chosen_constants", "int4", "int int", "r.x = a > b ? -4 : 0; r.y = a > b ? 4 : 0; r.z = a > b ? -1 : 0; "
-              "r.w = a > b ? INT_MIN : 0;",
+        _case("chosen_constants", "int4", "int int", "r.x = a > b ? -4 : 0; r.y = a > b ? 4 : 0; "
+              "r.z = a > b ? -1 : 0; r.w = a > b ? INT_MIN : 0;",
               lambda a, b: [-4, 4, -1, -1 << 31] if a > b else [0, 0, 0, 0], **group),
         _case("bool", "int", "int int", "bool p = a > b, q = a; r = p + q * 2 + (p ^ q) * 4 + !q;",
               lambda a, b: (a > b) + bool(a) * 2 + ((a > b) != bool(a)) * 4 + (not a), **group),
