@@ -114,7 +114,7 @@ class FloatResults(wiring.Component):
         with m.If(self.beat == SLOT_CYCLES - 1):
             m.d.sync += now.eq(now + 1)
         with m.If(self.beat == SLOT_CYCLES - 2):
-            m.d.sync += issued.eq(now - _BASE_SLOTS - self.slots[ahead[1].as_value()])
+            m.d.sync += issued.eq(now - (self.slots[ahead[1].as_value()] + _BASE_SLOTS))
         m.submodules.contexts = contexts = Memory(
             shape=_Context, depth=SLOT_CYCLES << _TIME_BITS, init=[])
         note, look_up = contexts.write_port(), contexts.read_port(domain="comb")
