@@ -40,9 +40,9 @@ class Lane(wiring.Component):
         m = Module()
         s = Stages(m)
         number = self._number
-        operation: Any = s.later("operation_later", self.operation)
-        first, second = self._operand(m, "first", self.first), self._operand(m, "second", self.second)
-        smaller = s.later("smaller", self.first[:-1] < self.second[:-1])
+        first = self._operand(m, "first", self.first)
+        second: Any = None
+        smaller: Any = None
         results = []
 
         def unit(unit: Any, name: str, *operations: FloatOp) -> Any:
@@ -53,8 +53,15 @@ class Lane(wiring.Component):
         def present(*operations: FloatOp) -> tuple[FloatOp, ...]:
             return tuple(op for op in operations if op in self._operations)
 
-        if operations := present(*sorted(Adder.OPERATIONS, key=lambda op: op.value)):
-            adder = unit(Adder(number, self._operations), "adder", *operations)
+        adds = present(*sorted(Adder.OPERATIONS, key=lambda op: op.value))
+        # Linters take a register that nobody reads for a fault.
+        if self._operations != {FloatOp.FSQRT}:
+            second = self._operand(m, "second", self.second)
+        if adds or present(FloatOp.FSLT):
+            smaller = s.later("smaller", self.first[:-1] < self.second[:-1])
+        if adds:
+            operation: Any = s.later("operation_later", self.operation) if len(adds) > 1 else adds[0]
+            adder = unit(Adder(number, self._operations), "adder", *adds)
             m.d.comb += [adder.operation.eq(operation), adder.first.eq(first), adder.second.eq(second),
                          adder.smaller.eq(smaller)]
         if FloatOp.FMUL in self._operations:
