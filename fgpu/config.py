@@ -33,7 +33,7 @@ FLOAT_OPS: Final = frozenset(row.mnemonic for row in INSTRUCTIONS if row.unit is
 """Floating-point operations that hardware can have, by their mnemonics."""
 
 _KIB = 1024
-_SETS_MIN = 8
+_SETS_MIN = 16
 
 
 def _one_of(config: "Config", name: str, allowed: tuple[Any, ...]) -> None:

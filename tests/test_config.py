@@ -20,9 +20,9 @@ from fgpu.errors import ConfigError
     ({"tag_managers": 1, "axi_ports": 2},
      "tag_managers must be at least 2 with axi_ports=2, one for each slice of the cache, not 1"),
     ({"cache_size": 4, "axi_ports": 4, "cache_line": 128},
-     "cache_size must be at least 8 with axi_ports=4, cache_ways=2 and cache_line=128, not 4"),
+     "cache_size must be at least 16 with axi_ports=4, cache_ways=2 and cache_line=128, not 4"),
     ({"cache_size": 8, "axi_ports": 4, "cache_ways": 4},
-     "cache_size must be at least 16 with axi_ports=4, cache_ways=4 and cache_line=128, not 8"),
+     "cache_size must be at least 32 with axi_ports=4, cache_ways=4 and cache_line=128, not 8"),
 ])
 def test_bad_configurations(changes: dict, message: str) -> None:
     with pytest.raises(ConfigError) as error:

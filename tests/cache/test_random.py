@@ -57,9 +57,8 @@ CONFIGS = {
     "tiny": Config.preset("tiny"),
     "2 slices": Config(axi_ports=2, compute_units=2, cache_banks=4, cache_size=4, tag_managers=4, cache_line=64,
                        statistics=True),
-    "4 slices": Config(axi_ports=4, compute_units=4, axi_data_width=32, cache_size=4, cache_ways=1, tag_managers=4),
+    "4 slices": Config(axi_ports=4, compute_units=4, axi_data_width=32, cache_size=8, cache_ways=1, tag_managers=4),
     "1 way": Config(cache_ways=1, cache_size=4, cache_line=64, cache_banks=4, compute_units=2),
-    "8 sets": Config(axi_ports=2, cache_ways=2, cache_size=4, statistics=True),
     "4 ways": Config(cache_ways=4, cache_size=8, tag_managers=2, statistics=True),
     "2 slices, 2 ways": Config(axi_ports=2, cache_ways=2, cache_size=8, cache_banks=2),
 }
