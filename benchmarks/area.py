@@ -1,6 +1,5 @@
 """The area of each unit today, checked in: whoever moves one says so in the same commit."""
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -14,8 +13,9 @@ from fgpu.cu.divergence import DivergenceUnit
 from fgpu.cu.launcher import Launcher
 from fgpu.cu.pe import ProcessingElement
 from fgpu.dispatcher.local_ids import LocalIdGenerator
-from fgpu.files import write_atomically
 from fgpu.synth import component_area
+
+from .checked_in import read_figures, write_figures
 
 __all__ = ["BASELINE", "QUICK", "REWRITE", "UNITS", "differences", "load", "measure", "save"]
 
@@ -53,14 +53,13 @@ def measure(names: tuple[str, ...] = tuple(UNITS),
 
 def load() -> Areas:
     """The checked-in areas."""
-    areas: Areas = json.loads(BASELINE.read_text(encoding="utf-8"))
+    areas: Areas = read_figures(BASELINE)
     return areas
 
 
 def save(areas: Areas) -> None:
-    """Make these the baselines; a line a unit, so that a commit shows what moved."""
-    lines = (f"  {json.dumps(unit)}: {json.dumps(area)}" for unit, area in areas.items())
-    write_atomically(BASELINE, "{\n" + ",\n".join(lines) + "\n}\n")
+    """Make these the baselines."""
+    write_figures(BASELINE, areas)
 
 
 def differences(baseline: Areas, areas: Areas) -> Iterator[str]:

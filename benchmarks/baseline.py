@@ -1,14 +1,13 @@
 """Cycles and instructions of the benchmarks today, checked in: whoever moves one says so in the same commit."""
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from fgpu.config import Config
 from fgpu.errors import SimulationError
-from fgpu.files import write_atomically
 
+from .checked_in import read_figures, write_figures
 from .record import run_benchmark
 from .registry import BENCHMARKS
 
@@ -45,14 +44,13 @@ def measure(progress: Callable[[int, int], None] = lambda done, total: None) -> 
 
 def load() -> Counts:
     """The checked-in baselines."""
-    counts: Counts = json.loads(BASELINE.read_text(encoding="utf-8"))
+    counts: Counts = read_figures(BASELINE)
     return counts
 
 
 def save(counts: Counts) -> None:
-    """Make these the baselines; a line a run, so that a commit shows what moved."""
-    lines = (f"  {json.dumps(run)}: {json.dumps(values)}" for run, values in counts.items())
-    write_atomically(BASELINE, "{\n" + ",\n".join(lines) + "\n}\n")
+    """Make these the baselines."""
+    write_figures(BASELINE, counts)
 
 
 def differences(baseline: Counts, counts: Counts) -> Iterator[str]:

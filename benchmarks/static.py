@@ -1,14 +1,14 @@
 """Instructions and scratchpad words of the benchmark kernels, checked in: ``python -m benchmarks.static --write``."""
 
-import argparse
-import json
 from pathlib import Path
 from typing import Final
 
+import click
+
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
-from fgpu.files import write_atomically
 
 from .baseline import Counts, differences
+from .checked_in import read_figures, write_figures
 from .registry import EVERY
 
 __all__ = ["STATIC", "load", "measure"]
@@ -38,20 +38,19 @@ def measure() -> Counts:
 
 def load() -> Counts:
     """What is checked in."""
-    counts: Counts = json.loads(STATIC.read_text(encoding="utf-8"))
+    counts: Counts = read_figures(STATIC) if STATIC.exists() else {}
     return counts
 
 
-def main() -> None:
-    """Print what moved; with ``--write`` make it what is checked in."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true")
+@click.command()
+@click.option("--write", is_flag=True, help="Make what is found now what is checked in.")
+def main(write: bool) -> None:
+    """Tell which sizes of the benchmark kernels moved."""
     counts = measure()
-    for line in differences(load() if STATIC.exists() else {}, counts):
-        print(line)
-    if parser.parse_args().write:
-        lines = (f"  {json.dumps(name)}: {json.dumps(values)}" for name, values in counts.items())
-        write_atomically(STATIC, "{\n" + ",\n".join(lines) + "\n}\n")
+    for line in differences(load(), counts):
+        click.echo(line)
+    if write:
+        write_figures(STATIC, counts)
 
 
 if __name__ == "__main__":

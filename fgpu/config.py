@@ -78,7 +78,7 @@ class Config:
     cache_size: int = 16
     """KiB of the central cache, all slices together: 4, 8, 16, 32."""
     cache_line: int = 128
-    """Bytes of a cache line, and of an AXI burst: 64, 128."""
+    """Bytes of a cache line, and of an AXI read burst: 64, 128."""
     cache_banks: int = 8
     """32-bit words that the cache reads or writes in one cycle (a *row*): 1, 2, 4, 8."""
     cache_ways: int = 2

@@ -1,4 +1,4 @@
-"""The AXI4 master of the cache: moves whole cache lines."""
+"""The AXI4 master of the cache: moves cache lines."""
 
 from amaranth.hdl import Cat, Const, Module, Signal
 from amaranth.lib import data, stream, wiring

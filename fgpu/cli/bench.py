@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from fgpu.config import Config
 from fgpu.errors import LaunchError
 
+from .baselines import refuse_other_options, rewrite
 from .bench_floats import KINDS, float_configs, print_ratios
 from .bench_tables import print_bounds, print_records, print_speedups
 from .common import config_options, engine_options
@@ -186,19 +187,6 @@ def _write_baseline() -> None:
     from benchmarks import baseline
     from sim import Device
 
-    context = click.get_current_context()
-    given = [name for name in context.params
-             if name != "write_baseline" and context.get_parameter_source(name) is not ParameterSource.DEFAULT]
-    if given:
-        raise click.UsageError("--write-baseline goes with no other option: baselines are of one configuration")
+    refuse_other_options()
     Device(Config()).close()    # builds of models show their own progress
-    before = baseline.load()
-    console = Console(stderr=True)
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                  console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("measuring", total=None)
-        counts = baseline.measure(lambda done, total: progress.update(task, completed=done, total=total))
-    baseline.save(counts)
-    for line in baseline.differences(before, counts):
-        click.echo(line)
-    click.echo(f"{len(counts)} baselines are in {baseline.BASELINE}")
+    rewrite(baseline, "baselines", "measuring")

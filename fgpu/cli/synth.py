@@ -1,20 +1,17 @@
 """``fgpu synth``: the area of a core, module by module."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from fgpu.config import Config
 
+from .baselines import progress_bar, refuse_other_options, rewrite
 from .common import config_options, write_file
 from .values import NumberList
 
@@ -64,7 +61,7 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
     trees = {}
     for units in cus:
         variant = config.replace(compute_units=units)
-        with _progress(f"synthesizing modules, {units} CU(s)") as update:
+        with progress_bar(f"synthesizing modules, {units} CU(s)") as update:
             trees[units] = synthesize(variant, family, progress=update)
     if json_file is not None:
         found = [{"compute_units": units, **_as_dict(tree)} for units, tree in trees.items()]
@@ -77,30 +74,11 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
         console.print(_comparison(trees))
 
 
-@contextmanager
-def _progress(text: str) -> Iterator[Callable[[int, int], None]]:
-    console = Console(stderr=True)
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                  console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(text, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
 def _write_baseline() -> None:
     from benchmarks import area
 
-    context = click.get_current_context()
-    given = [name for name in context.params
-             if name != "write_baseline" and context.get_parameter_source(name) is not ParameterSource.DEFAULT]
-    if given:
-        raise click.UsageError("--write-baseline goes with no other option: baselines are of one configuration")
-    before = area.load()
-    with _progress("synthesizing units") as update:
-        areas = area.measure(progress=update)
-    area.save(areas)
-    for line in area.differences(before, areas):
-        click.echo(line)
-    click.echo(f"{len(areas)} areas are in {area.BASELINE}")
+    refuse_other_options()
+    rewrite(area, "areas", "synthesizing units")
 
 
 def _timing(config: Config) -> None:

@@ -10,13 +10,12 @@ from benchmarks import BENCHMARKS, Record, baseline
 from fgpu.cli import main
 from fgpu.errors import SimulationError
 
+from ..checked_in import demand_unmoved
+
 
 def test_nothing_moved() -> None:
-    moved = list(baseline.differences(baseline.load(), baseline.measure()))
-    if moved:
-        pytest.fail("\n".join([
-            "cycles or instructions are not those of benchmarks/baseline.json:", *moved,
-            f"If that is meant, run `{baseline.REWRITE}` and commit the file with the change."]), pytrace=False)
+    demand_unmoved(baseline.differences(baseline.load(), baseline.measure()), "cycles or instructions",
+                   "benchmarks/baseline.json", baseline.REWRITE)
 
 
 def test_every_kernel_is_guarded() -> None:

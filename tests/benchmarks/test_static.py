@@ -1,17 +1,14 @@
 """The checked-in sizes of the benchmark kernels: none may move unsaid, and one of them spills."""
 
-import pytest
-
 from benchmarks import static
 from benchmarks.baseline import differences
 
+from ..checked_in import demand_unmoved
+
 
 def test_nothing_moved() -> None:
-    moved = list(differences(static.load(), static.measure()))
-    if moved:
-        pytest.fail("\n".join(["sizes are not those of benchmarks/static.json:", *moved, "If that is meant, run "
-                               "`python -m benchmarks.static --write` and commit the file with the change."]),
-                    pytrace=False)
+    demand_unmoved(differences(static.load(), static.measure()), "sizes", "benchmarks/static.json",
+                   "python -m benchmarks.static --write")
 
 
 def test_one_kernel_spills() -> None:

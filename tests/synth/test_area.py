@@ -11,13 +11,11 @@ from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.synth import Area, ModuleArea, synthesize
 
+from ..checked_in import demand_unmoved
+
 
 def check(names: tuple[str, ...]) -> None:
-    moved = list(area.differences(area.load(), area.measure(names)))
-    if moved:
-        pytest.fail("\n".join([
-            "areas are not those of benchmarks/area.json:", *moved,
-            f"If that is meant, run `{area.REWRITE}` and commit the file with the change."]), pytrace=False)
+    demand_unmoved(area.differences(area.load(), area.measure(names)), "areas", "benchmarks/area.json", area.REWRITE)
 
 
 @pytest.mark.parametrize("name", area.QUICK)

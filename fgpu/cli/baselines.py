@@ -1,0 +1,41 @@
+"""What ``--write-baseline`` does, in whatever command."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+__all__ = ["progress_bar", "refuse_other_options", "rewrite"]
+
+
+@contextmanager
+def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on the terminal, if there is one, that is told how many are done, and of how many."""
+    console = Console(stderr=True)
+    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+                  console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(text, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def refuse_other_options() -> None:
+    """Raise :class:`click.UsageError` if the running command was given more than ``--write-baseline``."""
+    context = click.get_current_context()
+    if any(context.get_parameter_source(name) is not ParameterSource.DEFAULT
+           for name in context.params if name != "write_baseline"):
+        raise click.UsageError("--write-baseline goes with no other option: baselines are of one configuration")
+
+
+def rewrite(guard: Any, what: str, text: str) -> None:
+    """Measure anew what ``guard``, :mod:`benchmarks.baseline` or :mod:`benchmarks.area`, keeps; tell what moved."""
+    before = guard.load()
+    with progress_bar(text) as update:
+        figures = guard.measure(progress=update)
+    guard.save(figures)
+    for line in guard.differences(before, figures):
+        click.echo(line)
+    click.echo(f"{len(figures)} {what} are in {guard.BASELINE}")
