@@ -26,6 +26,8 @@ _ATOMICS = {  # opcodes for int and for uint
     "atomic_xor": (Opcode.AXOR, Opcode.AXOR), "atomic_xchg": (Opcode.AXCHG, Opcode.AXCHG),
     "atomic_cmpxchg": (Opcode.ACMPXCHG, Opcode.ACMPXCHG),
 }
+_FENCES = ("mem_fence", "read_mem_fence", "write_mem_fence")
+"""Nothing to do: a work-item's accesses take effect in program order (docs/memory-order.md)."""
 _MINMAX = {"llvm.smin.": (True, False), "llvm.smax.": (True, True), "llvm.umin.": (False, False),
            "llvm.umax.": (False, True)}
 
@@ -68,6 +70,8 @@ class CallSelector:
         builtin = intrinsic[1].replace(".", "_") if intrinsic else name[2][:int(name[1])] if name else callee
         if name is not None and builtin in _ATOMICS:
             return self.atomic(call, builtin, is_signed=callee.endswith("i"))
+        if builtin in _FENCES:
+            return None
         handler: Callable[[Instruction], int] | None = getattr(self, f"call_{builtin}", None)
         if handler is None:
             raise unsupported_call(self.function, call, builtin)

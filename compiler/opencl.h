@@ -79,6 +79,20 @@ FGPU_VECTORS(long) FGPU_VECTORS(ulong) FGPU_VECTORS(float)
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
 
+/* What is refused later, where it is used, by name. */
+#if __OPENCL_C_VERSION__ >= 120
+int printf(__constant const char *format, ...);
+#endif
+#define CLK_NORMALIZED_COORDS_FALSE 0
+#define CLK_NORMALIZED_COORDS_TRUE 1
+#define CLK_ADDRESS_NONE 0
+#define CLK_ADDRESS_CLAMP_TO_EDGE 2
+#define CLK_ADDRESS_CLAMP 4
+#define CLK_ADDRESS_REPEAT 6
+#define CLK_ADDRESS_MIRRORED_REPEAT 8
+#define CLK_FILTER_NEAREST 0x10
+#define CLK_FILTER_LINEAR 0x20
+
 /* The names of OpenCL 1.0 and its extensions. */
 #define atom_add atomic_add
 #define atom_sub atomic_sub

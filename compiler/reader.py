@@ -29,9 +29,10 @@ _ZEROS = {ValueKind.undef_value, ValueKind.poison_value, ValueKind.constant_poin
 _GLOBALS = {ValueKind.function, ValueKind.global_variable, ValueKind.global_alias}
 _PREDICATES = {"eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle", "oeq", "ogt", "oge", "olt", "ole",
                "one", "ord", "ueq", "une", "uno", "false", "true"}
-_GEP_TYPE = re.compile(r"getelementptr (?:(?:inbounds|nuw|nusw|inrange\(.*?\)) )*(.*)")
+_GEP_TYPE = re.compile(r"= getelementptr (?:(?:inbounds|nuw|nusw|inrange\(.*?\)) )*(.*)")
 _BY_VALUE = re.compile(r"byval\(")
 _PLACE = re.compile(r"getelementptr [a-z ]*\(i8, ptr addrspace\(2\) @([\w.$]+), i32 (-?\d+)\)$")
+_NULL = re.compile(r"addrspacecast \(ptr(?: addrspace\(\d\))? null to ptr(?: addrspace\(\d\))?\)$")
 _ALLOCA_TYPE = re.compile(r"alloca (?:inalloca )?(.*)")
 _COPIED_BY_CLANG = "__clang_ocl_kern_imp_"
 
@@ -126,6 +127,8 @@ class _Reader:
             return lanes(str(value), value.type, self.types.of(value.type))
         if match := _PLACE.search(str(value)):
             return Global(match[1], int(match[2]))
+        if _NULL.search(str(value)):
+            return Constant(0)
         return Constant(None, str(value))
 
     def read_br(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:

@@ -24,6 +24,7 @@ _KNOWN_CALLS = {
     "asm": "inline assembly is not supported",
     "%": "a call through a function pointer is not supported",
 }
+_OPAQUE = {"spirv.Image": "images", "spirv.Sampler": "samplers", "spirv.Event": "events"}
 _KNOWN_INSTRUCTIONS = (
     (re.compile(r"f(add|sub|mul|div|rem|neg|cmp|ptrunc|pext)|[us]itofp|fpto[us]i"), "floating point"),
     (re.compile(r"atomic.*|cmpxchg|fence"), "atomic operations"),
@@ -43,8 +44,9 @@ def _describe(type: Type) -> str:
             return "vector types"
         case "struct" | "array":
             return "a struct or array by value"
-    if type.text.startswith("spirv.Image"):
-        return "an image"
+    for name, what in _OPAQUE.items():
+        if type.text.startswith(name):
+            return what
     return f"type {type.text or type.kind}"
 
 
@@ -112,8 +114,6 @@ def unsupported_call(function: Function, call: Instruction, name: str) -> Compil
         return function.error(_KNOWN_CALLS[name], call)
     if "image" in name:
         return function.error(f"images are not supported ({name})", call)
-    if name.endswith("mem_fence"):
-        return function.error(f"memory fences are not supported ({name})", call)
     if call.detail.startswith("llvm."):
         return function.error(f"{call.detail} is not supported", call)
     return function.error(f"function {name!r} has no definition in this program", call)
