@@ -106,6 +106,10 @@ class CallSelector:
             return bytes([source.value & 0xFF]) * size
         raise self.function.error("private memory can only be filled with constants of a known length", call)
 
+    def call_fgpu_opaque(self, call: Instruction) -> int:
+        """What it is given; clang did not know that."""
+        return self.value(call.operands[0], call.type)
+
     def minmax(self, call: Instruction, is_signed: bool, is_max: bool) -> int:
         b, bits = self.builder, call.type.bits
         extend = b.sign_extended if is_signed else b.zero_extended

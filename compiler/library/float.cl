@@ -1,13 +1,14 @@
 /* IEEE 754 binary32 in integer instructions: round to nearest even, subnormals in full, one NaN.
 
    Written for wavefronts: every work-item takes the same way through the code, and what differs is selected.
-   The exceptions are subnormal operands and results of the longer functions, which few programs meet: a branch that
+   What few programs meet is left to functions of their own, called by the work-items that need them: a branch that
    no work-item takes costs one instruction.
 
    Numbers come as words. Shifted left by one, a word has no sign any more, and magnitudes compare as unsigned
-   numbers. Significands on their way have their leading one at bit 30 and stand for 24 bits and seven more, the
-   lowest of which is sticky: set if anything below is. `lift` is the exponent field less one, as adding the
-   significand with its leading one brings that back. */
+   numbers; shifted right by 23, it is sign and exponent. A result is put together by adding its significand, with the
+   leading one, to sign and exponent less one, so a carry goes where it belongs. Significands that are to be rounded
+   have their leading one at bit 30 and stand for 24 bits and seven more, the lowest of which is sticky: set if
+   anything below is. `lift` is the exponent field less one. */
 
 #define INLINE static inline __attribute__((always_inline))
 #define SIGN 0x80000000u
@@ -15,21 +16,22 @@
 #define CANONICAL_NAN 0x7fc00000u
 #define INFINITE_2 0xff000000u      /* without a sign, shifted left */
 
+/* What it is given, but clang does not know, so that it makes no other constants of it. */
+__attribute__((const)) uint fgpu_opaque(uint x);
+#define opaque fgpu_opaque
+
 /* The number of places by which a number of at most 31 bits must move left to have a one at bit 30; 31 for zero. */
 INLINE uint places_to_go(uint x)
 {
-    uint step = (x < 1u << 15) << 4, places = step;
+    uint step = opaque(x >> 15 ? 0 : 1 << 4), places = step;
     x <<= step;
-    step = (x < 1u << 23) << 3;
-    x <<= step;
-    places += step;
-    step = (x < 1u << 27) << 2;
+    step = opaque(x >> 23 ? 0 : 1 << 3);
     x <<= step;
     places += step;
-    step = (x < 1u << 29) << 1;
+    step = opaque(x >> 27 ? 0 : 1 << 2);
     x <<= step;
     places += step;
-    return places + (x < 1u << 30);
+    return places + (0x55af >> (x >> 27 << 1) & 3);
 }
 
 INLINE uint moved_right(uint x, uint places)
@@ -40,6 +42,9 @@ INLINE uint moved_right(uint x, uint places)
 }
 
 #define SELDOM(condition) __builtin_expect(condition, 0)
+
+/* For numbers of any kind; what calls it is for those in the middle of the range. */
+#define RARE __attribute__((noinline))
 
 /* The magnitude of a number, rounded. What overflows in rounding has the right exponent by itself. */
 INLINE uint rounded(uint significand, int lift)
@@ -71,49 +76,71 @@ INLINE uint any_significand_of(uint x)
 /* Whether a number with that exponent field is something else than normal. */
 INLINE int is_special(int exponent) { return (uint)exponent - 1 >= 254; }
 
-uint fgpu_float_add(uint a, uint b)
+/* Sum of a larger and a smaller number. */
+
+RARE uint fgpu_float_add_any(uint a, uint b)
 {
-    uint a2 = a << 1, b2 = b << 1;
-    uint large = max(a2, b2), small = min(a2, b2);
-    uint like = a2 < b2 ? b : a;
+    uint large = a << 1, small = b << 1;
+    if (large >= INFINITE_2)
+        return large + ((a ^ b) == SIGN) > INFINITE_2 ? CANONICAL_NAN : a;
+    if (small == 0)
+        return large == 0 ? a & b : a;
+    /* Subnormal numbers have the exponent of the smallest normal ones, but no leading one. */
     int exponent = (int)(large >> 24), other = (int)(small >> 24);
-    /* The lowest bit of the exponent gives way to the leading one. */
-    uint x = (large << 7 | SIGN) >> 2, y = (small << 7 | SIGN) >> 2;
-    if (SELDOM(is_special(exponent) | is_special(other))) {
-        if (large >= INFINITE_2)
-            return large + ((a ^ b) == SIGN) > INFINITE_2 ? CANONICAL_NAN : like;
-        if (small == 0)
-            return large == 0 ? a & b : like;
-        /* Subnormal numbers have the exponent of the smallest normal ones, but no leading one. */
-        x ^= (uint)(exponent == 0) << 29;
-        y ^= 1u << 29;
-        exponent = max(exponent, 1);
-        other = 1;
-    }
+    uint x = (large & 0xffffff) << 5 | (uint)(exponent != 0) << 29;
+    uint y = (small & 0xffffff) << 5 | (uint)(other != 0) << 29;
+    exponent = max(exponent, 1);
+    other = max(other, 1);
     uint part = moved_right(y, (uint)(exponent - other));
     uint opposite = (uint)((int)(a ^ b) >> 31);
     uint sum = x + ((part ^ opposite) - opposite);
     uint places = min(places_to_go(sum), (uint)exponent);
-    uint result = rounded(sum << places, exponent - (int)places) | (like & SIGN);
+    uint result = rounded(sum << places, exponent - (int)places) | (a & SIGN);
     return sum == 0 ? 0 : result;
 }
 
-uint fgpu_float_mul(uint a, uint b)
+/* The sum of two numbers that nearly cancel, which is exact. */
+INLINE uint cancelled(uint sum, uint top)
+{
+    uint places = places_to_go(sum);
+    uint result = ((top - places) << 23) + (sum << places >> 7);
+    return sum == 0 ? 0 : result;
+}
+
+uint fgpu_float_add(uint a, uint b)
+{
+    uint differ = a ^ b;
+    uint large = a << 1 < b << 1 ? b : a, small = large ^ differ;
+    /* Sign and exponent. From 2^-97 on what is added may be zero or subnormal: it is too small to matter. */
+    uint top = large >> 23, next = top + 2;
+    if (SELDOM((next & 0xe0) == 0))
+        return fgpu_float_add_any(large, small);
+    uint places = next - (small >> 23);
+    uint one = opaque(SIGN), y = small << 8 | one;
+    uint part = y >> (places & 31);
+    part |= part << (places & 31) < y;
+    part = places & 0xe0 ? 0 : part;
+    uint sum = ((large << 8 | one) >> 2) + part * (uint)((int)differ >> 31 | 1);
+    /* Up to seven places to the left; what nearly cancels takes more, and is exact. */
+    uint far = opaque(sum >> 27 ? 0 : 1 << 2);
+    sum <<= far;
+    uint upper = sum >> 27;
+    if (SELDOM(upper == 0))
+        return cancelled(sum, top - far);
+    uint near = 0x55af >> (upper << 1) & 3;
+    sum <<= near;
+    return ((top - far - near) << 23) + ((sum + 63 + (sum >> 7 & 1)) >> 7);
+}
+
+RARE uint fgpu_float_mul_any(uint a, uint b)
 {
     uint sign = (a ^ b) & SIGN;
-    int ae = exponent_of(a), be = exponent_of(b);
-    uint am = significand_of(a), bm = significand_of(b);
-    if (SELDOM(is_special(ae) | is_special(be))) {
-        uint large = max(a << 1, b << 1), small = min(a << 1, b << 1);
-        if (large >= INFINITE_2)
-            return large + (small == 0) > INFINITE_2 ? CANONICAL_NAN : sign | INFINITE;
-        if (small == 0)
-            return sign;
-        ae = any_exponent_of(a);
-        am = any_significand_of(a);
-        be = any_exponent_of(b);
-        bm = any_significand_of(b);
-    }
+    uint large = max(a << 1, b << 1), small = min(a << 1, b << 1);
+    if (large >= INFINITE_2)
+        return large + (small == 0) > INFINITE_2 ? CANONICAL_NAN : sign | INFINITE;
+    if (small == 0)
+        return sign;
+    uint am = any_significand_of(a), bm = any_significand_of(b);
     /* 28 bits by 28, in halves of 14; the upper 28 bits of the product, and whether there is anything below. */
     uint al = am >> 4 & 0x3fff, ah = am >> 18, bl = bm >> 4 & 0x3fff, bh = bm >> 18;
     uint low = al * bl;
@@ -121,33 +148,47 @@ uint fgpu_float_mul(uint a, uint b)
     uint high = ah * bh + (middle >> 14);
     uint carry = high >> 27;
     uint product = high << (carry ^ 1) << 3 | (((middle | low) & 0x3fff) != 0);
-    return rounded(product, ae + be - 128 + (int)carry) | sign;
+    return rounded(product, any_exponent_of(a) + any_exponent_of(b) - 128 + (int)carry) | sign;
 }
 
-/* Division in two digits by the reciprocal of the upper 16 bits of the divisor: 1/d - r is at most 1e-4 of it. The
-   quotients are never too large, the first by less than 6 units, the second by 2, which the remainder tells. */
-INLINE uint reciprocal_step(uint r, uint d) { return r * (-(d * r) >> 16) >> 15; }
-
-uint fgpu_float_div(uint a, uint b)
+uint fgpu_float_mul(uint a, uint b)
 {
-    uint sign = (a ^ b) & SIGN;
-    int ae = exponent_of(a), be = exponent_of(b);
-    uint am = significand_of(a), bm = significand_of(b);
-    if (SELDOM(is_special(ae) | is_special(be))) {
-        uint a2 = a << 1, b2 = b << 1;
-        uint to_zero = (a2 == 0) | (b2 >= INFINITE_2), to_infinity = (b2 == 0) | (a2 >= INFINITE_2);
-        if (to_zero | to_infinity)
-            return (to_zero & to_infinity) | (max(a2, b2) > INFINITE_2) ? CANONICAL_NAN
-                   : sign | (to_zero ? 0 : INFINITE);
-        ae = any_exponent_of(a);
-        am = any_significand_of(a);
-        be = any_exponent_of(b);
-        bm = any_significand_of(b);
-    }
-    uint n = am >> 8, d = bm >> 8;
-    uint upper = (bm >> 16) + 1;
-    uint r = 92450 - upper + (upper >> 4);
-    r = reciprocal_step(reciprocal_step(r, upper), upper);
+    /* Exponents from 64 to 191, not both at the end: so is the product's in range. */
+    uint at = (a >> 23) + 64, bt = (b >> 23) - 192;
+    if (SELDOM(((at & bt) & 255) - 128 >= 126))
+        return fgpu_float_mul_any(a, b);
+    /* 24 bits by 24 in parts of 10 and 14: the upper 28 bits of the product. */
+    uint al = a & 0x3ff, ah = (a >> 10 | 0x2000) & 0x3fff, bl = b & 0x3ff, bh = (b >> 10 | 0x2000) & 0x3fff;
+    uint middle = (al * bl >> 10) + ah * bl + al * bh;
+    uint high = (middle >> 10) + ah * bh;
+    uint carry = high >> 27;
+    high >>= carry;
+    /* What is half way between two numbers is rounded up from an odd one, and if there is more below. */
+    uint up = ((high & 8) + (a << 10) * b) != 0;
+    return ((at + bt + carry) << 23) + ((high + 3 + up) >> 3);
+}
+
+/* Division in two digits by the reciprocal of the upper 16 bits of the divisor (found by Newton's iteration from a
+   line): 1/d - r is at most 1.2e-4 of it. The quotients are never too large, the first by less than 6 units, the
+   second by less than one and a half, which the remainder tells. A quotient is never half way between two numbers,
+   unless it is subnormal. */
+INLINE uint reciprocal_step(uint r, uint minus_d) { return r * (minus_d * r >> 16) >> 15; }
+
+INLINE uint reciprocal_of(uint significand)
+{
+    uint upper = ~(significand >> 16), r = 96000 + upper;
+    return reciprocal_step(reciprocal_step(r, upper), upper);
+}
+
+RARE uint fgpu_float_div_any(uint a, uint b)
+{
+    uint sign = (a ^ b) & SIGN, a2 = a << 1, b2 = b << 1;
+    uint to_zero = (a2 == 0) | (b2 >= INFINITE_2), to_infinity = (b2 == 0) | (a2 >= INFINITE_2);
+    if (to_zero | to_infinity)
+        return (to_zero & to_infinity) | (max(a2, b2) > INFINITE_2) ? CANONICAL_NAN
+               : sign | (to_zero ? 0 : INFINITE);
+    uint am = any_significand_of(a), bm = any_significand_of(b);
+    uint n = am >> 8, d = bm >> 8, r = reciprocal_of(bm);
     uint less = n < d;
     n <<= less;
     uint quotient = (n >> 9) * r >> 16;
@@ -161,20 +202,36 @@ uint fgpu_float_div(uint a, uint b)
         rest = fits ? rest : rest - d;
     }
     quotient = quotient << 5 | (rest != 0);
-    int lift = ae - be + 126 - (int)less;
-    return rounded(quotient, lift) | sign;
+    return rounded(quotient, any_exponent_of(a) - any_exponent_of(b) + 126 - (int)less) | sign;
+}
+
+uint fgpu_float_div(uint a, uint b)
+{
+    /* As for a product with the reciprocal. */
+    uint at = (a >> 23) + 64, bt = (b >> 23 ^ 511) - 450;
+    if (SELDOM(((at & bt) & 255) - 128 >= 126))
+        return fgpu_float_div_any(a, b);
+    uint one = opaque(SIGN), am = a << 8 | one, bm = b << 8 | one;
+    uint more = am > bm;
+    uint n = am >> (opaque(more) + 7), d = bm >> 8, minus_d = -d, r = reciprocal_of(bm);
+    uint quotient = (n >> 9) * r >> 16;
+    uint rest = (n << 14) + quotient * minus_d;
+    uint digit = (rest >> 10) * r >> 20;
+    rest = (rest << 9) + digit * minus_d;
+    quotient = (quotient << 9) + digit + (rest << 1 > d);
+    return ((at + bt + more) << 23) + quotient;
 }
 
 /* The root of v, 32 bits with two before the point, in two digits by the reciprocal root of its upper 16 bits (found
-   by Newton's iteration from a line that fits all). The second digit is wrong by one at most, which the remainder
-   tells. */
+   by Newton's iteration from a line that fits all). It is too large by less than half a unit or too small by less
+   than one and a half, which the remainder tells. A root is never half way between two numbers. */
 INLINE uint reciprocal_root_step(uint y, uint v) { return y * ((0xc0000000u - v * (y * y >> 16)) >> 16) >> 15; }
 
 uint fgpu_float_sqrt(uint a)
 {
-    int exponent = exponent_of(a);
+    int exponent = (int)(a >> 23);
     uint significand = significand_of(a);
-    if (SELDOM(a - 0x00800000u >= 0x7f000000u)) {
+    if (SELDOM(is_special(exponent))) {
         /* Neither positive nor normal. */
         if ((a << 1 == 0) | (a >= INFINITE))
             return (a << 1 == 0) | (a == INFINITE) ? a : CANONICAL_NAN;
@@ -182,21 +239,14 @@ uint fgpu_float_sqrt(uint a)
         significand = any_significand_of(a);
     }
     uint v = significand >> (exponent & 1), upper = v >> 16;
-    uint y = 68000 - (upper * 40000 >> 16);
+    uint y = 68000 - (upper * 20000 >> 15);
     y = reciprocal_root_step(reciprocal_root_step(reciprocal_root_step(y, upper), upper), upper);
     uint root = upper * y >> 15;
     int rest = (int)(v - root * root);
-    int digit = (rest >> 4) * (int)y >> 18;
-    rest = (int)((uint)rest << 20) - (int)(root << 11) * digit - digit * digit;
-    root = (root << 10) + (uint)digit;
-    int negative = rest >> 31;
-    root += (uint)negative;
-    rest += (int)(2 * root + 1) & negative;
-    int next = (int)(2 * root + 1);
-    root += rest >= next;
-    root = root << 5 | ((rest != 0) & (rest != next));
-    uint lift = ((uint)(exponent + 127) >> 1) - 1;
-    return (lift << 23) + ((root + 63 + (root >> 7 & 1)) >> 7);
+    root = (root << 8) + (uint)((rest >> 4) * (int)y >> 20);
+    rest = (int)((v << 16) - root * root);
+    root += rest > (int)root;
+    return (opaque((uint)(exponent + 125) >> 1) << 23) + root;
 }
 
 /* The sum of a product that is not rounded and a number, in 64 bits, high and low word; what is below is sticky. The
@@ -298,7 +348,8 @@ uint fgpu_float_from_uint(uint x)
     uint top = x >> 31;
     uint significand = x >> top | (x & top);
     uint places = places_to_go(significand);
-    uint magnitude = rounded(significand << places, (int)(156 + top - places));
+    significand <<= places;
+    uint magnitude = ((156 + top - places) << 23) + ((significand + 63 + (significand >> 7 & 1)) >> 7);
     return x == 0 ? 0 : magnitude;
 }
 
