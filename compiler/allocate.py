@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from fgpu.errors import CompileError
 from fgpu.isa import REGISTER_COUNT, STACK_POINTER
 
+from .frame import frame_register
 from .liveness import live_out
 from .mir import MachineFunction, Op, Pseudo
 from .spill import spill
@@ -141,15 +142,19 @@ def _colour(graph: _Graph, temporaries: set[int]) -> tuple[dict[int, int], list[
     return colours, failed
 
 
-def allocate(function: MachineFunction) -> int:
-    """Replace virtual by physical registers; returns the words of scratchpad that the function needs."""
+def allocate(function: MachineFunction, room: int | None = None, frame_words: int = 0) -> int:
+    """Replace virtual by physical registers; returns the words of scratchpad that the function needs.
+
+    What needs more than ``room`` words lies in the function's frame, from word ``frame_words`` of it on.
+    """
     temporaries: set[int] = set()
     words = function.private_words
     for _ in range(_ROUNDS):
         graph = _Graph(function)
         _coalesce(function, graph)
         graph = _Graph(function)
-        colours, failed = _colour(graph, temporaries)
+        frame = frame_register(function) if room is not None else None
+        colours, failed = _colour(graph, temporaries if frame is None else temporaries | {frame})
         if not failed:
             for block in function.blocks.values():
                 for op in block.reading():
@@ -157,6 +162,6 @@ def allocate(function: MachineFunction) -> int:
                     if op.dst is not None:
                         op.dst = colours[op.dst]
             return words
-        words, new = spill(function, failed, graph.edges, words)
+        words, new = spill(function, failed, graph.edges, words, room, frame_words)
         temporaries |= new
     raise CompileError(f"kernel {function.name!r} needs too many registers at once")

@@ -55,6 +55,12 @@ class Builder:
 
     # -- any operation -------------------------------------------------------------------------------
 
+    def frame(self, address: int) -> int:
+        """The register that has the frame's address for the whole function."""
+        dst = self.function.new_register()
+        self.block.ops.append(Op(Pseudo.FRAME, dst, address))
+        return dst
+
     def emit(self, opcode: Opcode, rs: int = ZERO, rt: int = ZERO, rd: int = ZERO, imm: int = 0) -> int:
         """Append an operation with a new destination, which is returned."""
         dst = self.function.new_register()

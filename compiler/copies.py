@@ -4,19 +4,61 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .ir import Constant, Function, Global, Instruction, Local, Type, Value, integer
+from .inline import inline_call
+from .ir import VOID, Block, Constant, Function, Global, Instruction, Local, Location, Type, Value, integer
 
 __all__ = ["expand_copies"]
 
 _WORD = integer(32)
 _BYTE = integer(8)
+_UNROLLED_UP_TO = 128
+"""Bytes of the longest copy that is not a loop."""
 _serial = itertools.count()
 
 
 def expand_copies(function: Function) -> None:
     """Rewrite memcpy and memset of known length, but for what fills private memory with constants."""
+    for block in list(function.blocks.values()):
+        for call in [i for i in block.instructions if _is_long(i)]:
+            block = inline_call(function, block, call, _loop(call))
     for block in function.blocks.values():
         block.instructions = [new for old in block.instructions for new in _expanded(function, old)]
+
+
+def _is_long(i: Instruction) -> bool:
+    """Whether a loop does it in fewer instructions; what may overlap has to be read before anything is written."""
+    length = i.operands[2] if i.op == "call" and i.detail.startswith(("llvm.memcpy.", "llvm.memset.")) else None
+    return isinstance(length, Constant) and length.value is not None and length.value > _UNROLLED_UP_TO \
+        and i.types[0].space != 0
+
+
+def _loop(call: Instruction) -> Function:
+    """A function that does what ``call`` does, a piece a turn."""
+    length = call.operands[2]
+    assert isinstance(length, Constant)
+    assert length.value is not None
+    size = next(size for size in (4, 2, 1) if size <= call.align and length.value % size == 0)
+    place, following, more = Local("place"), Local("following"), Local("more")
+    step = [
+        Instruction("phi", _WORD, place.name, [Constant(0), following], [_WORD, _WORD], ["entry", "loop"]),
+        Instruction("getelementptr", call.types[0], "to.place", [Local("to"), place], [call.types[0], _WORD],
+                    source=_BYTE),
+        Instruction("getelementptr", call.types[1], "from.place", [Local("from"), place], [call.types[1], _WORD],
+                    source=_BYTE),
+        replace(call, operands=[Local("to.place"), Local("from.place"), Constant(size), Constant(0)],
+                types=list(call.types)),
+        Instruction("add", _WORD, following.name, [place, Constant(size)], [_WORD, _WORD]),
+        Instruction("icmp", integer(1), more.name, [following, length], [_WORD, _WORD], detail="ne"),
+        Instruction("condbr", operands=[more], types=[integer(1)], blocks=["loop", "end"]),
+    ]
+    if call.detail.startswith("llvm.memset."):
+        del step[2]
+        step[2].operands[1] = Local("from")
+    blocks = [Block("entry", [Instruction("br", blocks=["loop"])]), Block("loop", step),
+              Block("end", [Instruction("ret")])]
+    names = ("to", "from", "length", "volatile")
+    return Function("copy", VOID, list(zip(names, call.types, strict=True)), {block.name: block for block in blocks},
+                    False, {}, call.location or Location("", 0))
 
 
 def _expanded(function: Function, i: Instruction) -> Iterator[Instruction]:

@@ -87,9 +87,10 @@ def _layout(function: MachineFunction) -> list[MachineBlock]:
 def _body(block: MachineBlock, ops: list[Op]) -> None:
     """Append copies of the operations of ``block``, pseudo operations as instructions."""
     for op in block.ops:
-        if op.opcode is Pseudo.RESULT or (op.opcode is Pseudo.MOVE and op.dst == op.rs):
+        is_move = op.opcode in (Pseudo.MOVE, Pseudo.FRAME)
+        if op.opcode is Pseudo.RESULT or (is_move and op.dst == op.rs):
             continue
-        if op.opcode is Pseudo.MOVE:
+        if is_move:
             ops.append(Op(Opcode.OR, op.dst, op.rs, ZERO))
         elif op.opcode is Pseudo.CONST:
             ops += _constant(op)

@@ -27,8 +27,11 @@ class Parameter:
 
     ``type`` is the OpenCL spelling of the value (a vector is a scalar here), or of what the pointer points to, and
     ``size`` its bytes. A value takes as many parameter words as it needs. ``implicit`` parameters come last: the
-    source does not have them, and the host gives the address of the image's data (``constants``) or the number of
-    dimensions (``work_dim``).
+    source does not have them, and the host gives the address of the image's data (``constants``), the number of
+    dimensions (``work_dim``), or the address of the work-items' private memory (``private``): of the
+    ``private_bytes`` for the work-item of global id 0, from where the others follow, x first.
+
+    If all parameters together have more than 16 words, the kernel gets 15 of them, and the address of the rest.
     """
 
     name: str
@@ -43,7 +46,8 @@ class Kernel:
 
     ``entry`` is the word index of its first instruction, ``instructions`` its static length in words and
     ``scratchpad_words`` what a work-item needs of the scratchpad. ``parameters`` is None where nobody
-    knows them (an image of raw words); ``work_group_size`` is what ``reqd_work_group_size`` demands.
+    knows them (an image of raw words); ``work_group_size`` is what ``reqd_work_group_size`` demands, and
+    ``private_bytes`` the global memory that each work-item of a launch needs for itself.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Kernel:
     scratchpad_words: int = 0
     instructions: int = 0
     work_group_size: tuple[int, int, int] | None = None
+    private_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -208,7 +213,7 @@ def _from_json(data: Any) -> Image:
 
 def _kernel_from_json(data: dict[str, Any]) -> Kernel:
     kernel = Kernel(**data)
-    numbers = (kernel.entry, kernel.scratchpad_words, kernel.instructions)
+    numbers = (kernel.entry, kernel.scratchpad_words, kernel.instructions, kernel.private_bytes)
     if not isinstance(kernel.name, str) or not all(type(n) is int and n >= 0 for n in numbers):
         raise ValueError(f"kernel {kernel.name!r} has an attribute that is not a number")
     parameters, size = kernel.parameters, kernel.work_group_size

@@ -186,6 +186,8 @@ class Function:
     is_kernel: bool
     metadata: dict[str, str]
     location: Location
+    frame: int | None = None
+    """Bytes of a work-item's private memory where that is global; see :mod:`compiler.frame`."""
 
     def instructions(self) -> Iterator[Instruction]:
         for block in self.blocks.values():

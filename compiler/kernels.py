@@ -53,7 +53,7 @@ def _kernel(program: Program, function: Function, module: Module) -> Kernel:
     compiled = _add_kernel(program, function, module)
     parameters += tuple(Parameter(name, "implicit", "uint", _WORD_BYTES) for name in compiled.hidden)
     return Kernel(function.name, compiled.entry, parameters, compiled.scratchpad,
-                  len(program.words) - compiled.entry, _work_group_size(function, module))
+                  len(program.words) - compiled.entry, _work_group_size(function, module), compiled.frame)
 
 
 def _add_kernel(program: Program, function: Function, module: Module) -> Compiled:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from fgpu.address_map import PARAMETERS_MAX
 from fgpu.config import Config
 from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
 from fgpu.isa import Opcode
@@ -10,6 +11,7 @@ from .builder import Builder
 from .calls import CallSelector
 from .cfg import Flow
 from .conditions import Condition, ConditionSelector
+from .frame import PARAMETER, frame_address
 from .ir import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value
 from .memory import MemorySelector
 from .mir import ZERO, Callee, MachineBlock, MachineFunction, Phi
@@ -55,9 +57,7 @@ class _Lowering:
         for name in self.flow.order:
             self.machine.blocks[name] = MachineBlock(name)
         entry = self.builder.block = self.machine.blocks[self.flow.entry]
-        for number, (name, _) in enumerate(self.function.parameters):
-            self.values[name] = self.builder.emit(Opcode.LP, imm=number) if self.function.is_kernel \
-                else self.builder.argument(number)
+        self.parameters()
         for name in self.flow.order:
             for phi in self.function.blocks[name].phis:
                 self.values[phi.name] = self.builder.note(self.machine.new_register(),
@@ -71,6 +71,24 @@ class _Lowering:
         for name in self.flow.order:
             self.phis(self.function.blocks[name])
         return self.machine
+
+    def parameters(self) -> None:
+        """The function's parameters in registers, first of all the address of its frame."""
+        function, b, named = self.function, self.builder, [name for name, _ in self.function.parameters]
+        if not function.is_kernel:
+            self.values |= {name: b.argument(number) for number, name in enumerate(named)}
+            return
+        here = PARAMETERS_MAX if len(named) <= PARAMETERS_MAX else PARAMETERS_MAX - 1
+        rest = b.emit(Opcode.LP, imm=here) if len(named) > here else ZERO
+
+        def parameter(number: int) -> int:
+            return b.emit(Opcode.LP, imm=number) if number < here \
+                else b.emit(Opcode.LW, rs=b.const(number - here), rt=rest)
+
+        frames = named.index(PARAMETER) if function.frame is not None else None
+        if function.frame is not None and frames is not None:
+            self.values[PARAMETER] = frame_address(b, function.frame, parameter(frames))
+        self.values |= {name: parameter(number) for number, name in enumerate(named) if number != frames}
 
     def depth_of(self, name: str) -> int:
         """Loops around the definition of ``name``; around the instruction at hand for the empty name."""

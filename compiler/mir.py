@@ -25,6 +25,7 @@ class Pseudo(enum.Enum):
     """Operations that become zero, one or two instructions at the end."""
 
     MOVE = "move"   # dst = rs
+    FRAME = "frame"     # dst = rs, the address of the work-item's frame in global memory
     CONST = "const"  # dst = imm, any 32 bits
     CALL = "call"   # dst = callee (its number also in imm) of arguments
     SECOND = "second"   # dst = the second result of the call whose first is rs
@@ -83,6 +84,8 @@ class Op:
     @property
     def is_pure(self) -> bool:
         """Whether the result depends on the operands only, so that it may be moved, shared or dropped."""
+        if self.opcode is Pseudo.FRAME:
+            return False
         if isinstance(self.opcode, Pseudo):
             return self.dst is not None and (self.callee is None or self.callee.is_pure)
         return self.dst is not None and by_opcode[self.opcode].unit not in (Unit.MEMORY, Unit.ATOMIC, Unit.SCRATCHPAD)

@@ -1,5 +1,6 @@
 """The words of a program: kernels, and the routines and functions that they call."""
 
+import pickle
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -15,13 +16,14 @@ from .emit import emit
 from .expand import expand, expand_switches
 from .float_classes import expand_float_classes
 from .floats import expand_floats, floats_as_words
+from .frame import make_frame, private_is_global
 from .high_products import high_products
 from .ir import Function, Instruction, Module
 from .loops import compare_counters_for_equality
 from .lower import lower
 from .mir import ARGUMENTS, Callee, MachineFunction
 from .optimize import optimize
-from .refusals import check_callee, check_parameters
+from .refusals import check_callee
 from .routines import PREFIX, is_called, routine
 from .scalarize import scalarize
 from .schedule import shorten_lives
@@ -32,6 +34,9 @@ from .wide import split_wide_integers
 __all__ = ["Compiled", "Program"]
 
 _MANY = 2
+_WORD_BYTES = 4
+_FRAME_STEP = 4
+"""Words by which frames grow: they stay aligned to 16 bytes."""
 _EMPTY = Module({}, {}, {})
 _DIVERGENCE = 6
 """Entries of the link stack that branches of a wavefront may need (see Config.link_stack_depth)."""
@@ -40,12 +45,13 @@ _DIVERGENCE = 6
 @dataclass(frozen=True)
 class Compiled:
     """A function in the program: its first word, the scratchpad words from 0 on that it needs, the registers that it
-    writes, and the parameters that it has beyond those of its source, by name."""
+    writes, the parameters that it has beyond those of its source, by name, and the bytes of its frame."""
 
     entry: int
     scratchpad: int
     clobbers: frozenset[int]
     hidden: tuple[str, ...]
+    frame: int = 0
 
 
 class Program:
@@ -65,19 +71,26 @@ class Program:
         self.data.start_source()
 
     def add(self, function: Function, module: Module) -> Compiled:
-        """Compile ``function``."""
-        return self._add(function, module)
+        """Compile the kernel ``function``, with a frame in global memory if its scratchpad is too small."""
+        before, again = deepcopy((len(self.words), self.data, self._entries, self._callees)), pickle.dumps(function)
+        compiled = self._add(function, module)
+        if compiled.scratchpad <= self.config.scratchpad_words:
+            return compiled
+        length, self.data, self._entries, self._callees = before
+        del self.words[length:]
+        return self._add(pickle.loads(again), module, has_frame=True)
 
-    def _add(self, function: Function, module: Module) -> Compiled:
+    def _add(self, function: Function, module: Module, has_frame: bool = False) -> Compiled:
         self._under_way.append(function.name)
-        inline_by_signature(function, module, len(ARGUMENTS), self._under_way)
+        inline_by_signature(function, module, len(ARGUMENTS), self._under_way, has_frame)
+        if has_frame:
+            private_is_global(function)
         expand_copies(function)
         floats_as_words(function)
         split_structs(function)
+        hidden: list[str | None] = [make_frame(function)] if has_frame else []
         scalarize(function)
-        hidden = [localize_tables(function, module.variables, self.data), ask_for_dimensions(function)]
-        if function.is_kernel:
-            check_parameters(function)
+        hidden += [localize_tables(function, module.variables, self.data), ask_for_dimensions(function)]
         compare_counters_for_equality(function)
         high_products(function)
         expand_switches(function)
@@ -87,8 +100,9 @@ class Program:
         expand(function)
         callees = self._linked(function, module)
         self._check_depth(function, callees)
-        machine, scratchpad = self._allocated(function, module, callees, shorten=False)
-        if scratchpad > machine.private_words:
+        machine, scratchpad = self._allocated(function, module, callees, shorten=False) if not has_frame \
+            else self._allocated_in_frame(function, module, callees)
+        if scratchpad > machine.private_words and not has_frame:
             other, words = self._allocated(function, module, callees, shorten=True)
             if words < scratchpad:
                 machine, scratchpad = other, words
@@ -97,7 +111,8 @@ class Program:
         written = {register for block in machine.blocks.values() for op in block.ops
                    for register in (op.dst, *op.clobbers) if register is not None}
         self._under_way.pop()
-        return Compiled(entry, scratchpad, frozenset(written), tuple(name for name in hidden if name is not None))
+        return Compiled(entry, scratchpad, frozenset(written), tuple(name for name in hidden if name is not None),
+                        function.frame or 0)
 
     def _allocated(self, function: Function, module: Module, callees: Mapping[str, Callee],
                    shorten: bool) -> tuple[MachineFunction, int]:
@@ -108,6 +123,23 @@ class Program:
             shorten_lives(machine)
         destruct(machine)
         return machine, allocate(machine)
+
+    def _allocated_in_frame(self, function: Function, module: Module,
+                            callees: Mapping[str, Callee]) -> tuple[MachineFunction, int]:
+        """The same where registers may be kept in the frame, which grows until there is room for them."""
+        assert function.frame is not None
+        variables, words = function.frame, 0
+        while True:
+            function.frame = variables + words * _WORD_BYTES
+            machine = lower(function, module, self.config, callees)
+            optimize(machine)
+            shorten_lives(machine)
+            destruct(machine)
+            room = max(self.config.scratchpad_words, machine.private_words)
+            needed = allocate(machine, room, variables // _WORD_BYTES)
+            if needed - room <= words:
+                return machine, min(needed, room)
+            words = -(-(needed - room) // _FRAME_STEP) * _FRAME_STEP
 
     def _linked(self, function: Function, module: Module) -> Mapping[str, Callee]:
         """What ``function`` calls, compiled into the program."""

@@ -175,6 +175,7 @@ class _Reader:
         match = _ALLOCA_TYPE.search(text)
         assert match is not None
         into.source = self.spelled[first_item(match[1])]
+        into.align = min(map(int, re.findall(r"\balign (\d+)", text)), default=1)
         self.add_operands(into, [operand for operand in operands if not operand.is_constant])
 
     def read_shufflevector(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:

@@ -3,17 +3,15 @@
 import re
 from collections.abc import Sequence
 
-from fgpu.address_map import PARAMETERS_MAX
 from fgpu.errors import CompileError
 
 from .ir import Function, Instruction, Type
 from .memory import GLOBAL_SPACES, PRIVATE_SPACE
 
-__all__ = ["check_callee", "check_function", "check_parameters", "plain_name", "unsupported_call",
+__all__ = ["check_callee", "check_function", "plain_name", "unsupported_call",
            "unsupported_instruction"]
 
 _LOCAL_SPACE = 3
-_WORD_BYTES = 4
 _KNOWN_CALLS = {
     "barrier": "barrier() is not supported",
     "async_work_group_copy": "__local memory is not supported (async_work_group_copy)",
@@ -48,14 +46,6 @@ def _describe(type: Type) -> str:
         if type.text.startswith(name):
             return what
     return f"type {type.text or type.kind}"
-
-
-def check_parameters(kernel: Function) -> None:
-    """Refuse more words of parameters than the hardware has; vectors and long integers are several."""
-    words = sum(-(-type.size // _WORD_BYTES) for _, type in kernel.parameters)
-    if words > PARAMETERS_MAX:
-        raise kernel.error(f"kernel {kernel.name!r} has {words} words of parameters; the hardware has room for "
-                           f"{PARAMETERS_MAX}")
 
 
 def check_function(function: Function) -> None:

@@ -56,7 +56,8 @@ def _dependencies(ops: list[Op]) -> list[set[int]]:
 
 
 def _ordered(block: MachineBlock, keep: set[int]) -> list[Op]:
-    ops = block.ops
+    first = next((at + 1 for at, op in enumerate(block.ops) if op.opcode is Pseudo.FRAME), 0)
+    ops = block.ops[first:]     # what comes before must come before any register is kept in the frame
     before = _dependencies(ops)
     waiting = [len(needed) for needed in before]
     after: list[list[int]] = [[] for _ in ops]
@@ -94,4 +95,4 @@ def _ordered(block: MachineBlock, keep: set[int]) -> list[Op]:
             waiting[other] -= 1
             if waiting[other] == 0:
                 ready.add(other)
-    return result
+    return block.ops[:first] + result

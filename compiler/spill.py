@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from fgpu.isa import Opcode
 
-from .mir import MachineFunction, Op
+from .frame import frame_register
+from .mir import MachineFunction, Op, Pseudo
 
 __all__ = ["spill"]
 
@@ -19,10 +20,11 @@ def _rewrite(op: Op, ops: list[Op], fetch: _Fetch) -> None:
 
 
 def spill(function: MachineFunction, registers: Iterable[int], edges: Mapping[int, set[int]],
-          words: int) -> tuple[int, set[int]]:
+          words: int, room: int | None = None, frame_words: int = 0) -> tuple[int, set[int]]:
     """Rewrite ``function`` so that ``registers`` live only next to their uses.
 
-    Slots are allotted from scratchpad word ``words`` on; registers that do not interfere share one.
+    Slots are allotted from scratchpad word ``words`` on; registers that do not interfere share one. Those from
+    ``room`` on are words of the frame in global memory, from ``frame_words`` on.
     Returns the words needed then, and the short-lived registers that now do the work.
     """
     definitions: dict[int, list[Op]] = {}
@@ -44,13 +46,37 @@ def spill(function: MachineFunction, registers: Iterable[int], edges: Mapping[in
             return register
         new = function.new_register()
         temporaries.add(new)
-        ops.append(replace(again[register], dst=new) if register in again
-                   else Op(Opcode.LLWI, new, imm=slots[register]))
+        if register in again:
+            ops.append(replace(again[register], dst=new))
+        elif (frame := in_frame(slots[register], ops)) is not None:
+            ops.append(Op(Opcode.LW, new, *frame))
+        else:
+            ops.append(Op(Opcode.LLWI, new, imm=slots[register]))
         return new
 
+    def in_frame(slot: int, ops: list[Op]) -> tuple[int, int] | None:
+        """Index and base of a slot in the frame."""
+        if base is None or room is None or slot < room:
+            return None
+        index = function.new_register()
+        temporaries.add(index)
+        ops.append(Op(Pseudo.CONST, index, imm=frame_words + slot - room))
+        return index, base
+
+    def keep(register: int, slot: int, ops: list[Op]) -> None:
+        frame = in_frame(slot, ops)
+        ops.append(Op(Opcode.LSWI, None, rd=register, imm=slot) if frame is None
+                   else Op(Opcode.SW, None, *frame, rd=register))
+
+    base = frame_register(function)
     for block in function.blocks.values():
-        ops: list[Op] = []
-        for op in block.ops:
+        first = next((at + 1 for at, op in enumerate(block.ops) if op.opcode is Pseudo.FRAME), 0)
+        ops = block.ops[:first]     # nothing can be kept in the frame before its address is known
+        for register in dict.fromkeys(op.dst for op in ops if op.dst in slots):
+            assert register is not None
+            keep(register, slots[register], ops)
+            temporaries.add(register)
+        for op in block.ops[first:]:
             if op.dst in again:
                 continue
             _rewrite(op, ops, fetch)
@@ -62,7 +88,7 @@ def spill(function: MachineFunction, registers: Iterable[int], edges: Mapping[in
                 else:
                     op.dst = function.new_register()
                     temporaries.add(op.dst)
-                ops.append(Op(Opcode.LSWI, None, rd=op.dst, imm=slot))
+                keep(op.dst, slot, ops)
         if block.branch is not None:
             _rewrite(block.branch, ops, fetch)
         block.ops = ops

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 
 from .dimensions import asks_for_dimensions
+from .frame import has_variables
 from .inline import inline_call
 from .ir import Function, Module, Type
 from .refusals import check_callee
@@ -14,21 +15,24 @@ __all__ = ["inline_by_signature"]
 _LONG_BITS = 64
 
 
-def inline_by_signature(function: Function, module: Module, words: int, under_way: Sequence[str]) -> None:
+def inline_by_signature(function: Function, module: Module, words: int, under_way: Sequence[str],
+                        has_frame: bool = False) -> None:
     """Inline the calls of those functions of ``module`` that cannot be subroutines.
 
-    A subroutine takes ``words`` words at most, returns one or two, and needs nothing that only kernels are told.
+    A subroutine takes ``words`` words at most, returns one or two, and needs nothing that only kernels are told: not
+    their frame either, if the kernel ``has_frame``.
     ``under_way`` are the functions that lead to this one.
     """
     for block in list(function.blocks.values()):
         for call in [i for i in block.instructions if i.op == "call"]:
             callee = module.functions.get(call.detail)
             if callee is None or (_fits_registers(callee, words) and not asks_for_dimensions(callee)
-                                  and not reads_memory_tables(callee, module.variables)):
+                                  and not reads_memory_tables(callee, module.variables)
+                                  and not (has_frame and has_variables(callee))):
                 continue
             check_callee(function, call, callee, under_way)
             body = deepcopy(callee)
-            inline_by_signature(body, module, words, [*under_way, callee.name])
+            inline_by_signature(body, module, words, [*under_way, callee.name], has_frame)
             block = inline_call(function, block, call, body)
 
 

@@ -1,7 +1,9 @@
 """The device: an FGPU with its memory, as a host program sees it."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -10,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from compiler.image import Image, Kernel
+from fgpu.address_map import PARAMETERS_MAX
 from fgpu.config import KERNEL_SLOTS, Config
 from fgpu.errors import LaunchError, MemoryAccessError
 
@@ -247,21 +250,45 @@ class Device:
             local = default_local_size(whole) if min(whole) > 0 else (1,) * len(whole)
         descriptor = KernelDescriptor(
             entry=chosen.entry, global_size=whole, local_size=local,
-            global_offset=() if global_offset is None else sizes("global offset", global_offset),
-            parameters=argument_words(chosen, args, self, self._implicit(image, chosen, len(whole))))
+            global_offset=() if global_offset is None else sizes("global offset", global_offset))
         descriptor.check_divisible()
         check_kernel(chosen, local, self.config)
-        return self._launch(image, chosen.name, descriptor, Launch(
-            program=image.words, descriptor=descriptor.words(), slot=slot, initialize=initialize, clean=clean,
-            max_cycles=max_cycles))
+        with ExitStack() as after:
+            parameters = argument_words(chosen, args, self, self._implicit(image, chosen, descriptor, after))
+            if len(parameters) > PARAMETERS_MAX:
+                rest = self.buffer(np.array(parameters[PARAMETERS_MAX - 1:], np.uint32))
+                after.callback(self.release, rest)
+                parameters = (*parameters[:PARAMETERS_MAX - 1], rest.address)
+            descriptor = replace(descriptor, parameters=parameters)
+            return self._launch(image, chosen.name, descriptor, Launch(
+                program=image.words, descriptor=descriptor.words(), slot=slot, initialize=initialize, clean=clean,
+                max_cycles=max_cycles))
 
-    def _implicit(self, image: Image, kernel: Kernel, dimensions: int) -> dict[str, int]:
+    def _implicit(self, image: Image, kernel: Kernel, descriptor: KernelDescriptor,
+                  after: ExitStack) -> dict[str, int]:
         """The parameters that the source does not have. Tables go to memory when they are first needed."""
         names = {parameter.name for parameter in kernel.parameters or () if parameter.kind == "implicit"}
-        if "constants" in names and image.data not in self._tables:
-            self._tables[image.data] = self.buffer(np.frombuffer(image.data, np.uint8))
-        return {"work_dim": dimensions} | ({"constants": self._tables[image.data].address} if "constants" in names
-                                           else {})
+        values = {"work_dim": descriptor.dimensions}
+        if "constants" in names:
+            if image.data not in self._tables:
+                self._tables[image.data] = self.buffer(np.frombuffer(image.data, np.uint8))
+            values["constants"] = self._tables[image.data].address
+        if "private" in names:
+            values["private"] = self._private(kernel, descriptor, after)
+        return values
+
+    def _private(self, kernel: Kernel, descriptor: KernelDescriptor, after: ExitStack) -> int:
+        """Where the private memory of the work-item of global id 0 is, or would be if there was one."""
+        items, first = math.prod(descriptor.global_size), 0
+        for size, offset in zip(descriptor.global_size[::-1], descriptor.global_offset[::-1], strict=True):
+            first = first * size + offset
+        try:
+            address = self._allocator.take(items * kernel.private_bytes)
+        except MemoryAccessError as error:
+            raise LaunchError(f"kernel {kernel.name!r} needs {kernel.private_bytes} bytes of private memory for each "
+                              f"of {items} work-items: {error}") from None
+        after.callback(self._allocator.free, address)
+        return (address - first * kernel.private_bytes) % (1 << 32)
 
     def launch_descriptor(self, image: Image, words: Sequence[int], *, slot: int = 0, initialize: bool = True,
                           clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:

@@ -1,11 +1,15 @@
 """What kernels that were written for other devices do, beyond what the corpus has."""
 
+import struct
+
 import numpy as np
 import pytest
 
-from compiler import compile_opencl
+from compiler import Image, compile_opencl
 from fgpu.config import Config
+from fgpu.errors import LaunchError
 from sim import Device
+from sim.memory import GlobalMemory
 
 
 def run(source, arrays, scalars=(), size=64, kernel="k", options=("-w",), config=None, **launch):
@@ -41,3 +45,111 @@ def test_fences_keep_accesses_in_order():
         "read_mem_fence(CLK_GLOBAL_MEM_FENCE); a[i + 1] += a[i]; }"
     got, = run(source, [np.zeros(128, np.int32)])
     assert got.tolist() == [n for i in range(0, 128, 2) for n in (i + 5, 2 * i + 6)]
+
+
+TABLE = "kernel void k(global int *o, int n) { int i = get_global_id(0) + 1000 * get_global_id(1), t[40], s = 0;\n" \
+    "for (int j = 0; j < 40; j++) t[j] = j * i;\nfor (int j = 0; j < n; j++) s = s * 3 + t[(j * 7 + i) % 40];\n" \
+    "o[get_global_id(0) - get_global_offset(0) + get_global_size(0) * " \
+    "(get_global_id(1) - get_global_offset(1))] = s; }"
+
+
+def table(i, n):
+    s = 0
+    for j in range(n):
+        s = (s * 3 + (j * 7 + i) % 40 * i) & 0xFFFFFFFF
+    return s
+
+
+@pytest.mark.parametrize(("size", "offset"),
+                         [((96,), (0,)), ((64,), (5,)), ((8, 6), (3, 7)), ((16, 2, 3), (1, 0, 0))])
+def test_private_arrays_beyond_the_scratchpad(size, offset):
+    """Each work-item has its own, wherever the index space starts."""
+    got, = run(TABLE, [np.zeros(96, np.uint32)], [30], size, global_offset=offset)
+    (width, *rest), (x, *y) = size, (*offset, 0)
+    wanted = [table(i % width + x + 1000 * (i // width + y[0]), 30) for i in range(width * (rest or [1])[0])]
+    assert got[:len(wanted)].tolist() == wanted
+
+
+def test_private_memory_is_asked_for_and_may_not_fit(tmp_path):
+    compile_opencl(TABLE).save(tmp_path / "k.json")
+    image = Image.load(tmp_path / "k.json")
+    assert (image.kernel("k").private_bytes, image.kernel("k").scratchpad_words) == (160, 0)
+    with Device(Config(), engine="functional", memory=GlobalMemory(0x1000, 1 << 16)) as device:
+        out = device.buffer(256, np.int32)
+        for _ in range(3):      # the room is given back
+            device.launch(image, "k", global_size=256, args=[out, 3])
+        with pytest.raises(LaunchError, match="'k' needs 160 bytes of private memory for each of 512 work-items"):
+            device.launch(image, "k", global_size=512, args=[out, 3])
+
+
+@pytest.mark.parametrize("scratchpad_size", [0, 32])
+def test_private_structs_bytes_and_initial_values(scratchpad_size):
+    """Loops copy what is long; bytes, halves and words share a frame; a small function has variables of its own."""
+    source = "constant uchar first[50] = {1, 2, 3, 4, 5, 6, 7};\n" \
+        "typedef struct { int a[60]; short b; char c[33]; } S;\n" \
+        "__attribute__((noinline)) int sum(int x) { char v[5]; for (int n = 0; n < 5; n++) v[n] = x * n; " \
+        "return v[x & 3] + v[4]; }\n" \
+        "kernel void k(global int *o, global S *s, int n) { int i = get_global_id(0), t[100] = {1, 2, 3}, r = 0;\n" \
+        "uchar u[201] = {[7] = 9, [150] = 3}; S q = s[0]; q.a[i % 60] += 5; q.c[i % 33] = i; q.b -= i;\n" \
+        "s[1 + i] = q;\n" \
+        "u[i] += first[i % 50]; for (int j = 0; j < 40; j++) t[j * 2] += j * i;\n" \
+        "for (int j = 0; j < n; j++) r = r * 3 + t[(j * 7 + i) % 100] + u[(i + j) % 201];\no[i] = r + sum(i); }"
+    record = np.dtype([("a", "<i4", 60), ("b", "<i2"), ("c", "i1", 33)], align=True)
+    records = np.zeros(65, record)
+    records["a"][0], records["b"][0], records["c"][0] = range(60), -7, range(33)
+    got, copied = run(source, [np.zeros(64, np.uint32), records.view(np.uint8)], [30],
+                      config=Config(scratchpad_size=scratchpad_size))
+    wanted = np.repeat(records[:1], 64)
+    for i in range(64):
+        wanted["a"][i, i % 60] += 5
+        wanted["c"][i, i % 33] = i
+        wanted["b"][i] -= i
+    assert all((copied.view(record)[1:][name] == wanted[name]).all() for name in record.names)
+
+    def value(i):
+        t, u, r = [1, 2, 3] + [0] * 97, [0] * 201, 0
+        u[7], u[150] = 9, 3
+        u[i] += i % 50 + 1 if i % 50 < 7 else 0
+        for j in range(40):
+            t[2 * j] += j * i
+        for j in range(30):
+            r = r * 3 + t[(j * 7 + i) % 100] + u[(i + j) % 201]
+        return (r + sum((i * n + 128 & 255) - 128 for n in (i & 3, 4))) & 0xFFFFFFFF
+    assert got.tolist() == [value(i) for i in range(64)]
+
+
+@pytest.mark.parametrize(("count", "frame"), [(34, False), (90, True)])
+def test_more_registers_than_there_are(count, frame):
+    """The scratchpad has the first that find no place, the frame the others."""
+    names = [f"s{n}" for n in range(count)]
+    source = "kernel void k(global int *o, global int *in) { int i = get_global_id(0), " \
+        + ", ".join(f"{name} = in[i + {n}]" for n, name in enumerate(names)) + ";\n" \
+        "for (int j = 0; j < 10; j++) { int x = in[j]; " \
+        + " ".join(f"{name} = {name} * 3 + (x ^ {other});" for name, other in zip(names, names[1:] + names[:1],
+                                                                               strict=True)) \
+        + " }\no[i] = " + " ^ ".join(names) + "; }"
+    assert bool(compile_opencl(source).kernel("k").private_bytes) == frame
+    numbers = np.random.default_rng(count).integers(0, 1 << 32, 256, np.uint32)
+    got, _ = run(source, [np.zeros(64, np.uint32), numbers])
+    s = [numbers[n:n + 64].copy() for n in range(count)]
+    for j in range(10):
+        for n in range(count):
+            s[n] = s[n] * 3 + (numbers[j] ^ s[(n + 1) % count])
+    assert (got == np.bitwise_xor.reduce(s)).all()
+
+
+def test_more_parameters_than_the_hardware_has():
+    """Fifteen words and the address of the others: values of all sizes, and those that the source does not have."""
+    source = "typedef struct { char c; int t[3]; } S; constant int big[20] = {1, 2, 3};\n" \
+        "kernel void k(global int *o, int16 v, long l, S s, global int *p, float f, uchar2 c) {\n" \
+        "int i = get_global_id(0), t[30]; for (int n = 0; n < 30; n++) t[n] = n * i;\n" \
+        "o[i] = v.sf + v.s0 * (int)(l >> 32) + s.t[i % 3] * s.c + p[i] + (int)(f * 4) + c.y + t[(i * 7) % 30]" \
+        " + big[i % 20] + get_work_dim(); }"
+    image = compile_opencl(source)
+    with Device(Config(), engine="functional") as device:
+        out, other = device.buffer(64), device.buffer(np.arange(64, dtype=np.int32))
+        device.launch(image, "k", global_size=64, args=[
+            out, list(range(100, 116)), -3 << 32, struct.pack("<b3x3i", -2, 10, 20, 30), other, 2.5, [1, 250]])
+        assert out.read().tolist() == [
+            115 - 300 - 2 * (10, 20, 30)[i % 3] + i + 10 + 250 + i * 7 % 30 * i + ([1, 2, 3] + [0] * 17)[i % 20] + 1
+            for i in range(64)]

@@ -27,8 +27,6 @@ BODY = "__kernel void k(__global int *a) {{\n    {}\n}}\n"
     ("__local int t; a[0] = atomic_add(&t, 1);", "k.cl:2: __local memory is not supported"),
     ("__local int t[4]; t[a[0]] = 1; a[1] = t[a[2]];", "k.cl:2: __local memory is not supported"),
     ('__asm__ volatile("nop");', "k.cl:2: inline assembly is not supported"),
-    ("int t[17]; for (int i = 0; i < 17; i++) t[a[i] & 15] += a[i]; a[0] = t[a[20]];",
-     "needs 17 words of scratchpad a work-item for private arrays and spilled registers; scratchpad_size=32"),
     ('printf("%d", a[0]); a[0] = 1;', "k.cl:2: printf() is not supported"),
     ("volatile __local int t[4]; t[2] = a[0]; a[1] = t[2];", "k.cl:2: __local memory is not supported"),
     ("a[0] = ;", "k.cl:2:12: error: expected expression"),
@@ -48,9 +46,6 @@ def test_statements(statement, message):
     ("__constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
      "__kernel void k(read_only image2d_t i, __global float4 *o) {\n o[0] = read_imagef(i, s, (int2)(0)); }",
      "k.cl:3: images are not supported (read_imagef)"),
-    ("__kernel void k(" + ", ".join(f"int p{n}" for n in range(17)) + ") {}",
-     "k.cl:1: kernel 'k' has 17 words of parameters; the hardware has room for 16"),
-    ("__kernel void k(int16 a, char b) {}", "k.cl:1: kernel 'k' has 17 words of parameters"),
     ("int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
      "__kernel void k(__global int *a) {\n a[0] = f(a[1]); }",
      "k.cl:1: function 'f' is recursive: not supported"),
@@ -72,7 +67,6 @@ def test_programs(source, message):
 
 
 @pytest.mark.parametrize(("config", "statement", "message"), [
-    ({"scratchpad_size": 0}, "int t[4]; t[a[0]] = 1; t[a[3]] = 2; a[1] = t[a[2]];", "scratchpad_size=0 gives 0"),
     ({"sub_integer_stores": False}, "*(__global char *)a = 1;", "(sb), which needs sub_integer_stores=True"),
     ({"cram_size": 1}, "#pragma unroll\n for (int i = 0; i < 100; i++) a[a[i]] = i;",
      "the code RAM holds 256 (cram_size=1)"),
