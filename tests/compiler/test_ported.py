@@ -61,7 +61,8 @@ def table(i, n):
 
 
 @pytest.mark.parametrize(("size", "offset"),
-                         [((96,), (0,)), ((64,), (5,)), ((8, 6), (3, 7)), ((16, 2, 3), (1, 0, 0))])
+                         [((96,), (0,)), ((64,), (5,)), ((8, 6), (3, 7)), ((16, 2, 3), (1, 0, 0)),
+                          ((32,), (3_000_000,))])
 def test_private_arrays_beyond_the_scratchpad(size, offset):
     """Each work-item has its own, wherever the index space starts."""
     got, = run(TABLE, [np.zeros(96, np.uint32)], [30], size, global_offset=offset)
@@ -118,8 +119,8 @@ def test_private_structs_bytes_and_initial_values(scratchpad_size):
     assert got.tolist() == [value(i) for i in range(64)]
 
 
-@pytest.mark.parametrize(("count", "frame"), [(34, False), (90, True)])
-def test_more_registers_than_there_are(count, frame):
+@pytest.mark.parametrize(("count", "frame", "scratchpad_size"), [(34, False, 32), (90, True, 32), (60, True, 0)])
+def test_more_registers_than_there_are(count, frame, scratchpad_size):
     """The scratchpad has the first that find no place, the frame the others."""
     names = [f"s{n}" for n in range(count)]
     source = "kernel void k(global int *o, global int *in) { int i = get_global_id(0), " \
@@ -128,9 +129,10 @@ def test_more_registers_than_there_are(count, frame):
         + " ".join(f"{name} = {name} * 3 + (x ^ {other});" for name, other in zip(names, names[1:] + names[:1],
                                                                                strict=True)) \
         + " }\no[i] = " + " ^ ".join(names) + "; }"
-    assert bool(compile_opencl(source).kernel("k").private_bytes) == frame
+    config = Config(scratchpad_size=scratchpad_size)
+    assert bool(compile_opencl(source, config=config).kernel("k").private_bytes) == frame
     numbers = np.random.default_rng(count).integers(0, 1 << 32, 256, np.uint32)
-    got, _ = run(source, [np.zeros(64, np.uint32), numbers])
+    got, _ = run(source, [np.zeros(64, np.uint32), numbers], config=config)
     s = [numbers[n:n + 64].copy() for n in range(count)]
     for j in range(10):
         for n in range(count):
