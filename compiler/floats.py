@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from itertools import count
 
+from .cfg import Flow
 from .ir import Constant, Function, Instruction, Local, Type, Value, integer
 from .routines import PREFIX
 
@@ -58,8 +59,13 @@ def expand_floats(function: Function, hard: Set[str], subnormals: bool = True) -
 
     Without ``subnormals``, those in ``hard`` take them for zeros; the routines never do.
     """
-    for block in function.blocks.values():
-        block.instructions = [new for old in block.instructions for new in _Expansion(old, hard, subnormals).run()]
+    flow = Flow({name: block.successors for name, block in function.blocks.items()})
+    depths = {parameter: 0 for parameter, _ in function.parameters}
+    depths |= {i.name: flow.depth.get(name, 0) for name, block in function.blocks.items() for i in block.instructions}
+    for name, block in function.blocks.items():
+        outside = {local for local, depth in depths.items() if depth < flow.depth.get(name, 0)}
+        block.instructions = [new for old in block.instructions
+                              for new in _Expansion(old, hard, subnormals, outside).run()]
 
 
 def _number(value: Value) -> int | None:
@@ -77,6 +83,8 @@ class _Expansion:
     old: Instruction
     hard: Set[str]
     subnormals: bool
+    outside: Set[str]
+    """What is computed before the loop that the instruction is in."""
 
     def __post_init__(self) -> None:
         self.made: list[Instruction] = []
@@ -146,9 +154,22 @@ class _Expansion:
             result, is_complement = self.hard_comparison(name, a, b)
             is_negated ^= is_complement
         else:
-            result = self.call(name, a, b)
+            result = self.call(self.routine(name, a, b), a, b)
         result = self.convert("trunc", result, _WORD, _BOOL)
         return self.add("xor", result, Constant(1), _BOOL) if is_negated else result
+
+    def routine(self, name: str, a: Value, b: Value) -> str:
+        """The better of two for a comparison: one takes more a number, but once for what stays the same.
+
+        With zero the other one has hardly anything left to do.
+        """
+        has_two = name in ("less", "less_or_equal")
+        return f"{name}_in_rank" if has_two and (self.is_fixed(a) or self.is_fixed(b)) else name
+
+    def is_fixed(self, value: Value) -> bool:
+        if isinstance(value, Local):
+            return value.name in self.outside
+        return (_number(value) or 0) & ~_SIGN_BIT != 0
 
     def equality(self, a: Value, b: Value) -> Value:
         """As integers it takes less than with comparisons, least with a constant."""

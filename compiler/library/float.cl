@@ -99,12 +99,23 @@ RARE uint fgpu_float_add_any(uint a, uint b)
     return sum == 0 ? 0 : result;
 }
 
-/* The sum of two numbers that nearly cancel, which is exact. */
+/* Clears `far` or sets it to four, the places that a number must move to have a one among the four bits from `low`. */
+#define BRING_UP(x, low, far) uint far = opaque(opaque((x) >> (low) == 0) << 2); x <<= far
+/* The places that four bits, one of which is set, must move to have the upper one set. */
+#define PLACES_IN_FOUR(x) (0x55af >> opaque((x) << 1) & 3)
+
+/* The sum of two numbers that nearly cancel, which is exact: its leading one is below bit 27. */
 INLINE uint cancelled(uint sum, uint top)
 {
-    uint places = places_to_go(sum);
-    uint result = ((top - places) << 23) + (sum << places >> 7);
-    return sum == 0 ? 0 : result;
+    if (sum == 0)
+        return 0;
+    while (sum >> 19 == 0) {
+        sum <<= 8;
+        top -= 8;
+    }
+    BRING_UP(sum, 23, far);
+    uint near = PLACES_IN_FOUR(sum >> 23);
+    return ((top - 4 - far - near) << 23) + (sum << near >> 3);
 }
 
 uint fgpu_float_add(uint a, uint b)
@@ -116,18 +127,19 @@ uint fgpu_float_add(uint a, uint b)
     if (SELDOM((next & 0xe0) == 0))
         return fgpu_float_add_any(large, small);
     uint places = next - (small >> 23);
-    uint one = opaque(SIGN), y = small << 8 | one;
+    /* 1, or -1 for a difference. */
+    uint way = opaque((uint)((int)differ >> 31 | 1)), one = way << 31;
+    uint y = small << 8 | one;
     uint part = y >> (places & 31);
     part |= part << (places & 31) < y;
     part = places & 0xe0 ? 0 : part;
-    uint sum = ((large << 8 | one) >> 2) + part * (uint)((int)differ >> 31 | 1);
-    /* Up to seven places to the left; what nearly cancels takes more, and is exact. */
-    uint far = opaque(sum >> 27 ? 0 : 1 << 2);
-    sum <<= far;
+    uint sum = ((large << 8 | one) >> 2) + part * way;
+    /* Up to seven places to the left. */
+    BRING_UP(sum, 27, far);
     uint upper = sum >> 27;
     if (SELDOM(upper == 0))
         return cancelled(sum, top - far);
-    uint near = 0x55af >> (upper << 1) & 3;
+    uint near = PLACES_IN_FOUR(upper);
     sum <<= near;
     return ((top - far - near) << 23) + ((sum + 63 + (sum >> 7 & 1)) >> 7);
 }
@@ -318,28 +330,41 @@ uint fgpu_float_fma(uint a, uint b, uint c)
     return (first | second) == 0 ? (a ^ b) & c & SIGN : result;
 }
 
-/* Comparisons: 1 or 0. Numbers as signed integers in the same order, both zeros as zero. */
-INLINE int ordered_key(uint x)
-{
-    uint sign = (uint)((int)x >> 31);
-    return (int)((x ^ sign >> 1) - sign);
-}
-
+/* Comparisons: 1 or 0. As signed integers, numbers are in order once those that are both negative are complemented,
+   but for the zeros. The larger magnitude tells whether there is a NaN, and whether both are zeros. */
 INLINE uint is_nan(uint x) { return (x << 1) > INFINITE_2; }
 
-uint fgpu_float_unordered(uint a, uint b) { return is_nan(a) | is_nan(b); }
+INLINE uint larger_magnitude(uint a, uint b) { return max(a << 1, b << 1); }
 
-uint fgpu_float_less(uint a, uint b)
-{ return (ordered_key(a) < ordered_key(b)) & (fgpu_float_unordered(a, b) ^ 1); }
+INLINE int is_before(uint a, uint b)
+{
+    uint negative = (uint)((int)(a & b) >> 31);
+    return (int)(a ^ negative) < (int)(b ^ negative);
+}
+
+uint fgpu_float_unordered(uint a, uint b) { return larger_magnitude(a, b) > INFINITE_2; }
+
+uint fgpu_float_less(uint a, uint b) { return is_before(a, b) & (larger_magnitude(a, b) - 1 < INFINITE_2); }
 
 uint fgpu_float_less_or_equal(uint a, uint b)
-{ return (ordered_key(a) <= ordered_key(b)) & (fgpu_float_unordered(a, b) ^ 1); }
+{
+    uint larger = larger_magnitude(a, b);
+    return ((is_before(b, a) ^ 1) | (larger == 0)) & (larger <= INFINITE_2);
+}
+
+/* The same by unsigned numbers in the same order, which takes less for all comparisons with a number but the first:
+   -infinity is zero, and NaN are more than infinity. */
+INLINE uint rank_of(uint x) { return (int)x < 0 ? 0xff800000u - x : x + 0x7f800000u; }
+
+uint fgpu_float_less_in_rank(uint a, uint b) { return (rank_of(a) < rank_of(b)) & (rank_of(b) <= INFINITE_2); }
+
+uint fgpu_float_less_or_equal_in_rank(uint a, uint b)
+{ return (rank_of(a) <= rank_of(b)) & (rank_of(b) <= INFINITE_2); }
 
 /* Words that are equal and no NaN, or zeros: then there is nothing but signs in either. */
 uint fgpu_float_equal(uint a, uint b) { return (a | b) << 1 <= (a == b ? INFINITE_2 : 0); }
 
-uint fgpu_float_less_or_greater(uint a, uint b)
-{ return (ordered_key(a) != ordered_key(b)) & (fgpu_float_unordered(a, b) ^ 1); }
+uint fgpu_float_less_or_greater(uint a, uint b) { return (a != b) & (larger_magnitude(a, b) - 1 < INFINITE_2); }
 
 /* Conversions. Out of range, an integer is the nearest that there is; NaN becomes zero. */
 uint fgpu_float_from_uint(uint x)
@@ -411,7 +436,7 @@ uint fgpu_float_rint(uint x)
 /* The smaller and the larger number; of a number and a NaN the number. */
 uint fgpu_float_min(uint a, uint b)
 {
-    uint result = ordered_key(a) < ordered_key(b) ? a : b;
+    uint result = is_before(a, b) ? a : b;
     result = is_nan(b) ? a : result;
     result = is_nan(a) ? b : result;
     return is_nan(result) ? CANONICAL_NAN : result;
@@ -419,7 +444,7 @@ uint fgpu_float_min(uint a, uint b)
 
 uint fgpu_float_max(uint a, uint b)
 {
-    uint result = ordered_key(b) < ordered_key(a) ? a : b;
+    uint result = is_before(b, a) ? a : b;
     result = is_nan(b) ? a : result;
     result = is_nan(a) ? b : result;
     return is_nan(result) ? CANONICAL_NAN : result;

@@ -267,6 +267,26 @@ def test_comparisons_with_constants(name, config):
     assert (out == sum(truth.astype(np.uint32) << bit for bit, truth in enumerate(truths))).all()
 
 
+def test_comparisons_in_loops():
+    """With a number that stays the same another routine takes less."""
+    source = """__kernel void k(__global const float *pa, __global const float *pb, __global uint *out)
+    { int i = get_global_id(0); float a = pa[i]; uint bits = 0;
+      for (uint n = 0; n != get_local_size(0) / 128; n++) {
+          float b = pb[i ^ n];
+          bits = bits << 8 | (a < b) | (a <= b) << 1 | (a > b) << 2 | (a >= b) << 3 | !(a < b) << 4 | !(a <= b) << 5
+                 | !(a > b) << 6 | !(a >= b) << 7;
+      }
+      out[i] = bits; }"""
+    special = all_pairs(special_words())
+    words_a, words_b = special[:, :special.shape[1] // 512 * 512]
+    expected, a = np.uint32(0), floats(words_a)
+    for step in range(4):
+        b = floats(words_b)[np.arange(len(a)) ^ step]
+        truths = [a < b, a <= b, a > b, a >= b, ~(a < b), ~(a <= b), ~(a > b), ~(a >= b)]
+        expected = expected << np.uint32(8) | sum(truth.astype(np.uint32) << bit for bit, truth in enumerate(truths))
+    assert (launch(compile_opencl(source), "k", words_a, words_b) == expected).all()
+
+
 @pytest.mark.parametrize(("comparison", "instructions"), [
     ("a < b", 1), ("a > b", 1), ("a <= 1.5f", 1), ("a >= 0", 1), ("islessgreater(a, b)", 2), ("a <= b", 1),
     ("a == 1.5f", 0), ("a == b", 0), ("isunordered(a, b)", 0)])
