@@ -123,12 +123,12 @@ def test_private_structs_bytes_and_initial_values(scratchpad_size):
 def test_more_registers_than_there_are(count, frame, scratchpad_size):
     """The scratchpad has the first that find no place, the frame the others."""
     names = [f"s{n}" for n in range(count)]
-    source = "kernel void k(global int *o, global int *in) { int i = get_global_id(0), " \
-        + ", ".join(f"{name} = in[i + {n}]" for n, name in enumerate(names)) + ";\n" \
+    source = "kernel void k(global int *o, global int *in) { in += get_global_id(0); int " \
+        + ", ".join(f"{name} = in[{n}]" for n, name in enumerate(names)) + ";\n" \
         "for (int j = 0; j < 10; j++) { int x = in[j]; " \
         + " ".join(f"{name} = {name} * 3 + (x ^ {other});" for name, other in zip(names, names[1:] + names[:1],
                                                                                strict=True)) \
-        + " }\no[i] = " + " ^ ".join(names) + "; }"
+        + " }\no[get_global_id(0)] = " + " ^ ".join(names) + "; }"
     config = Config(scratchpad_size=scratchpad_size)
     assert bool(compile_opencl(source, config=config).kernel("k").private_bytes) == frame
     numbers = np.random.default_rng(count).integers(0, 1 << 32, 256, np.uint32)
@@ -136,7 +136,7 @@ def test_more_registers_than_there_are(count, frame, scratchpad_size):
     s = [numbers[n:n + 64].copy() for n in range(count)]
     for j in range(10):
         for n in range(count):
-            s[n] = s[n] * 3 + (numbers[j] ^ s[(n + 1) % count])
+            s[n] = s[n] * 3 + (numbers[j:j + 64] ^ s[(n + 1) % count])
     assert (got == np.bitwise_xor.reduce(s)).all()
 
 
