@@ -123,7 +123,7 @@ def test_private_structs_bytes_and_initial_values(scratchpad_size):
 def test_more_registers_than_there_are(count, frame, scratchpad_size):
     """The scratchpad has the first that find no place, the frame the others."""
     names = [f"s{n}" for n in range(count)]
-    source = "kernel void k(global int *o, global int *in) { in += get_global_id(0); int " \
+    source = "kernel void k(global int *o, global int *in) { in += get_local_id(0); int " \
         + ", ".join(f"{name} = in[{n}]" for n, name in enumerate(names)) + ";\n" \
         "for (int j = 0; j < 10; j++) { int x = in[j]; " \
         + " ".join(f"{name} = {name} * 3 + (x ^ {other});" for name, other in zip(names, names[1:] + names[:1],
