@@ -257,12 +257,6 @@ class _Expansion:
 
     # -- intrinsics --------------------------------------------------------------------------------------
 
-    def call_fptosi(self) -> Value:
-        return self.to_integer(is_signed=True)
-
-    def call_fptoui(self) -> Value:
-        return self.to_integer(is_signed=False)
-
     def call_fabs(self) -> Value:
         return self.add("and", self.old.operands[0], Constant(~_SIGN))
 

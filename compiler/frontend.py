@@ -33,6 +33,8 @@ _CLANG = (
     "-fwrapv",
     # Every product and every sum is rounded, in whatever expression it stands: as other machines do it.
     "-ffp-contract=off",
+    # Conversions to integers give the nearest one, of constants, too.
+    "-fno-strict-float-cast-overflow",
     # Numbers like 1.5 are of type float.
     "-Xclang", "-cl-ext=-cl_khr_fp64,-cl_khr_fp16",
     "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",

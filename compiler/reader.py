@@ -34,6 +34,8 @@ _BY_VALUE = re.compile(r"byval\(")
 _PLACE = re.compile(r"getelementptr [a-z ]*\(i8, ptr addrspace\(2\) @([\w.$]+), i32 (-?\d+)\)$")
 _NULL = re.compile(r"addrspacecast \(ptr(?: addrspace\(\d\))? null to ptr(?: addrspace\(\d\))?\)$")
 _ALLOCA_TYPE = re.compile(r"alloca (?:inalloca )?(.*)")
+_SATURATED = re.compile(r"llvm\.(fpto[su]i)\.sat\.")
+"""What the instruction without saturation does here, too."""
 _COPIED_BY_CLANG = "__clang_ocl_kern_imp_"
 
 
@@ -190,6 +192,8 @@ class _Reader:
         *arguments, callee = operands
         if callee.value_kind == ValueKind.function:
             into.detail = callee.name
+            if match := _SATURATED.match(callee.name):
+                into.op, into.detail = match[1], ""
             into.align = min(map(int, re.findall(r"\balign (\d+)", text)), default=1)
             self.add_operands(into, arguments)
         else:

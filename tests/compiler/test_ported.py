@@ -47,6 +47,15 @@ def test_fences_keep_accesses_in_order():
     assert got.tolist() == [n for i in range(0, 128, 2) for n in (i + 5, 2 * i + 6)]
 
 
+def test_constants_that_fit_no_integer_become_the_nearest():
+    """As they do when the program runs."""
+    source = "kernel void k(global int *o, float f) { o[0] = (int)-FLT_MAX; " \
+        "o[1] = (uchar)300.5f; o[2] = (char)INFINITY; " \
+        "o[3] = (uint)-1.5f; o[4] = (int)NAN; o[5] = (int)(-FLT_MAX * f); }"
+    got, = run(source, [np.ones(64, np.int32)], [1.0])
+    assert got[:6].tolist() == [-1 << 31, 255, 127, 0, 0, -1 << 31]
+
+
 TABLE = "kernel void k(global int *o, int n) { int i = get_global_id(0) + 1000 * get_global_id(1), t[40], s = 0;\n" \
     "for (int j = 0; j < 40; j++) t[j] = j * i;\nfor (int j = 0; j < n; j++) s = s * 3 + t[(j * 7 + i) % 40];\n" \
     "o[get_global_id(0) - get_global_offset(0) + get_global_size(0) * " \

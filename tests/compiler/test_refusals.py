@@ -83,3 +83,12 @@ def test_options_are_limited():
     compile_opencl(source, options=["-DN=3", "-Wno-everything"])
     with pytest.raises(CompileError, match="option '-o/tmp/x' is not accepted"):
         compile_opencl(source, options=["-o/tmp/x"])
+
+
+@pytest.mark.long
+def test_a_program_in_which_branches_do_not_reach():
+    kernels = "".join(f"__kernel void k{n}(__global int *a) {{ for (int j = 0; j < 9; j++)\n#pragma unroll\n"
+                      "for (int i = 0; i < 700; i++) a[a[i] * f(i + a[i])] = i; }\n" for n in range(4))
+    source = "__attribute__((noinline)) int f(int x) { return x > 5 ? x * x / 7 : x / 3; }\n" + kernels
+    with pytest.raises(CompileError, match="has more than 8191 instructions; the code RAM holds 4096"):
+        compile_opencl(source)
