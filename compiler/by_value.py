@@ -1,4 +1,4 @@
-"""Structs that a kernel gets by value: their words are parameters.
+"""Structs by value. Those that a kernel gets: their words are parameters.
 
 Members that are read at a known place come straight from there. If the struct is written, or read at a place that is
 not known, the kernel starts with a copy of it in private memory.
@@ -7,14 +7,28 @@ not known, the kernel starts with a copy of it in private memory.
 import itertools
 from collections.abc import Iterator
 
-from .ir import Constant, Function, Instruction, Local, Type, Value, integer
+from .ir import VOID, Block, Constant, Function, Instruction, Local, Type, Value, integer
 
-__all__ = ["split_structs"]
+__all__ = ["copy_arguments", "split_structs"]
 
 _WORD = integer(32)
 _BYTE = integer(8)
 _PRIVATE = Type("ptr")
 _serial = itertools.count()
+
+
+def copy_arguments(block: Block, call: Instruction, callee: Function) -> None:
+    """Give ``callee``, which is inlined at ``call`` in ``block``, copies of the structs that it gets by value."""
+    for number, (_, type) in enumerate(callee.parameters):
+        if type.is_by_value:
+            name, given, struct = f"copy{next(_serial)}", call.types[number], type.fields[0]
+            at = block.instructions.index(call)
+            variable = Instruction("alloca", _PRIVATE, name, source=struct, location=call.location)
+            block.instructions[at:at] = [variable, Instruction(
+                "call", VOID, "", [Local(name), call.operands[number], Constant(struct.size), Constant(0)],
+                [_PRIVATE, given, _WORD, integer(1)], detail="llvm.memcpy.p0.p0.i32", align=min(struct.align, 4),
+                location=call.location)]
+            call.operands[number], call.types[number] = Local(name), _PRIVATE
 
 
 def split_structs(function: Function) -> None:

@@ -33,6 +33,7 @@ class Type:
     count: int = 0
     fields: tuple["Type", ...] = ()
     text: str = ""
+    is_packed: bool = False
 
     @property
     def is_by_value(self) -> bool:
@@ -42,6 +43,8 @@ class Type:
     @property
     def align(self) -> int:
         """Alignment in bytes, in the 32-bit data layout that OpenCL C has here."""
+        if self.is_packed:
+            return 1
         if self.kind in ("array", "struct"):
             return max((field.align for field in self.fields), default=1)
         return self.size
@@ -66,7 +69,7 @@ class Type:
         """Byte offset of field ``index`` of a struct."""
         at = 0
         for number, member in enumerate(self.fields):
-            at = _round_up(at, member.align)
+            at = _round_up(at, 1 if self.is_packed else member.align)
             if number == index:
                 break
             at += member.size

@@ -29,6 +29,7 @@ from .scalarize import scalarize
 from .schedule import shorten_lives
 from .subroutines import inline_by_signature
 from .tables import DataSegment, localize_tables
+from .unaligned import split_unaligned
 from .wide import split_wide_integers
 
 __all__ = ["Compiled", "Program"]
@@ -97,6 +98,7 @@ class Program:
         expand_float_classes(function)
         expand_floats(function, self.config.float_ops, self.config.float_subnormals)
         split_wide_integers(function)
+        split_unaligned(function)
         expand(function)
         callees = self._linked(function, module)
         self._check_depth(function, callees)

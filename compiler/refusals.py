@@ -94,8 +94,6 @@ def check_callee(function: Function, call: Instruction, callee: Function, under_
         raise function.error(f"function {name!r} is recursive: not supported", call)
     if callee.is_kernel:
         raise function.error(f"a call of the kernel {name!r} is not supported", call)
-    if any(type.is_by_value for _, type in callee.parameters):
-        raise function.error(f"a struct by value to {name!r}, which is not inlined, is not supported", call)
 
 
 def unsupported_call(function: Function, call: Instruction, name: str) -> CompileError:

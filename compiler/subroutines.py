@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from copy import deepcopy
 
+from .by_value import copy_arguments
 from .dimensions import asks_for_dimensions
 from .frame import has_variables
 from .inline import inline_call
@@ -33,6 +34,7 @@ def inline_by_signature(function: Function, module: Module, words: int, under_wa
             check_callee(function, call, callee, under_way)
             body = deepcopy(callee)
             inline_by_signature(body, module, words, [*under_way, callee.name], has_frame)
+            copy_arguments(block, call, body)
             block = inline_call(function, block, call, body)
 
 

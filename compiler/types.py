@@ -13,6 +13,8 @@ __all__ = ["TypeReader", "first_item"]
 _FLOATS = {TypeKind.half: 16, TypeKind.bfloat: 16, TypeKind.float: 32, TypeKind.double: 64}
 _AGGREGATES = {TypeKind.array: "array", TypeKind.vector: "vector", TypeKind.struct: "struct"}
 
+_PACKED = re.compile(r"(%.* = type )?<\{")
+
 
 def first_item(text: str) -> str:
     """``text`` up to the first comma that is not in brackets."""
@@ -54,7 +56,7 @@ class TypeReader:
         if kind in _AGGREGATES:
             fields = tuple(self.of(element) for element in type.elements)
             if kind == TypeKind.struct:
-                return Type("struct", fields=fields)
+                return Type("struct", fields=fields, is_packed=_PACKED.match(text) is not None)
             return Type(_AGGREGATES[kind], count=type.element_count, fields=fields[:1])
         return Type("other", text=text)
 

@@ -56,6 +56,57 @@ def test_constants_that_fit_no_integer_become_the_nearest():
     assert got[:6].tolist() == [-1 << 31, 255, 127, 0, 0, -1 << 31]
 
 
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_structs_by_value_to_and_from_functions_that_are_not_inlined(count):
+    """The function changes a copy of its own; a long one lies in the frame."""
+    source = f"#define N {count}\ntypedef struct {{ char c; int a[N]; }} S;\n" \
+        "__attribute__((noinline)) int sum(S s) { s.a[1] += 100; s.c *= 2; int r = s.c; " \
+        "for (int n = 0; n < N; n++) r += s.a[n] * (n + 1); return r; }\n" \
+        "__attribute__((noinline)) S twice(S s, int by) { for (int n = 0; n < N; n++) s.a[n] *= by; return s; }\n" \
+        "kernel void k(global int *o, int by) { S s; s.c = 3; int i = get_global_id(0), r = 0;\n" \
+        "for (int n = 0; n < N; n++) s.a[n] = n + i;\n" \
+        "for (int m = 0; m < 3; m++) { S t = twice(s, m + by); r += sum(t) - t.a[1]; } o[i] = r + sum(s) - s.a[1]; }"
+    got, = run(source, [np.zeros(64, np.int32)], [2])
+
+    def total(a):
+        return 6 + sum(x * (n + 1) for n, x in enumerate(a)) + 200 - a[1]
+    assert got.tolist() == [sum(total([(n + i) * by for n in range(count)]) for by in (2, 3, 4, 1))
+                            for i in range(64)]
+
+
+PACKED = "typedef struct __attribute__((packed)) { char c; int i; short s; long l; float f; uchar4 v; } S;\n"
+
+
+def test_packed_structs():
+    """In global memory, where accesses are not aligned, in private memory, and by value."""
+    record = np.dtype([("c", "i1"), ("i", "<i4"), ("s", "<i2"), ("l", "<i8"), ("f", "<f4"), ("v", "u1", 4)])
+    source = PACKED + "kernel void k(global int *o, global S *g, S given) { int i = get_global_id(0); S t[2];\n" \
+        "t[i & 1] = g[i]; t[~i & 1] = given; t[0].i += 1; t[1].s -= 3; S *p = &t[i >> 1 & 1];\n" \
+        "o[i] = p->c + p->i + p->s + (int)(p->l >> 30) + (int)p->f + p->v.y;\n" \
+        "g[i].i *= 2; g[i].s += i; g[i].l -= 1L << 33; g[i].f *= 0.5f; g[i].v = g[i].v.wzyx; }"
+    random = np.random.default_rng(5)
+    content = np.frombuffer(random.bytes(64 * record.itemsize), record).copy()
+    content["f"] = random.integers(-1000, 1000, 64) * 2
+    given = np.array((1, -2, 3, -4 << 40, 5.0, (6, 7, 8, 9)), record)
+    got, after = run(source, [np.zeros(64, np.int32), content.view(np.uint8)], [given.tobytes()])
+    for i, old in enumerate(content):
+        t = [None, None]
+        t[i & 1], t[~i & 1] = old.copy(), given.copy()
+        with np.errstate(over="ignore"):
+            t[0]["i"] += np.int32(1)
+            t[1]["s"] -= np.int16(3)
+        p = t[i >> 1 & 1]
+        wanted = sum(int(p[name]) for name in "cisf") + (int(p["l"]) >> 30) + int(p["v"][1])
+        assert (int(got[i]) - wanted) % (1 << 32) == 0
+    content["i"] *= np.int32(2)
+    content["s"] += np.arange(64, dtype=np.int16)
+    content["l"] -= 1 << 33
+    content["f"] /= 2
+    content["v"] = content["v"][:, ::-1].copy()
+    assert after.tobytes() == content.tobytes()
+
+
 TABLE = "kernel void k(global int *o, int n) { int i = get_global_id(0) + 1000 * get_global_id(1), t[40], s = 0;\n" \
     "for (int j = 0; j < 40; j++) t[j] = j * i;\nfor (int j = 0; j < n; j++) s = s * 3 + t[(j * 7 + i) % 40];\n" \
     "o[get_global_id(0) - get_global_offset(0) + get_global_size(0) * " \
