@@ -108,13 +108,16 @@ class Decoder(wiring.Component):
     """Turns an instruction word into a :class:`ControlWord`; combinational.
 
     A word that is no instruction of this configuration gives ``legal`` = 0 and a control word that does
-    nothing. ``float_available`` says what the floating-point units, if there are any, can do; ``is_float``: they
-    have to.
+    nothing. ``reads_rs``, ``reads_rt``: these fields of it name registers. ``float_available`` says what the
+    floating-point units, if there are any, can do; ``is_float``: they have to.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        members: dict[str, Any] = {"word": In(isa.INSTRUCTION_BITS), "control": Out(ControlWord), "legal": Out(1)}
+        members: dict[str, Any] = {
+            "word": In(isa.INSTRUCTION_BITS), "control": Out(ControlWord), "legal": Out(1),
+            "reads_rs": Out(1), "reads_rt": Out(1),
+        }
         if config.float_ops:
             members |= {"float_available": In(1 << FloatOp.as_shape().width), "is_float": Out(1)}
         super().__init__(members)
@@ -130,7 +133,12 @@ class Decoder(wiring.Component):
                 if not _is_built(row, self._config):
                     continue
                 with m.Case(row.opcode.value):
-                    m.d.comb += [self.control.eq(ControlWord.const(_control(row))), self.legal.eq(1)]
+                    m.d.comb += [
+                        self.control.eq(ControlWord.const(_control(row))),
+                        self.legal.eq(1),
+                        self.reads_rs.eq(row.reads_rs),
+                        self.reads_rt.eq(row.reads_rt),
+                    ]
                     if row.opcode is Opcode.LUI:
                         m.d.comb += self.control.immediate.eq(imm16 << 16)
                     elif row.immediate is isa.IMM16:

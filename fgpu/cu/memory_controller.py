@@ -57,7 +57,7 @@ class RequestBuilder(wiring.Component):
     stores and atomic operations, 2 for loads.
 
     Requests of loads wait in a queue, where stores pass them, so that what is ready can leave. That keeps the
-    order within each wavefront, which does nothing while it waits for a load, and nothing passes a store.
+    order within each wavefront, which does not store while it waits for a load, and nothing passes a store.
     Until it is accepted, a read may thus be withdrawn in favour of a write. What is answered keeps its order:
     atomic operations wait until the queue is empty.
     """

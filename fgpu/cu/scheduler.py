@@ -18,6 +18,7 @@ from .decoder import Decoder
 from .divergence import DivergenceUnit, MaskWrite
 from .float.operations import FloatOp
 from .float_results import FloatCommit
+from .scoreboard import Scoreboard
 from .turn import WavefrontTurn
 from .vector import BranchLanes
 from .wavefront import Commit, WavefrontController
@@ -52,6 +53,9 @@ class WavefrontScheduler(wiring.Component):
     takes two slots, or one if all its enabled work-items are in one half of the wavefront; calls and
     returns take one slot and leave the vector idle. So does an instruction whose result would leave the
     floating-point units together with another; it is tried again in the next slot.
+
+    A wavefront goes on while its loads are under way, until an instruction needs their data. Instructions of such
+    wavefronts are looked at in the three cycles of a slot in which none is picked.
     """
 
     def __init__(self, config: Config) -> None:
@@ -109,30 +113,38 @@ class WavefrontScheduler(wiring.Component):
         ]
         numbers = Array(Signal(3, name=f"number{slot}") for slot in range(WAVEFRONTS))
 
-        # Slot cycle 0: pick a ready wavefront.
+        # Slot cycle 0: pick a ready wavefront. The others: one whose next instruction may not need what it loads.
         second_half = Signal()
         m.submodules.turn = turn = WavefrontTurn()
-        pick, picked = Signal(), turn.choice
+        pick, check, picked = Signal(), Signal(), Signal(range(WAVEFRONTS))
+        checks = Cat(controller.check for controller in controllers)
         m.d.comb += [
             turn.ready.eq(Cat(controller.ready for controller in controllers)),
             turn.waits.eq(Cat(controller.waits for controller in controllers)),
             pick.eq((self.beat == 0) & ~second_half & turn.valid),
+            check.eq((self.beat != 0) & checks.any()),
             turn.accept.eq(pick),
+            picked.eq(turn.choice),
         ]
-        valid1, wavefront1, pc1 = Signal(), Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
-        m.d.sync += valid1.eq(pick)
-        with m.If(pick):
+        for slot in reversed(range(WAVEFRONTS)):
+            with m.If(check & checks[slot]):
+                m.d.comb += picked.eq(slot)
+        valid1, check1 = Signal(), Signal()
+        wavefront1, pc1 = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
+        m.d.sync += [valid1.eq(pick), check1.eq(check)]
+        with m.If(pick | check):
             m.d.sync += [
                 wavefront1.eq(picked),
                 pc1.eq(Array(controller.pc for controller in controllers)[picked]),
             ]
 
         # Slot cycle 1: read.
-        valid2, wavefront2, pc2 = Signal(), Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
+        valid2, check2 = Signal(), Signal()
+        wavefront2, pc2 = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
         word2, mask2, number2 = Signal(32), Signal(WAVEFRONT_SIZE), Signal(3)
         m.d.comb += [pair_read.addr.eq(wavefront1), mask_read.addr.eq(wavefront1)]
         m.d.sync += [
-            valid2.eq(valid1), wavefront2.eq(wavefront1), pc2.eq(pc1),
+            valid2.eq(valid1), check2.eq(check1), wavefront2.eq(wavefront1), pc2.eq(pc1),
             word2.eq(Mux(pc1[0], pair_read.data[32:], pair_read.data[:32])),
             mask2.eq(mask_read.data), number2.eq(numbers[wavefront1]),
         ]
@@ -142,6 +154,13 @@ class WavefrontScheduler(wiring.Component):
         m.d.comb += decoder.word.eq(word2)
         if config.float_ops:
             m.d.comb += decoder.float_available.eq(self.float_available)
+        m.submodules.scoreboard = scoreboard = Scoreboard()
+        m.d.comb += [
+            scoreboard.wavefront.eq(wavefront2),
+            scoreboard.control.eq(decoder.control),
+            scoreboard.reads_rs.eq(decoder.reads_rs),
+            scoreboard.reads_rt.eq(decoder.reads_rt),
+        ]
         valid3, wavefront3, number3 = Signal(), Signal(range(WAVEFRONTS)), Signal(3)
         control3, mask3 = Signal(ControlWord), Signal(WAVEFRONT_SIZE)
         halves3 = Signal(2)
@@ -166,8 +185,6 @@ class WavefrontScheduler(wiring.Component):
             m.d.comb += commit.eq(Commit.FLOW)
         with m.Elif(access & ~self.memory_ready):
             m.d.comb += commit.eq(Commit.REFUSED)
-        with m.Elif(access & (control3.memory != MemoryAccess.STORE)):
-            m.d.comb += commit.eq(Commit.LOAD)
         issued = Signal()
         is_issued = valid3 & (commit != Commit.REFUSED) & legal3
         if config.float_ops:
@@ -189,6 +206,11 @@ class WavefrontScheduler(wiring.Component):
             divergence.request.next.eq(next3),
             divergence.request.target.eq(target3),
             divergence.request.mask.eq(mask3),
+            scoreboard.load.valid.eq(issued & access & (control3.memory != MemoryAccess.STORE)),
+            scoreboard.load.wavefront.eq(wavefront3),
+            scoreboard.load.rd.eq(control3.rd),
+            scoreboard.done.eq(self.load_done),
+            scoreboard.done_wavefront.eq(self.load_done_wavefront),
         ]
         with m.If(issued & access):
             m.d.comb += self.memory_reserve.eq(Mux(halves3.all(), PHASES, PHASES // 2))
@@ -219,6 +241,13 @@ class WavefrontScheduler(wiring.Component):
         ]
 
         self._connect_controllers(m, controllers, divergence, commit, valid3, wavefront3, pick, picked)
+        for slot, controller in enumerate(controllers):
+            m.d.comb += [
+                controller.loading.eq(scoreboard.loading[slot]),
+                controller.check_granted.eq(check & (picked == slot)),
+                controller.checked.eq(check2 & (wavefront2 == slot)),
+                controller.depends.eq(scoreboard.depends | ~decoder.legal),
+            ]
         for slot in range(WAVEFRONTS):
             with m.If(self.start[slot]):
                 m.d.sync += numbers[slot].eq(self.start_number)

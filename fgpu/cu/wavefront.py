@@ -25,12 +25,11 @@ class Commit(enum.Enum, shape=3):
     """What became of a selected instruction."""
 
     NEXT = 0        # issued; the wavefront goes on
-    LOAD = 1        # issued; the wavefront waits for its data
-    FLOW = 2        # issued; the wavefront waits for the divergence unit
-    REFUSED = 3     # not issued: the memory controller has no room
-    ILLEGAL = 4     # no instruction of this core: the wavefront stops
-    FLOAT = 5       # issued; the wavefront goes on when it has the result
-    COLLIDES = 6    # not issued: its result would meet another
+    FLOW = 1        # issued; the wavefront waits for the divergence unit
+    REFUSED = 2     # not issued: the memory controller has no room
+    ILLEGAL = 3     # no instruction of this core: the wavefront stops
+    FLOAT = 4       # issued; the wavefront goes on when it has the result
+    COLLIDES = 5    # not issued: its result would meet another
 
 
 class WavefrontController(wiring.Component):
@@ -40,8 +39,10 @@ class WavefrontController(wiring.Component):
     ``pair_valid``: the instruction buffer holds the pair of instructions that contains ``pc``. ``outcome``
     is for this wavefront if ``outcome_mine``. ``fault_cause`` names a fault in the cycle in which the
     wavefront meets it, at instruction ``fault_pc``; it then waits for ``abort``, which frees every wavefront as
-    soon as nothing of it is under way. ``float_slots``: for how many slots more than others a committed instruction
-    for the floating-point units keeps it.
+    soon as nothing of it is under way. While the wavefront is ``loading``, its next instruction is ready only if the
+    scoreboard, asked with ``check``, answers after ``check_granted`` with ``checked`` and not ``depends``.
+    ``float_slots``: for how many slots more than others a committed instruction for the floating-point units keeps
+    it.
     """
 
     def __init__(self, config: Config) -> None:
@@ -56,7 +57,11 @@ class WavefrontController(wiring.Component):
             "committed": In(1),
             "outcome": In(Outcome),
             "outcome_mine": In(1),
+            "loading": In(1),
             "load_done": In(1),
+            "check_granted": In(1),
+            "checked": In(1),
+            "depends": In(1),
             "memory_ready": In(1),
             "fetch_granted": In(1),
             "fetch_done": In(1),
@@ -64,6 +69,7 @@ class WavefrontController(wiring.Component):
             "waits": Out(1),
             "free": Out(1),
             "fetch": Out(1),
+            "check": Out(1),
             "pc": Out(FAULT_PC_BITS),
             "state": Out(WavefrontState),
             "fault_cause": Out(FaultCause),
@@ -99,6 +105,19 @@ class WavefrontController(wiring.Component):
         with m.If(self.fetch_done):
             m.d.sync += [fetching.eq(0), pair_valid.eq(1)]
 
+        checking = Signal()         # the question is asked
+        dependent, independent = Signal(), Signal()
+        m.d.comb += self.check.eq(self.loading & pair_valid & ~checking)
+        with m.If(self.check_granted):
+            m.d.sync += checking.eq(1)
+        with m.If(self.checked):
+            m.d.sync += [dependent.eq(self.depends), independent.eq(~self.depends)]
+        with m.If(self.committed | self.load_done):
+            m.d.sync += [checking.eq(0), dependent.eq(0)]
+        with m.If(self.committed):
+            m.d.sync += independent.eq(0)
+        waits_for_data = self.loading & ~independent
+
         outside = self.pc[self._config.pc_bits:].any()
         m.d.comb += self.fault_pc.eq(self.pc)
 
@@ -117,8 +136,13 @@ class WavefrontController(wiring.Component):
                     m.next = "Run"
             with m.State("Run"):
                 prefetch()
-                m.d.comb += self.ready.eq(pair_valid & (rest == 0) & ~self.abort)
-                with m.If(rest != 0):
+                m.d.comb += [
+                    self.ready.eq(pair_valid & (rest == 0) & ~waits_for_data & ~self.abort),
+                    self.waits.eq(self.loading & dependent),
+                ]
+                with m.If(waits_for_data):
+                    m.d.comb += self.state.eq(WavefrontState.MEMORY_READ)
+                with m.Elif(rest != 0):
                     m.d.comb += self.state.eq(WavefrontState.EXECUTE)
                 with m.Elif(pair_valid):
                     m.d.comb += self.state.eq(WavefrontState.READY)
@@ -128,23 +152,16 @@ class WavefrontController(wiring.Component):
                     with m.If(issued):
                         m.d.sync += [self.pc.eq(self.pc + 1), pair_valid.eq(~self.pc[0])]
                     with m.Switch(self.commit):
-                        with m.Case(Commit.LOAD):
-                            m.next = "Wait for memory"
                         with m.Case(Commit.FLOW):
                             m.next = "Wait for divergence unit"
                         with m.Case(Commit.REFUSED):
                             m.next = "Wait for room"
                         with m.Case(Commit.ILLEGAL):
                             stop(FaultCause.ILLEGAL_INSTRUCTION)
-                with m.Elif(self.abort & (rest == 0)):
+                with m.Elif(self.abort & at_rest & ~self.loading):
                     m.next = "Free"
                 with m.Elif(outside & ~pair_valid):
                     stop(FaultCause.INSTRUCTION_ADDRESS)
-            with m.State("Wait for memory"):
-                prefetch()
-                m.d.comb += [self.waits.eq(1), self.state.eq(WavefrontState.MEMORY_READ)]
-                with m.If(self.load_done):
-                    m.next = "Run"
             with m.State("Wait for room"):
                 m.d.comb += [self.waits.eq(1), self.state.eq(WavefrontState.WRITE_PRESSURE)]
                 with m.If(self.memory_ready | self.abort):
@@ -164,7 +181,7 @@ class WavefrontController(wiring.Component):
                             stop(FaultCause.STACK_OVERFLOW)
             with m.State("Stopped"):
                 m.d.comb += self.state.eq(WavefrontState.STOPPED)
-                # Behind the code RAM's end a wavefront stops while results of floating-point units are on their way.
-                with m.If(self.abort & (at_rest if floats else 1)):
+                # Behind the code RAM's end a wavefront stops while data or results are on their way.
+                with m.If(self.abort & (at_rest if floats else 1) & ~self.loading):
                     m.next = "Free"
         return m

@@ -10,6 +10,7 @@ from fgpu import isa
 from fgpu.config import FLOAT_OPS, PE_COUNT, PHASES, WAVEFRONTS, Config
 from fgpu.cu.float.operations import BASE_LATENCY, LATENCY, FloatOp
 from fgpu.cu.scheduler import WavefrontScheduler
+from fgpu.cu.scoreboard import LOADS
 from fgpu.cu.wavefront import Commit, WavefrontController
 from fgpu.fault import FaultCause
 from fgpu.isa import Opcode, Operands, Unit, encode
@@ -37,11 +38,16 @@ def random_program(rng: random.Random, floats: bool) -> list[int]:
         elif choice < 0.42:
             program.append(encode(Opcode.RET))
         elif choice < 0.6:
-            program.append(encode(rng.choice([Opcode.LW, Opcode.SW, Opcode.SB]), Operands(1, 2, 3)))
+            opcode = rng.choice([Opcode.LW, Opcode.LW, Opcode.SW, Opcode.SB, Opcode.AADD])
+            program.append(encode(opcode, random_registers(rng)))
         else:
-            opcode = rng.choice([Opcode.ADD, *_FLOATS]) if floats else Opcode.ADD
-            program.append(encode(opcode, Operands(rng.randrange(32), 2)))
+            opcodes = [Opcode.ADD, Opcode.MACC, *(_FLOATS if floats else [])]
+            program.append(encode(rng.choice(opcodes), random_registers(rng)))
     return [*program, encode(Opcode.RET)]
+
+
+def random_registers(rng: random.Random) -> Operands:
+    return Operands(rng.randrange(16), rng.randrange(16), rng.randrange(16))
 
 
 @dataclass
@@ -54,12 +60,29 @@ class Wavefront:
     started: int
     stack: list[tuple[int, int]] = field(default_factory=list)
     done: bool = False
-    loading: bool = False
+    loads: list[int] = field(default_factory=list)
+    """The registers that wait for data, oldest first."""
+    is_held: bool = False
+    """A call or return lies between a load and the next instruction at the vector."""
+
+    def must_wait(self, row: isa.Instruction, operands: Operands) -> bool:
+        """Whether the wavefront must have its data before this instruction."""
+        if not self.loads:
+            return False
+        registers = {operands.rd}
+        registers |= {operands.rs} if row.reads_rs else set()
+        registers |= {operands.rt} if row.reads_rt else set()
+        if row.is_load and len(self.loads) == LOADS:
+            return True
+        return self.is_held or row.is_branch or row.is_store or row.unit is Unit.ATOMIC or bool(
+            registers & set(self.loads))
 
     def follow(self, program: list[int]) -> None:
         """Pass calls and returns, which are not seen at the vector."""
         while not self.done:
             row, operands = isa.decode(program[self.pc])
+            if row.opcode in (Opcode.JSUB, Opcode.RET):
+                self.is_held = bool(self.loads)
             if row.opcode is Opcode.JSUB:
                 self.stack.append((self.pc + 1, self.mask))
                 self.pc += operands.imm
@@ -89,7 +112,8 @@ class Bench:
         self.rng = rng
         self.most = most        # wavefronts at a time
         self.floats = floats
-        self.dut = WavefrontScheduler(Config(link_stack_depth=32, float_ops=FLOAT_OPS if floats else frozenset()))
+        self.dut = WavefrontScheduler(Config(link_stack_depth=32, atomics=frozenset({"add"}),
+                                             float_ops=FLOAT_OPS if floats else frozenset()))
         self.program = random_program(rng, floats)
         self.running: dict[int, Wavefront] = {}
         self.next_issue = [0] * WAVEFRONTS      # at the earliest
@@ -99,7 +123,8 @@ class Bench:
         self.cycle = 0
         self.issued = self.retired = self.delayed = 0
         self.lanes: deque[dict] = deque([{"valid": 0}] * BRANCH_STAGE)
-        self.loads: dict[int, int] = {}     # slot: cycle of its end
+        self.loads: deque[tuple[int, int]] = deque()    # (cycle of its end, slot)
+        self.overlapped = 0
         self.reserved = self.accepted = 0
 
     async def run(self, ctx) -> None:
@@ -112,12 +137,12 @@ class Bench:
         for _ in range(2500):
             self._start(ctx)
             ctx.set(dut.memory_ready, rng.random() < ready_chance)
-            ended = [slot for slot, end in self.loads.items() if end <= self.cycle][:1]
-            ctx.set(dut.load_done, len(ended))
-            for slot in ended:
+            ctx.set(dut.load_done, 0)
+            if self.loads and self.loads[0][0] <= self.cycle:
+                _, slot = self.loads.popleft()
+                ctx.set(dut.load_done, 1)
                 ctx.set(dut.load_done_wavefront, slot)
-                del self.loads[slot]
-                self.running[slot].loading = False
+                del self.running[slot].loads[0]
             ctx.set(dut.fetched, fetched.popleft())
             ctx.set(dut.fetch.ready, wait == 0)
             ctx.set(dut.branch, self.lanes.popleft())
@@ -198,13 +223,15 @@ class Bench:
         wavefront = self.running[slot]
         assert issue.first
         assert not wavefront.done
-        assert not wavefront.loading
         assert issue.pc == wavefront.pc
         assert issue.number == wavefront.number
         assert self.cycle >= self.next_issue[slot]
         self.next_issue[slot] = self.cycle + REST
         self.issued += 1
         row, operands = isa.decode(self.program[wavefront.pc])
+        assert not wavefront.must_wait(row, operands)
+        wavefront.is_held = False
+        self.overlapped += bool(wavefront.loads)
         assert self.accepted == (row.unit is Unit.FLOAT)
         if row.unit is Unit.FLOAT:
             self.next_issue[slot] = self.cycle + LATENCY[FloatOp[row.opcode.name]] + 4
@@ -213,14 +240,16 @@ class Bench:
         self.expected_phases.extend(range(0 if mask & 0xFFFF_FFFF else half, PHASES if mask >> 32 else half))
         taken = mask & rng.choice([0, -1, rng.getrandbits(64), 1 << rng.randrange(64), 0xFFFF_FFFF])
         self.current = slot, mask, row, taken
-        assert self.reserved == (len(self.expected_phases) if row.is_load or row.is_store else 0)
+        uses_memory = row.unit in (Unit.MEMORY, Unit.ATOMIC)
+        assert self.reserved == (len(self.expected_phases) if uses_memory else 0)
         if row.is_branch:
             wavefront.branch(taken, wavefront.pc + 1 + operands.imm)
         else:
             wavefront.pc += 1
-        if row.is_load:
-            wavefront.loading = True
-            self.loads[slot] = self.cycle + rng.randint(15, 60)
+        if uses_memory and row.writes_rd:
+            wavefront.loads.append(operands.rd)
+            after = max([self.cycle, *(end for end, _ in self.loads)])
+            self.loads.append((max(after + 1, self.cycle + rng.randint(15, 60)), slot))
         wavefront.follow(self.program)
 
 
@@ -232,6 +261,7 @@ def test_random_programs(wavefronts: int, floats: bool) -> None:
     assert bench.issued > 30
     assert bool(bench.refused) == floats
     assert bench.retired
+    assert bench.overlapped
     assert bench.delayed or floats or wavefronts < WAVEFRONTS       # a start met a branch's change of the mask
 
 

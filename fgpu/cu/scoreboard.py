@@ -1,0 +1,81 @@
+"""What wavefronts may do while their loads are under way."""
+
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from fgpu.config import WAVEFRONTS
+
+from .control_word import ControlWord, Flow, MemoryAccess
+
+__all__ = ["LOADS", "Scoreboard"]
+
+LOADS = 2
+"""Loads (or atomic operations) of one wavefront that can be under way."""
+
+
+class LoadNote(data.Struct):
+    """A load or an atomic operation is issued, and will write ``rd``."""
+
+    valid: 1
+    wavefront: 3
+    rd: 5
+
+
+class Scoreboard(wiring.Component):
+    """Knows the registers that wait for data, and tells whether an instruction has to wait with them.
+
+    ``loading`` names the wavefronts with loads under way, from the cycle after ``load`` until that after ``done``,
+    which ends the oldest of ``done_wavefront``. The instruction in ``control``, of ``wavefront``, ``depends`` if it
+    reads or writes a register that waits, changes the flow, stores, is an atomic operation, or is a load for which
+    there is no room here; combinational. ``reads_rs`` and ``reads_rt`` say which fields of ``control`` count.
+    """
+
+    load: In(LoadNote)
+    done: In(1)
+    done_wavefront: In(3)
+    loading: Out(WAVEFRONTS)
+
+    wavefront: In(3)
+    control: In(ControlWord)
+    reads_rs: In(1)
+    reads_rt: In(1)
+    depends: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        control: Any = self.control
+        # Of a wavefront's last two loads, the destination; the next one goes to the place of the older.
+        older = Array(Signal(name=f"older{slot}") for slot in range(WAVEFRONTS))
+        both = Array(Signal(name=f"both{slot}") for slot in range(WAVEFRONTS))
+        hits = []
+        for place in range(LOADS):
+            m.submodules[f"destinations{place}"] = memory = Memory(shape=5, depth=WAVEFRONTS, init=[])
+            write, read = memory.write_port(), memory.read_port(domain="comb")
+            m.d.comb += [
+                write.addr.eq(self.load.wavefront),
+                write.data.eq(self.load.rd),
+                write.en.eq(self.load.valid & (older[self.load.wavefront] == place)),
+                read.addr.eq(self.wavefront),
+            ]
+            waits = both[self.wavefront] | (older[self.wavefront] != place)
+            hits.append(waits & ((read.data == control.rd) | ((read.data == control.rs) & self.reads_rs)
+                                 | ((read.data == control.rt) & self.reads_rt)))
+        is_load = control.memory == MemoryAccess.LOAD
+        m.d.comb += self.depends.eq(
+            Cat(hits).any() | (control.flow != Flow.NEXT) | ((control.memory != MemoryAccess.NONE) & ~is_load)
+            | (is_load & both[self.wavefront]))
+
+        for slot in range(WAVEFRONTS):
+            comes = self.load.valid & (self.load.wavefront == slot)
+            goes = self.done & (self.done_wavefront == slot)
+            with m.If(comes):
+                m.d.sync += older[slot].eq(~older[slot])
+            with m.If(comes & ~goes):
+                m.d.sync += [self.loading[slot].eq(1), both[slot].eq(self.loading[slot])]
+            with m.Elif(goes & ~comes):
+                m.d.sync += [self.loading[slot].eq(both[slot]), both[slot].eq(0)]
+        return m

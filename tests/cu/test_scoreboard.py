@@ -1,0 +1,63 @@
+"""The scoreboard beside lists of destinations, with random loads, answers and instructions."""
+
+import random
+
+import pytest
+
+from fgpu.config import WAVEFRONTS
+from fgpu.cu.control_word import Flow, MemoryAccess
+from fgpu.cu.scoreboard import LOADS, Scoreboard
+
+from ..streams import simulate
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_loads(seed: int) -> None:
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    dut = Scoreboard()
+    waiting: list[list[int]] = [[] for _ in range(WAVEFRONTS)]
+    seen = {"together": 0, "depends": 0, "independent": 0}
+
+    async def testbench(ctx) -> None:
+        for _ in range(4000):
+            assert ctx.get(dut.loading) == sum(1 << slot for slot in range(WAVEFRONTS) if waiting[slot])
+            instruction(ctx)
+            comes, goes = rng.randrange(3), rng.randrange(3)     # few wavefronts, so that both are often the same
+            load = len(waiting[comes]) < LOADS and rng.random() < 0.5
+            done = bool(waiting[goes]) and rng.random() < 0.5
+            rd = rng.randrange(8)
+            ctx.set(dut.load, {"valid": load, "wavefront": comes, "rd": rd})
+            ctx.set(dut.done, done)
+            ctx.set(dut.done_wavefront, goes)
+            await ctx.tick()
+            seen["together"] += load and done and comes == goes
+            if done:
+                del waiting[goes][0]
+            if load:
+                waiting[comes].append(rd)
+
+    def instruction(ctx) -> None:
+        slot = rng.choice([slot for slot in range(WAVEFRONTS) if waiting[slot]] or [0])
+        control = {
+            "rd": rng.randrange(8), "rs": rng.randrange(8), "rt": rng.randrange(8),
+            "memory": rng.choice([MemoryAccess.NONE, MemoryAccess.LOAD, rng.choice(list(MemoryAccess))]),
+            "flow": rng.choice([Flow.NEXT, Flow.NEXT, rng.choice(list(Flow))]),
+        }
+        reads_rs, reads_rt = rng.getrandbits(1), rng.getrandbits(1)
+        ctx.set(dut.wavefront, slot)
+        ctx.set(dut.control, control)
+        ctx.set(dut.reads_rs, reads_rs)
+        ctx.set(dut.reads_rt, reads_rt)
+        if not waiting[slot]:
+            return      # then nobody asks
+        registers = {control["rd"], *([control["rs"]] if reads_rs else []), *([control["rt"]] if reads_rt else [])}
+        is_load = control["memory"] is MemoryAccess.LOAD
+        depends = (not registers.isdisjoint(waiting[slot]) or control["flow"] is not Flow.NEXT
+                   or not (is_load or control["memory"] is MemoryAccess.NONE)
+                   or (is_load and len(waiting[slot]) == LOADS))
+        assert ctx.get(dut.depends) == depends
+        seen["depends" if depends else "independent"] += 1
+
+    simulate(dut, testbench)
+    assert min(seen.values()) > 100
