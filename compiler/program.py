@@ -1,7 +1,7 @@
 """The words of a program: kernels, and the routines and functions that they call."""
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ from .optimize import optimize
 from .refusals import check_callee
 from .routines import PREFIX, is_called, routine
 from .scalarize import scalarize
-from .schedule import shorten_lives
+from .schedule import overlap_loads, shorten_lives
 from .subroutines import inline_by_signature
 from .tables import DataSegment, localize_tables
 from .unaligned import split_unaligned
@@ -102,12 +102,8 @@ class Program:
         expand(function)
         callees = self._linked(function, module)
         self._check_depth(function, callees)
-        machine, scratchpad = self._allocated(function, module, callees, shorten=False) if not has_frame \
-            else self._allocated_in_frame(function, module, callees)
-        if scratchpad > machine.private_words and not has_frame:
-            other, words = self._allocated(function, module, callees, shorten=True)
-            if words < scratchpad:
-                machine, scratchpad = other, words
+        allocated = self._allocated_in_frame if has_frame else self._best
+        machine, scratchpad = allocated(function, module, callees)
         entry = len(self.words)
         self.words += emit(machine, entry, self._entries)
         written = {register for block in machine.blocks.values() for op in block.ops
@@ -116,13 +112,26 @@ class Program:
         return Compiled(entry, scratchpad, frozenset(written), tuple(name for name in hidden if name is not None),
                         function.frame or 0)
 
+    def _best(self, function: Function, module: Module,
+              callees: Mapping[str, Callee]) -> tuple[MachineFunction, int]:
+        """``function`` in the order that spills least and takes fewest instructions: clang's, the one in which loads
+        overlap, which wins where they are equal, or, if those spill, the one in which few registers live."""
+        def cost(allocated: tuple[MachineFunction, int]) -> tuple[int, int]:
+            machine, scratchpad = allocated
+            return scratchpad, sum(len(block.ops) for block in machine.blocks.values())
+
+        best = min((self._allocated(function, module, callees, order) for order in (overlap_loads, None)), key=cost)
+        if best[1] > best[0].private_words:
+            best = min(best, self._allocated(function, module, callees, shorten_lives), key=cost)
+        return best
+
     def _allocated(self, function: Function, module: Module, callees: Mapping[str, Callee],
-                   shorten: bool) -> tuple[MachineFunction, int]:
+                   order: Callable[[MachineFunction], None] | None) -> tuple[MachineFunction, int]:
         """``function`` in physical registers, and the words of scratchpad that it needs."""
         machine = lower(function, module, self.config, callees)
         optimize(machine)
-        if shorten:
-            shorten_lives(machine)
+        if order is not None:
+            order(machine)
         destruct(machine)
         return machine, allocate(machine)
 

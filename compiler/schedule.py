@@ -1,20 +1,42 @@
-"""An order of the operations of each block in which few registers live at once, for functions that would spill.
+"""The order of the operations of each block.
 
-Otherwise they stay in the order that clang gave them, which brings all of a vector before anything is done with it.
+As clang leaves them, a load often stands just before what needs it, or all of a vector is brought before anything is
+done with it.
 """
 
 from collections import Counter
 
-from fgpu.isa import Unit, by_opcode
+from fgpu.isa import Opcode, Unit, by_opcode
 
 from .liveness import live_out
 from .mir import MachineBlock, MachineFunction, Op, Pseudo
 
-__all__ = ["shorten_lives"]
+__all__ = ["overlap_loads", "shorten_lives"]
+
+_ISSUE = 12
+"""Cycles from an operation of a wavefront to its next."""
+_LOAD = 60
+"""Cycles, about, from a load that hits to what needs it."""
+_LOADS = (Opcode.LW, Opcode.LH, Opcode.LB)
+
+
+def overlap_loads(function: MachineFunction) -> None:
+    """Reorder the operations of ``function``, which is in SSA form, within its blocks, so that a wavefront that is
+    alone does what it can while its loads are under way."""
+    flow = function.flow()
+    latest: dict[str, list[tuple[int, int]]] = {}     # loop variables and what they become, of each latch
+    for loop in flow.loops:
+        for latch in loop.latches:
+            phis = function.blocks[loop.header].phis
+            latest.setdefault(latch, []).extend((phi.dst, phi.sources[latch]) for phi in phis)
+    for name, block in function.blocks.items():
+        if any(op.opcode in _LOADS for op in block.ops):
+            block.ops = _overlapped(block.ops, latest.get(name, []))
 
 
 def shorten_lives(function: MachineFunction) -> None:
-    """Reorder the operations of ``function``, which is in SSA form, within its blocks."""
+    """Reorder the operations of ``function``, which is in SSA form, within its blocks, so that few registers live at
+    once: for functions that would spill."""
     out = live_out(function)
     for name, block in function.blocks.items():
         keep = set(out[name])
@@ -52,6 +74,55 @@ def _dependencies(ops: list[Op]) -> list[set[int]]:
             before.update(range(at))
         before.discard(at)
         result.append(before)
+    return result
+
+
+def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
+    before = _dependencies(ops)
+    definitions = {op.dst: at for at, op in enumerate(ops) if op.dst is not None}
+    for old, new in variables:      # both shall share a register
+        if (change := definitions.get(new)) is not None:
+            before[change].update(at for at, op in enumerate(ops[:change]) if old in op.uses)
+    after: list[list[int]] = [[] for _ in ops]
+    for at, needed in enumerate(before):
+        for other in needed:
+            after[other].append(at)
+    # How much of loading is to come after an operation: what addresses are made of goes first.
+    loading = [0] * len(ops)
+    for at in reversed(range(len(ops))):
+        loading[at] = max((loading[other] for other in after[at]), default=0) + _LOAD * (ops[at].opcode in _LOADS)
+
+    waiting = [len(needed) for needed in before]
+    available = [0] * len(ops)      # when what the operation needs is there
+    under_way: list[int] = []       # when loads end
+    now = 0
+    ready = {at for at, count in enumerate(waiting) if count == 0}
+    result: list[Op] = []
+
+    def start(at: int) -> int:
+        """When the operation could begin; those that are neither loads nor computations wait for all loads."""
+        op = ops[at]
+        if op.opcode in _LOADS:
+            return max(available[at], under_way[-2] if len(under_way) > 1 else 0)
+        if (op.is_pure and op.opcode is not Pseudo.CALL) or op.opcode in (Opcode.LLWI, Opcode.LSWI):
+            return available[at]
+        return max([available[at], *under_way])
+
+    while ready:
+        at = min(ready, key=lambda at: (max(now, start(at)), -loading[at], at))
+        ready.discard(at)
+        now = max(now, start(at))
+        is_load = ops[at].opcode in _LOADS
+        end = now + (_LOAD if is_load else _ISSUE)
+        if is_load:
+            under_way.append(end)
+        now += _ISSUE
+        result.append(ops[at])
+        for other in after[at]:
+            available[other] = max(available[other], end if ops[at].dst in ops[other].uses else now)
+            waiting[other] -= 1
+            if waiting[other] == 0:
+                ready.add(other)
     return result
 
 

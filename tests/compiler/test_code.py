@@ -321,3 +321,19 @@ def test_operations_that_change_places_keep_the_order_of_memory(at):
         buffer = device.buffer(values)
         device.launch(image, "k", global_size=1, args=[buffer, buffer.address + at * 64])
         assert buffer.read().reshape(3, 16)[at].tolist() == (moved[0] * 3 + moved[1] + moved[2]).tolist()
+
+
+def test_loads_overlap_with_what_does_not_need_them():
+    def mnemonics(body, parameters):
+        return [line.split()[0] for line in disassemble(compile_body(body, parameters)).splitlines()]
+
+    loop = mnemonics("int sum = 0, j = 0; do { sum += a[i + j] * b[j]; j++; } while (j != n); out[i] = sum;",
+                     "__global const int *a, __global const int *b, __global int *out, int n")
+    at = loop.index("lw")
+    assert loop[at:at + 5] == ["lw", "lw", "addi", "macc", "bne"]
+    # The second address is computed under the first load, and nothing that needs data comes before the second load.
+    straight = mnemonics("out[i] = (a[i] ^ 3) + (b[i * n] ^ 5);",
+                         "__global const int *a, __global const int *b, __global int *out, int n")
+    first, second = (at for at, name in enumerate(straight) if name == "lw")
+    assert "xori" not in straight[:second]
+    assert second - first <= 2
