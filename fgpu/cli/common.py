@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -9,9 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
+import fgpu.config
 from fgpu.config import PRESETS, Config
 from fgpu.errors import ConfigError, FgpuError
 from fgpu.files import write_atomically
+
+from .values import NameList
 
 __all__ = [
     "ErrorGroup", "config_options", "engine_options", "latency_option", "load_image", "read_text", "write_file",
@@ -40,6 +44,10 @@ class ErrorGroup(click.Group):
 # -- hardware -----------------------------------------------------------------------------------
 
 
+def _listed(constant: str) -> str:
+    return ", ".join(sorted(getattr(fgpu.config, constant)))
+
+
 def _descriptions() -> dict[str, str]:
     """The first line of the text under each parameter of :class:`Config`."""
     found = {}
@@ -48,7 +56,8 @@ def _descriptions() -> dict[str, str]:
     for item, following in zip(tree.body, tree.body[1:], strict=False):
         if (isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
                 and isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)):
-            found[item.target.id] = str(following.value.value).replace("``", "")
+            text = str(following.value.value).replace("``", "")
+            found[item.target.id] = re.sub(r":data:`(\w+)`", lambda name: _listed(name[1]), text)
     return found
 
 
@@ -60,7 +69,7 @@ def config_options(omit: tuple[str, ...] = ()) -> Callable[[Command], Command]:
 
         def with_config(preset: str | None, **given: Any) -> Any:
             changes = {name: given.pop(name) for name in names}
-            changes = {name: frozenset(value) if isinstance(value, tuple) else value
+            changes = {name: frozenset().union(*value) if isinstance(value, tuple) else value
                        for name, value in changes.items() if value is not None and value != ()}
             base = Config() if preset is None else Config.preset(preset)
             return command(config=base.replace(**changes), **given)
@@ -82,7 +91,7 @@ def _option(name: str, default: Any, description: str) -> Callable[[Any], Any]:
     if isinstance(default, bool):
         return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=description)
     if isinstance(default, frozenset):
-        return click.option(flag, name, multiple=True, help=description)
+        return click.option(flag, name, type=NameList(), multiple=True, help=description)
     return click.option(flag, *_SHORT.get(name, []), name, type=int, metavar="N",
                         help=f"{description.removesuffix('.')}. Default {default}.")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fgpu.errors import LaunchError
 
-__all__ = ["Assignment", "NumberList", "argument", "array_bytes"]
+__all__ = ["Assignment", "NameList", "NumberList", "argument", "array_bytes"]
 
 _TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float32")
 _FILLS = ("random", "zeros", "ones", "range")
@@ -28,6 +28,15 @@ class NumberList(click.ParamType):
             return tuple(int(part, 0) for part in value.split(","))
         except ValueError:
             self.fail(f"{value!r} must be integers with commas between, as 64 or 32,32", param, ctx)
+
+
+class NameList(click.ParamType):
+    """``add`` or ``add,max``: one or several names."""
+
+    name = "NAME[,NAME...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        return value if isinstance(value, tuple) else tuple(part.strip() for part in value.split(","))
 
 
 class Assignment(click.ParamType):
