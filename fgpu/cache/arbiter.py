@@ -24,6 +24,9 @@ class Arbiter(wiring.Component):
     ``hold`` keeps the compute units out, ``pending`` tells that one is at the door, ``idle`` that none is inside.
     Reads wait here, not in the tag stage, until ``admit_reads`` says that there is a tag manager for each that
     misses: writes pass them. Otherwise a kernel's stores would wait for all loads of all wavefronts.
+
+    A compute unit keeps its turn once after a read of an even line: 64 consecutive words are two lines, and a
+    wavefront that has both can store while the others still load.
     """
 
     def __init__(self, config: Config) -> None:
@@ -57,13 +60,18 @@ class Arbiter(wiring.Component):
 
         space = Signal()
         accept = Signal()
+        keep, kept = Signal(), Signal()
+        if self._config.axi_ports == 1:     # else the two lines go to different slices
+            m.d.comb += keep.eq((chosen.op == MemoryOp.READ) & ~chosen.line[0] & ~kept)
+            with m.If(accept & turn.valid):
+                m.d.sync += kept.eq(keep)
         m.d.comb += [
             space.eq(~self.granted.valid | self.granted.ready),
             self.cleaner.ready.eq(space),
             accept.eq(space & self.writes.ready & ~self.hold & ~self.cleaner.valid),
             self.writes.payload.row.eq(chosen.row),
             self.writes.payload.strobe.eq(chosen.strobe),
-            turn.accept.eq(accept),
+            turn.accept.eq(accept & ~keep),
             self.writes.valid.eq(accept & turn.valid & (chosen.op != MemoryOp.READ)),
         ]
         if self._config.atomics:

@@ -52,7 +52,7 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     """Accepted requests, and nothing else, leave one cycle later; the row of a write leaves at once.
 
     The cleaner goes first and ``hold`` keeps the others out; a compute unit waits for one turn of each other,
-    a read only while reads are admitted.
+    which is two requests at most, a read only while reads are admitted.
     """
     count = CONFIG.compute_units
     dut = arbiter(CONFIG)
@@ -98,5 +98,11 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     for n in range(count):
         with m.If(taken[n]):
             m.d.comb += choice.eq(n)
-    _no_starvation(claim, claim.inside("dut.turn.above", count), admitted, taken.any(), choice, who)
+    # The turn stays once after a read of an even line.
+    kept = Signal()
+    keep = ~kept & Array((r.payload.op == MemoryOp.READ) & ~r.payload.line[0] for r in dut.requests)[choice]
+    with m.If(taken.any()):
+        m.d.sync += kept.eq(keep)
+    claim.invariant(claim.inside("dut.kept", 1) == kept)
+    _no_starvation(claim, claim.inside("dut.turn.above", count), admitted, taken.any() & ~keep, choice, who)
     return claim

@@ -31,7 +31,8 @@ def test_mutants_of_round_robin_fail(old: str, new: str, tmp_path: Path) -> None
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("turn.accept.eq(accept)", "turn.accept.eq(0)"),
+    ("turn.accept.eq(accept & ~keep)", "turn.accept.eq(0)"),
+    ("~chosen.line[0] & ~kept", "~chosen.line[0]"),
     (" | self.admit_reads", " | 1"),
     ("& ~self.hold & ~self.cleaner.valid", "& ~self.hold"),
     ("space & self.writes.ready & ~self.hold", "space & ~self.hold"),
