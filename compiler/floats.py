@@ -19,7 +19,7 @@ _WORD = integer(32)
 _BOOL = integer(1)
 _SIGN = -1 << 31
 _FLOAT_BITS = 32
-_ARITHMETIC = {"fadd": "add", "fmul": "mul", "fdiv": "div"}
+_ARITHMETIC = {"fadd": "add", "fdiv": "div"}
 _COMPARISONS = {
     # The routine, whether its operands are swapped, and whether its result is negated.
     "oeq": ("equal", False, False), "une": ("equal", False, True),
@@ -33,6 +33,9 @@ _COMPARISONS = {
 _INFINITY = 0x7F80_0000
 _LEAST_NORMAL = 0x0080_0000
 _SIGN_BIT = 1 << 31
+_BIAS = 127
+_SCALE_LIMIT = 64
+"""Powers of two that have a routine for products with them have an exponent that is less, without its sign."""
 _serial = count()
 
 
@@ -129,7 +132,21 @@ class _Expansion:
         op = self.old.op
         return None if op in self.hard else self.call(_ARITHMETIC[op], *self.old.operands)
 
-    on_fadd = on_fmul = on_fdiv = arithmetic
+    on_fadd = on_fdiv = arithmetic
+
+    def on_fmul(self) -> Value | None:
+        a, b = self.old.operands
+        return None if "fmul" in self.hard else self.product(a, b)
+
+    def product(self, a: Value, b: Value) -> Value:
+        """Without hardware; squares and powers of two take less."""
+        if a == b:
+            return self.call("square", a)
+        word = _number(b) or 0
+        power = word // _LEAST_NORMAL - _BIAS
+        if word % _LEAST_NORMAL == 0 and abs(power) < _SCALE_LIMIT:
+            return self.call("scale", a, Constant(power))
+        return self.call("mul", a, b)
 
     def on_fsub(self) -> Value | None:
         if "fsub" in self.hard:
@@ -217,17 +234,24 @@ class _Expansion:
             return self.hardware("uitofp", value)
         if "itofp" in self.hard and self.old.types[0].bits < _WORD.bits:
             return self.hardware("itofp", value)
-        return self.call("from_uint", value)
+        return self.call(self.from_uint(), value)
+
+    def from_uint(self) -> str:
+        """The routine for unsigned integers of so many bits as are converted."""
+        bits = self.old.types[0].bits
+        return "from_uint" + ("8" if bits <= 8 else "16" if bits <= 16 else "")
 
     def on_sitofp(self) -> Value:
         value = self.convert("sext", self.old.operands[0], self.old.types[0], _WORD)
         if "itofp" in self.hard:
             return self.hardware("itofp", value)
-        if "uitofp" not in self.hard:
+        if "uitofp" not in self.hard and self.from_uint() == "from_uint":
             return self.call("from_int", value)
         sign = self.add("ashr", value, Constant(_WORD.bits - 1))
         magnitude = self.add("sub", self.add("xor", value, sign), sign)
-        return self.add("or", self.hardware("uitofp", magnitude), self.add("and", value, Constant(_SIGN)))
+        absolute = self.hardware("uitofp", magnitude) if "uitofp" in self.hard \
+            else self.call(self.from_uint(), magnitude)
+        return self.add("or", absolute, self.add("and", value, Constant(_SIGN)))
 
     def to_integer(self, is_signed: bool) -> Value:
         """Truncation to any width; out of range, the nearest number there is."""
@@ -271,7 +295,7 @@ class _Expansion:
     def call_fmuladd(self) -> Value:
         """Product and sum, each rounded: what the program would compute without the contraction."""
         a, b, c = self.old.operands
-        product = self.hardware("fmul", a, b) if "fmul" in self.hard else self.call("mul", a, b)
+        product = self.hardware("fmul", a, b) if "fmul" in self.hard else self.product(a, b)
         return self.hardware("fadd", product, c) if "fadd" in self.hard else self.call("add", product, c)
 
     def rounded(self) -> Value:

@@ -20,18 +20,20 @@
 __attribute__((const)) uint fgpu_opaque(uint x);
 #define opaque fgpu_opaque
 
+/* Moves a number by four places, which `far` then is, if none of the four bits from `low` on is set, or not. */
+#define BRING_UP(x, low, far) uint far = opaque(opaque((x) >> (low) == 0) << 2); x <<= far
+/* The places that four bits, one of which is set, must move for the upper one to be set. */
+#define PLACES_IN_FOUR(x) (0x55af >> opaque((x) << 1) & 3)
+
 /* The number of places by which a number of at most 31 bits must move left to have a one at bit 30; 31 for zero. */
 INLINE uint places_to_go(uint x)
 {
-    uint step = opaque(x >> 15 ? 0 : 1 << 4), places = step;
-    x <<= step;
-    step = opaque(x >> 23 ? 0 : 1 << 3);
-    x <<= step;
-    places += step;
-    step = opaque(x >> 27 ? 0 : 1 << 2);
-    x <<= step;
-    places += step;
-    return places + (0x55af >> (x >> 27 << 1) & 3);
+    uint sixteen = opaque(opaque(x >> 15 == 0) << 4);
+    x <<= sixteen;
+    uint eight = opaque(opaque(x >> 23 == 0) << 3);
+    x <<= eight;
+    BRING_UP(x, 27, far);
+    return sixteen + eight + far + PLACES_IN_FOUR(x >> 27);
 }
 
 INLINE uint moved_right(uint x, uint places)
@@ -99,11 +101,6 @@ RARE uint fgpu_float_add_any(uint a, uint b)
     return sum == 0 ? 0 : result;
 }
 
-/* Clears `far` or sets it to four, the places that a number must move to have a one among the four bits from `low`. */
-#define BRING_UP(x, low, far) uint far = opaque(opaque((x) >> (low) == 0) << 2); x <<= far
-/* The places that four bits, one of which is set, must move to have the upper one set. */
-#define PLACES_IN_FOUR(x) (0x55af >> opaque((x) << 1) & 3)
-
 /* The sum of two numbers that nearly cancel, which is exact: its leading one is below bit 27. */
 INLINE uint cancelled(uint sum, uint top)
 {
@@ -163,6 +160,14 @@ RARE uint fgpu_float_mul_any(uint a, uint b)
     return rounded(product, any_exponent_of(a) + any_exponent_of(b) - 128 + (int)carry) | sign;
 }
 
+/* The upper 27 bits of a product, rounded. Only if nothing is set `below` can it be half way between two numbers. */
+INLINE uint rounded_product(uint product, uint top, uint below)
+{
+    if (SELDOM(below == 0))
+        return top + ((product + 3 + (product >> 3 & 1)) >> 3);
+    return top + ((product + 4) >> 3);
+}
+
 uint fgpu_float_mul(uint a, uint b)
 {
     /* Exponents from 64 to 191, not both at the end: so is the product's in range. */
@@ -174,10 +179,28 @@ uint fgpu_float_mul(uint a, uint b)
     uint middle = (al * bl >> 10) + ah * bl + al * bh;
     uint high = (middle >> 10) + ah * bh;
     uint carry = high >> 27;
-    high >>= carry;
-    /* What is half way between two numbers is rounded up from an odd one, and if there is more below. */
-    uint up = ((high & 8) + (a << 10) * b) != 0;
-    return ((at + bt + carry) << 23) + ((high + 3 + up) >> 3);
+    return rounded_product(high >> carry, (at + bt + carry) << 23, (a << 10) * b);
+}
+
+/* By itself: half of it is known. */
+uint fgpu_float_square(uint a)
+{
+    uint at = (a >> 23) - 64;
+    if (SELDOM((at & 255) >= 127))
+        return fgpu_float_mul_any(a, a);
+    uint al = a & 0x3ff, ah = (a >> 10 | 0x2000) & 0x3fff;
+    uint middle = (al * al >> 10) + ah * (al << 1);
+    uint high = (middle >> 10) + ah * ah;
+    uint carry = high >> 27;
+    return rounded_product(high >> carry, (at + at + carry) << 23, (a << 10) * a);
+}
+
+/* By a power of two from 2^-63 to 2^63, whose exponent field less 127 is given. */
+uint fgpu_float_scale(uint a, uint exponent)
+{
+    if (SELDOM(((a >> 23) + 64 & 128) == 0))
+        return fgpu_float_mul_any(a, (exponent + 127) << 23);
+    return a + (exponent << 23);
 }
 
 /* Division in two digits by the reciprocal of the upper 16 bits of the divisor (found by Newton's iteration from a
@@ -376,6 +399,26 @@ uint fgpu_float_from_uint(uint x)
     significand <<= places;
     uint magnitude = ((156 + top - places) << 23) + ((significand + 63 + (significand >> 7 & 1)) >> 7);
     return x == 0 ? 0 : magnitude;
+}
+
+/* Of 8 and of 16 bits. */
+uint fgpu_float_from_uint8(uint x)
+{
+    uint value = x << 23;
+    BRING_UP(value, 27, far);
+    uint near = PLACES_IN_FOUR(value >> 27);
+    uint result = ((133 - far - near) << 23) + (value << near >> 7);
+    return x == 0 ? 0 : result;
+}
+
+uint fgpu_float_from_uint16(uint x)
+{
+    uint value = x << 15, eight = opaque(opaque(value >> 23 == 0) << 3);
+    value <<= eight;
+    BRING_UP(value, 27, far);
+    uint near = PLACES_IN_FOUR(value >> 27);
+    uint result = ((141 - eight - far - near) << 23) + (value << near >> 7);
+    return x == 0 ? 0 : result;
 }
 
 uint fgpu_float_from_int(uint x)
