@@ -5,7 +5,7 @@ every NaN 0x7FC00000. Conversions to integers truncate; out of range they give t
 zero for a NaN.
 """
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -20,6 +20,7 @@ _BOOL = integer(1)
 _SIGN = -1 << 31
 _FLOAT_BITS = 32
 _ARITHMETIC = {"fadd": "add", "fdiv": "div"}
+_COMMUTATIVE = (f"{PREFIX}float_add", f"{PREFIX}float_mul")
 _COMPARISONS = {
     # The routine, whether its operands are swapped, and whether its result is negated.
     "oeq": ("equal", False, False), "une": ("equal", False, True),
@@ -30,6 +31,8 @@ _COMPARISONS = {
     "one": ("less_or_greater", False, False), "ueq": ("less_or_greater", False, True),
     "uno": ("unordered", False, False), "ord": ("unordered", False, True),
 }
+_OF_NUMBERS = {"less_or_equal": ("less", True, True), "less_or_greater": ("equal", False, True)}
+"""What does where there are no NaN."""
 _INFINITY = 0x7F80_0000
 _LEAST_NORMAL = 0x0080_0000
 _SIGN_BIT = 1 << 31
@@ -69,6 +72,18 @@ def expand_floats(function: Function, hard: Set[str], subnormals: bool = True) -
         outside = {local for local, depth in depths.items() if depth < flow.depth.get(name, 0)}
         block.instructions = [new for old in block.instructions
                               for new in _Expansion(old, hard, subnormals, outside).run()]
+        _leave_results_in_place(block.instructions)
+
+
+def _leave_results_in_place(instructions: Iterable[Instruction]) -> None:
+    """Let sums and products take what was just returned as their first argument, which has the same register."""
+    returned: Value | None = None
+    for call in instructions:
+        if call.op != "call":
+            continue
+        if call.detail in _COMMUTATIVE and call.operands[1] == returned:
+            call.operands.reverse()
+        returned = Local(call.name)
 
 
 def _number(value: Value) -> int | None:
@@ -163,6 +178,9 @@ class _Expansion:
         if predicate in ("true", "false"):
             return self.add("or", Constant(int(predicate == "true")), Constant(0), _BOOL)
         name, is_swapped, is_negated = _COMPARISONS[predicate]
+        if self.old.is_of_numbers:
+            name, others, negates = _OF_NUMBERS.get(name, (name, False, False))
+            is_swapped, is_negated = is_swapped ^ others, is_negated ^ negates
         if is_swapped:
             a, b = b, a
         if name == "equal" and (self.subnormals or "fslt" not in self.hard):
@@ -180,8 +198,9 @@ class _Expansion:
 
         With zero the other one has hardly anything left to do.
         """
-        has_two = name in ("less", "less_or_equal")
-        return f"{name}_in_rank" if has_two and (self.is_fixed(a) or self.is_fixed(b)) else name
+        if name in ("less", "less_or_equal") and (self.is_fixed(a) or self.is_fixed(b)):
+            return f"{name}_in_rank"
+        return f"{name}_of_numbers" if name == "less" and self.old.is_of_numbers else name
 
     def is_fixed(self, value: Value) -> bool:
         if isinstance(value, Local):

@@ -139,7 +139,8 @@ class Instruction:
     """One instruction. ``types`` has the type of each of ``operands``, ``type`` that of the result.
 
     ``detail`` is the predicate of icmp, or the name of what a call calls; ``blocks`` are the labels of a
-    branch, or the predecessors of a phi; ``source`` is the element type of getelementptr and alloca.
+    branch, or the predecessors of a phi; ``source`` is the element type of getelementptr and alloca;
+    ``is_of_numbers`` says of fcmp that there are no NaN.
     """
 
     op: str
@@ -151,6 +152,7 @@ class Instruction:
     detail: str = ""
     source: Type = VOID
     align: int = 1
+    is_of_numbers: bool = False
     location: Location | None = None
 
     @property

@@ -153,7 +153,9 @@ class _Reader:
         into.detail = next(word for word in text.split() if word in _PREDICATES)
         self.add_operands(into, operands)
 
-    read_fcmp = read_icmp
+    def read_fcmp(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
+        into.is_of_numbers = " fcmp fast " in text or " nnan " in text
+        self.read_icmp(into, operands, text)
 
     def read_or(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
         into.detail = "disjoint" if " or disjoint " in text else ""

@@ -160,12 +160,12 @@ RARE uint fgpu_float_mul_any(uint a, uint b)
     return rounded(product, any_exponent_of(a) + any_exponent_of(b) - 128 + (int)carry) | sign;
 }
 
-/* The upper 27 bits of a product, rounded. Only if nothing is set `below` can it be half way between two numbers. */
+/* The upper 27 bits of a product, rounded. What is half way between two numbers goes up from an odd one, and if there
+   is anything `below`, of which all multiples of 1024 do. */
 INLINE uint rounded_product(uint product, uint top, uint below)
 {
-    if (SELDOM(below == 0))
-        return top + ((product + 3 + (product >> 3 & 1)) >> 3);
-    return top + ((product + 4) >> 3);
+    uint up = opaque((product & 8) + below) != 0;
+    return top + ((product + 3 + up) >> 3);
 }
 
 uint fgpu_float_mul(uint a, uint b)
@@ -368,6 +368,8 @@ INLINE int is_before(uint a, uint b)
 uint fgpu_float_unordered(uint a, uint b) { return larger_magnitude(a, b) > INFINITE_2; }
 
 uint fgpu_float_less(uint a, uint b) { return is_before(a, b) & (larger_magnitude(a, b) - 1 < INFINITE_2); }
+
+uint fgpu_float_less_of_numbers(uint a, uint b) { return is_before(a, b) & ((a | b) << 1 != 0); }
 
 uint fgpu_float_less_or_equal(uint a, uint b)
 {

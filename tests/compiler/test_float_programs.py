@@ -267,6 +267,24 @@ def test_comparisons_with_constants(name, config):
     assert (out == sum(truth.astype(np.uint32) << bit for bit, truth in enumerate(truths))).all()
 
 
+@pytest.mark.parametrize("config", [Config(), with_float_ops("fslt")])
+def test_comparisons_of_numbers_only(config):
+    """Where the program promises that there are no NaN they take less, and come out the same."""
+    source = """__kernel void k(__global const float *pa, __global const float *pb, __global uint *out)
+    { int i = get_global_id(0); float a = pa[i], b = pb[i];
+      out[i] = (a < b) | (a <= b) << 1 | (a > b) << 2 | (a >= b) << 3 | (a == b) << 4 | (a != b) << 5 | !(a < b) << 6
+             | !(a <= b) << 7; }"""
+    words = special_words()
+    a, b = all_pairs(words[words << np.uint32(1) <= np.uint32(0xFF000000)])
+    images = [compile_opencl(source, config=config, options=options) for options in ([], ["-cl-finite-math-only"])]
+    x, y = floats(a), floats(b)
+    truths = [x < y, x <= y, x > y, x >= y, x == y, x != y, x >= y, x > y]
+    for image in images:
+        got = launch(image, "k", a, b, config=config)
+        assert (got == sum(truth.astype(np.uint32) << bit for bit, truth in enumerate(truths))).all()
+    assert len(images[1].words) < len(images[0].words)
+
+
 def test_comparisons_in_loops():
     """With a number that stays the same another routine takes less."""
     source = """__kernel void k(__global const float *pa, __global const float *pb, __global uint *out)
