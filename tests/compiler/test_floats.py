@@ -154,6 +154,21 @@ def test_binary(target, name):
     check(target, name, BINARY[name][1](a, b), a, b)
 
 
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div"])
+def test_ends_of_ranges(soft, name):
+    """Exponents from which on the routines go another way, and sums that cancel all but some bits."""
+    ranges = [(0, 3), (26, 34), (61, 67), (125, 129), (187, 195), (251, 256)]
+    exponents = np.concatenate([np.arange(*ends) for ends in ranges])
+    fractions = np.array([0, 1, 0x7FFFFF, 0x400000, 0x3FFFFF, 0x123456])
+    words = (exponents[:, None] << 23 | fractions).ravel().astype(np.uint32)
+    a, b = all_pairs(np.concatenate([words, words | np.uint32(1 << 31)]))
+    check(soft, name, BINARY[name][1](a, b), a, b)
+    a = a[::29]
+    b = np.concatenate([a ^ np.uint32(1 << bit) for bit in range(23)])
+    a = np.resize(a, len(b))
+    check(soft, name, BINARY[name][1](a, b), a, b)
+
+
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_comparisons(target, name):
     a, b = pairs(3)
