@@ -152,8 +152,8 @@ class Instruction:
     detail: str = ""
     source: Type = VOID
     align: int = 1
-    is_of_numbers: bool = False
     location: Location | None = None
+    is_of_numbers: bool = False
 
     @property
     def is_terminator(self) -> bool:

@@ -83,7 +83,8 @@ class _Scalarizer:
             name: str = "") -> Local:
         """Append a scalar instruction."""
         new = Instruction(op, type, name or f"{like.name or op}.lane{next(_serial)}", operands, types,
-                          list(like.blocks), like.detail, like.source, like.align, like.location)
+                          list(like.blocks), like.detail, like.source, like.align, like.location,
+                          like.is_of_numbers)
         self.made.append(new)
         return Local(new.name)
 

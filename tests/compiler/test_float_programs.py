@@ -267,6 +267,17 @@ def test_comparisons_with_constants(name, config):
     assert (out == sum(truth.astype(np.uint32) << bit for bit, truth in enumerate(truths))).all()
 
 
+def test_comparisons_of_vectors():
+    source = """__kernel void k(__global const float *pa, __global const float *pb, __global uint *out)
+    { int i = get_global_id(0); float2 a = (float2)(pa[i], pb[i]);
+      int2 less = a < a.yx, at_most = a <= a.yx, same = a == a.yx;
+      out[i] = (less.x & 1) | (less.y & 2) | (at_most.x & 4) | (at_most.y & 8) | (same.x & 16); }"""
+    a, b = all_pairs(CORNERS)
+    x, y = floats(a), floats(b)
+    expected = sum(truth.astype(np.uint32) << bit for bit, truth in enumerate([x < y, y < x, x <= y, y <= x, x == y]))
+    assert (launch(compile_opencl(source), "k", a, b) == expected).all()
+
+
 @pytest.mark.parametrize("config", [Config(), with_float_ops("fslt")])
 def test_comparisons_of_numbers_only(config):
     """Where the program promises that there are no NaN they take less, and come out the same."""
