@@ -6,11 +6,27 @@ from fgpu.isa import Opcode, Operands, by_opcode, encode
 
 from .mir import ZERO, MachineBlock, MachineFunction, Op, Pseudo
 
-__all__ = ["emit"]
+__all__ = ["emit", "jump_to_last_calls"]
 
 _INVERSE = {Opcode.BEQ: Opcode.BNE, Opcode.BNE: Opcode.BEQ}
 _DUPLICATE_UP_TO = 4
 """Operations of a last block that are copied rather than jumped to: words are cheaper than time."""
+
+
+def jump_to_last_calls(function: MachineFunction) -> None:
+    """Let what a routine ends with calling return to where the routine was called from."""
+    _skip_empty_blocks(function)
+    for block in function.blocks.values():
+        end = function.blocks[block.next] if block.next is not None else MachineBlock("")
+        ops = [op for op in block.ops if not _does_nothing(op)]
+        if block.branch is None and not end.successors and all(map(_does_nothing, end.ops)) \
+                and ops and ops[-1].opcode is Pseudo.CALL:
+            ops[-1].opcode = Pseudo.JUMP
+            block.ops, block.next = ops, None
+
+
+def _does_nothing(op: Op) -> bool:
+    return op.opcode is Pseudo.RESULT or (op.opcode is Pseudo.MOVE and op.dst == op.rs)
 
 
 def emit(function: MachineFunction, at: int, entries: Sequence[int] = ()) -> list[int]:
@@ -27,6 +43,8 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = ()) -> lis
         follower = order[position + 1].name if position + 1 < len(order) else None
         labels[block.name] = len(ops)
         _body(block, ops)
+        if block.ops and block.ops[-1].opcode is Pseudo.JUMP:
+            continue
         branch, target, next_block = block.branch, block.target, block.next
         if branch is not None and target is not None:
             if target == follower and next_block is not None:
@@ -49,6 +67,8 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = ()) -> lis
     for index, op in enumerate(ops):
         if op.opcode is Pseudo.CALL:
             ops[index] = Op(Opcode.JSUB, imm=entries[op.imm] - (at + index))
+        elif op.opcode is Pseudo.JUMP:
+            ops[index] = Op(Opcode.BEQ, imm=entries[op.imm] - (at + index) - 1)
     return [_encode(op) for op in ops]
 
 

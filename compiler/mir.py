@@ -28,6 +28,7 @@ class Pseudo(enum.Enum):
     FRAME = "frame"     # dst = rs, the address of the work-item's frame in global memory
     CONST = "const"  # dst = imm, any 32 bits
     CALL = "call"   # dst = callee (its number also in imm) of arguments
+    JUMP = "jump"   # a call that is the last thing that a routine does: what is called returns for it
     SECOND = "second"   # dst = the second result of the call whose first is rs
     RESULT = "result"   # rs and rt are what a routine returns
 

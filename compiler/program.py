@@ -12,7 +12,7 @@ from .by_value import split_structs
 from .copies import expand_copies
 from .destruct import destruct
 from .dimensions import ask_for_dimensions
-from .emit import emit
+from .emit import emit, jump_to_last_calls
 from .expand import expand, expand_switches
 from .float_classes import expand_float_classes
 from .floats import expand_floats, floats_as_words
@@ -21,7 +21,7 @@ from .high_products import high_products
 from .ir import Function, Instruction, Module
 from .loops import compare_counters_for_equality
 from .lower import lower
-from .mir import ARGUMENTS, Callee, MachineFunction
+from .mir import ARGUMENTS, Callee, MachineFunction, Pseudo
 from .optimize import optimize
 from .refusals import check_callee
 from .routines import PREFIX, is_called, routine
@@ -46,13 +46,15 @@ _DIVERGENCE = 6
 @dataclass(frozen=True)
 class Compiled:
     """A function in the program: its first word, the scratchpad words from 0 on that it needs, the registers that it
-    writes, the parameters that it has beyond those of its source, by name, and the bytes of its frame."""
+    writes, the parameters that it has beyond those of its source, by name, the bytes of its frame, and the return
+    addresses of calls that it needs at once."""
 
     entry: int
     scratchpad: int
     clobbers: frozenset[int]
     hidden: tuple[str, ...]
     frame: int = 0
+    depth: int = 0
 
 
 class Program:
@@ -104,13 +106,17 @@ class Program:
         self._check_depth(function, callees)
         allocated = self._allocated_in_frame if has_frame else self._best
         machine, scratchpad = allocated(function, module, callees)
+        if not function.is_kernel:
+            jump_to_last_calls(machine)
         entry = len(self.words)
         self.words += emit(machine, entry, self._entries)
         written = {register for block in machine.blocks.values() for op in block.ops
                    for register in (op.dst, *op.clobbers) if register is not None}
+        depth = max((op.callee.depth - (op.opcode is Pseudo.JUMP) for block in machine.blocks.values()
+                     for op in block.ops if op.callee is not None), default=0)
         self._under_way.pop()
         return Compiled(entry, scratchpad, frozenset(written), tuple(name for name in hidden if name is not None),
-                        function.frame or 0)
+                        function.frame or 0, depth)
 
     def _best(self, function: Function, module: Module,
               callees: Mapping[str, Callee]) -> tuple[MachineFunction, int]:
@@ -180,7 +186,7 @@ class Program:
                       for i in body.instructions())
         self._callees[name] = Callee(len(self._entries), len(body.parameters), compiled.clobbers,
                                      not effects and all(callee.is_pure for callee in below), compiled.scratchpad,
-                                     1 + max((callee.depth for callee in below), default=0))
+                                     1 + compiled.depth)
         self._entries.append(compiled.entry)
         return self._callees[name]
 
