@@ -23,6 +23,9 @@ _USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.", "-cl-mad-enable",
 _ANY_BODY = 100_000
 _SMALL_BODY = -20
 """Up to which size functions are inlined, in LLVM's units: five for an instruction, less what the call would cost."""
+_ALL_STATIC = "#pragma clang attribute push(__attribute__((internal_linkage)), apply_to = function)"
+"""Nobody else calls a program's functions, and inline ones have no body elsewhere. Kernels are marked as used: opencl.h."""
+_ALL_STATIC_END = "#pragma clang attribute pop"
 _WITH_VALUE = ("-D", "-U", "-I")
 _IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info")
 """What changes nothing here: what is not optimized would not fit, and the others are always so."""
@@ -81,10 +84,11 @@ def builtins() -> list[Path]:
 
 
 def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2",
-                  library: Sequence[Path] | None = None, is_small: bool = False) -> Module:
+                  library: Sequence[Path] | None = None, is_small: bool = False, is_library: bool = False) -> Module:
     """Run clang on ``source`` and link what it calls of ``library``.
 
     Everything is inlined, as most bodies take less time than a call and its moves, unless the program shall be small.
+    What no kernel calls is left out, unless this ``is_library``.
     Its errors become a :class:`~fgpu.errors.CompileError`.
     """
     options = _accepted(options)
@@ -94,7 +98,8 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
     try:
         run = subprocess.run([*_CLANG, *_inlining(is_small), optimization, *linked, *options, "-o", "-", "-"],
                              capture_output=True,
-                             input=f'#line 1 "{name}"\n{source}'.encode(),
+                             input=(f'#line 1 "{name}"\n{source}' if is_library else
+                                    f'{_ALL_STATIC}\n#line 1 "{name}"\n{source}\n{_ALL_STATIC_END}\n').encode(),
                              timeout=_TIMEOUT_SECONDS, check=False)
     except OSError as error:
         raise ToolError(f"cannot run clang: {error}") from None

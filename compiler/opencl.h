@@ -79,6 +79,10 @@ FGPU_VECTORS(long) FGPU_VECTORS(ulong) FGPU_VECTORS(float)
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
 
+/* Programs are compiled with all functions static. */
+#define __kernel __kernel __attribute__((used))
+#define kernel kernel __attribute__((used))
+
 /* What is refused later, where it is used, by name. */
 #if __OPENCL_C_VERSION__ >= 120
 int printf(__constant const char *format, ...);

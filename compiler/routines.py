@@ -33,7 +33,7 @@ def _file(name: str) -> dict[str, Function]:
     except (OSError, pickle.UnpicklingError, EOFError):
         # At -O2 clang would put 64-bit multiplications back in for ours.
         source = (_LIBRARY / name).read_text(encoding="utf-8")
-        functions = compile_to_ir(source, name, optimization="-O1", library=builtins()).functions
+        functions = compile_to_ir(source, name, optimization="-O1", library=builtins(), is_library=True).functions
     with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(kept, pickle.dumps(functions))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from compiler import Image, compile_opencl
+from compiler.frontend import compile_to_ir
 from fgpu.config import Config
 from fgpu.errors import LaunchError
 from sim import Device
@@ -105,6 +106,24 @@ def test_packed_structs():
     content["f"] /= 2
     content["v"] = content["v"][:, ::-1].copy()
     assert after.tobytes() == content.tobytes()
+
+
+def test_functions_that_no_kernel_calls_are_left_out():
+    """They would be optimized for nothing: minutes, for libraries that programs include whole."""
+    source = "int f(int x) { return x + 1; }\nint g(int x) { return f(x) * 2; }\nint h(int);\n" \
+        "kernel void k(global int *a) { a[0] = g(a[1]); }\n__kernel void l(global int *a) { a[0] = f(a[1]); }"
+    assert set(compile_to_ir(source, "k.cl").functions) == {"k", "l"}
+
+
+def test_inline_functions_have_a_body():
+    """In C99 it would be another file's, where a function is inline and not extern."""
+    source = "inline __attribute__((noinline)) int f(int x) { return x > 3 ? x * 5 : x - 7; }\n" \
+        "kernel void k(global int *o) { int i = get_global_id(0); o[i] = f(i) + f(i * 2); }"
+    got, = run(source, [np.zeros(64, np.int32)])
+
+    def f(x):
+        return x * 5 if x > 3 else x - 7
+    assert got.tolist() == [f(i) + f(2 * i) for i in range(64)]
 
 
 TABLE = "kernel void k(global int *o, int n) { int i = get_global_id(0) + 1000 * get_global_id(1), t[40], s = 0;\n" \
