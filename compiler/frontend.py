@@ -24,7 +24,7 @@ _ANY_BODY = 100_000
 _SMALL_BODY = -20
 """Up to which size functions are inlined, in LLVM's units: five for an instruction, less what the call would cost."""
 _ALL_STATIC = "#pragma clang attribute push(__attribute__((internal_linkage)), apply_to = function)"
-"""Nobody else calls a program's functions, and inline ones have no body elsewhere. Kernels are marked as used: opencl.h."""
+"""Nobody else calls a program's functions, and inline ones have no body elsewhere. Kernels are `used`: opencl.h."""
 _ALL_STATIC_END = "#pragma clang attribute pop"
 _WITH_VALUE = ("-D", "-U", "-I")
 _IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info")
