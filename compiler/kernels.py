@@ -5,18 +5,16 @@ from collections.abc import Mapping, Sequence
 
 from fgpu.config import Config
 from fgpu.errors import CompileError, EncodingError
-from fgpu.isa import Opcode, by_opcode, decode
+from fgpu.isa import Opcode, decode
 
 from .frontend import builtins, compile_to_ir
 from .image import Image, Kernel, Parameter
 from .ir import Function, Module
-from .program import Compiled, Program
+from .program import TOO_LARGE, Compiled, Program, TooLargeError
 
 __all__ = ["compile_sources"]
 
 _WORD_BYTES = 4
-_REACH = by_opcode[Opcode.BEQ].immediate_range[-1]
-"""Instructions over which a branch gets."""
 _VECTOR = re.compile(r" __attribute__\(\(ext_vector_type\((\d+)\)\)\)")
 _SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "long": 8, "ulong": 8}
 
@@ -27,13 +25,14 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
     for is_small in (False, True):      # functions become subroutines only where there is no room for their bodies
         try:
             program, kernels = _compiled(sources, options, config, is_small)
-        except EncodingError:       # a branch or a call that does not reach its target
+        except (TooLargeError, EncodingError):      # a branch or a call that does not reach its target
             continue
         if len(program.words) <= config.cram_words:
             return Image(tuple(program.words), kernels, bytes(program.data.content))
         words = min(words or len(program.words), len(program.words))
-    raise CompileError(f"{', '.join(sources)}: the program has {words or f'more than {_REACH}'} instructions; the "
-                       f"code RAM holds {config.cram_words} (cram_size={config.cram_size})")
+    size = words or f"more than {TOO_LARGE * config.cram_words}"
+    raise CompileError(f"{', '.join(sources)}: the program has {size} instructions; the code RAM holds "
+                       f"{config.cram_words} (cram_size={config.cram_size})")
 
 
 def _compiled(sources: Mapping[str, str], options: Sequence[str], config: Config,

@@ -32,7 +32,10 @@ from .tables import DataSegment, localize_tables
 from .unaligned import split_unaligned
 from .wide import split_wide_integers
 
-__all__ = ["Compiled", "Program"]
+__all__ = ["TOO_LARGE", "Compiled", "Program", "TooLargeError"]
+
+TOO_LARGE = 2
+"""How many code RAMs' words of one function are so many that one need not go on."""
 
 _MANY = 2
 _WORD_BYTES = 4
@@ -41,6 +44,10 @@ _FRAME_STEP = 4
 _EMPTY = Module({}, {}, {})
 _DIVERGENCE = 6
 """Entries of the link stack that branches of a wavefront may need (see Config.link_stack_depth)."""
+
+
+class TooLargeError(Exception):
+    """The program will not fit the code RAM, whatever becomes of it."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +143,8 @@ class Program:
         """``function`` in physical registers, and the words of scratchpad that it needs."""
         machine = lower(function, module, self.config, callees)
         optimize(machine)
+        if sum(len(block.ops) for block in machine.blocks.values()) > TOO_LARGE * self.config.cram_words:
+            raise TooLargeError     # at once, as registers for so much take minutes
         if order is not None:
             order(machine)
         destruct(machine)

@@ -85,10 +85,7 @@ def test_options_are_limited():
         compile_opencl(source, options=["-o/tmp/x"])
 
 
-@pytest.mark.long
-def test_a_program_in_which_branches_do_not_reach():
-    kernels = "".join(f"__kernel void k{n}(__global int *a) {{ for (int j = 0; j < 9; j++)\n#pragma unroll\n"
-                      "for (int i = 0; i < 700; i++) a[a[i] * f(i + a[i])] = i; }\n" for n in range(4))
-    source = "__attribute__((noinline)) int f(int x) { return x > 5 ? x * x / 7 : x / 3; }\n" + kernels
-    with pytest.raises(CompileError, match="has more than 8191 instructions; the code RAM holds 4096"):
-        compile_opencl(source)
+def test_a_program_that_is_much_too_large_is_refused_at_once():
+    source = BODY.format("\n#pragma unroll\nfor (int i = 0; i < 1000; i++) a[a[i] & 255] = i;")
+    with pytest.raises(CompileError, match="has more than 2048 instructions; the code RAM holds 1024"):
+        compile_opencl(source, config=Config(cram_size=4))
