@@ -225,8 +225,9 @@ class Device:
             of up to 3 dimensions. The local size divides the global size and makes at most 512 work-items;
             by default it is what the kernel demands, or what fills one wavefront.
         args
-            One buffer or number for each parameter. Numbers may be given for pointers: addresses in bytes. A vector
-            is a sequence of numbers, a struct its bytes or an element of a structured NumPy array.
+            One buffer or number for each parameter. Numbers may be given for pointers: addresses in bytes; 0 is a
+            null pointer. A vector is a sequence of numbers, a struct its bytes or an element of a structured NumPy
+            array.
         slot
             Which of the 16 LRAM slots to use.
         initialize, clean
