@@ -83,6 +83,13 @@ def builtins() -> list[Path]:
                           "-o", "-", "-"])
 
 
+def _wrapped(source: str, name: str, is_library: bool) -> str:
+    named = f'#line 1 "{name}"\n{source}'
+    # A backslash may be the last character; what is missing at the end is missed in the last line.
+    return named if is_library else \
+        f"{_ALL_STATIC}\n{named}\n\n#line {max(1, len(source.splitlines()))}\n{_ALL_STATIC_END}"
+
+
 def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2",
                   library: Sequence[Path] | None = None, is_small: bool = False, is_library: bool = False) -> Module:
     """Run clang on ``source`` and link what it calls of ``library``.
@@ -98,8 +105,7 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
     try:
         run = subprocess.run([*_CLANG, *_inlining(is_small), optimization, *linked, *options, "-o", "-", "-"],
                              capture_output=True,
-                             input=(f'#line 1 "{name}"\n{source}' if is_library else
-                                    f'{_ALL_STATIC}\n#line 1 "{name}"\n{source}\n{_ALL_STATIC_END}\n').encode(),
+                             input=_wrapped(source, name, is_library).encode(),
                              timeout=_TIMEOUT_SECONDS, check=False)
     except OSError as error:
         raise ToolError(f"cannot run clang: {error}") from None

@@ -60,6 +60,7 @@ def test_statements(statement, message):
      "int g(int n) { return n > 4 ? f(n / 2) + n * f(n - 3) : 3; }\n__kernel void k(__global int *a) {\n"
      " a[0] = f(a[1]); }", "is recursive: not supported"),
     ("#error no\n", "k.cl:1:2: error: no"),
+    ("__kernel void k(__global int *a) {\n a[0] = 1;\n // no end \\", "k.cl:3:28: error: expected '}'"),
 ])
 def test_programs(source, message):
     with pytest.raises(CompileError, match=re.escape(message)):
