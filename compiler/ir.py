@@ -138,9 +138,9 @@ class Location:
 class Instruction:
     """One instruction. ``types`` has the type of each of ``operands``, ``type`` that of the result.
 
-    ``detail`` is the predicate of icmp, or the name of what a call calls; ``blocks`` are the labels of a
-    branch, or the predecessors of a phi; ``source`` is the element type of getelementptr and alloca;
-    ``is_of_numbers`` says of fcmp that there are no NaN.
+    ``detail`` is the predicate of icmp, the name of what a call calls, or the number of the field that extractvalue
+    takes; ``blocks`` are the labels of a branch, or the predecessors of a phi; ``source`` is the element type of
+    getelementptr and alloca; ``is_of_numbers`` says of fcmp that there are no NaN.
     """
 
     op: str

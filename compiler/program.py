@@ -23,6 +23,7 @@ from .loops import compare_counters_for_equality
 from .lower import lower
 from .mir import ARGUMENTS, Callee, MachineFunction, Pseudo
 from .optimize import optimize
+from .overflow import expand_overflow
 from .refusals import check_callee
 from .routines import PREFIX, is_called, routine
 from .scalarize import scalarize
@@ -95,6 +96,7 @@ class Program:
         inline_by_signature(function, module, len(ARGUMENTS), self._under_way, has_frame)
         if has_frame:
             private_is_global(function)
+        expand_overflow(function)
         expand_copies(function)
         floats_as_words(function)
         split_structs(function)

@@ -153,6 +153,10 @@ class _Reader:
         into.detail = next(word for word in text.split() if word in _PREDICATES)
         self.add_operands(into, operands)
 
+    def read_extractvalue(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
+        into.detail = re.sub(r", !.*", "", text).rpartition(", ")[2]
+        self.add_operands(into, operands)
+
     def read_fcmp(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
         into.is_of_numbers = " fcmp fast " in text or " nnan " in text
         self.read_icmp(into, operands, text)

@@ -1,9 +1,10 @@
 """The corpus, continued: cases that mix lanes, use memory, or are about the language rather than its functions."""
 
 import math
+import operator
 import struct
 
-from .corpus import Case, float32, wrap
+from .corpus import Case, float32, limits, wrap
 
 
 def _pack(lanes, source, target):
@@ -86,6 +87,29 @@ def memory_cases():
         _case("vload_half4", "float4", "ushort4", "r = vloada_half4(0, (__private half *)&a);",
               lambda a: [struct.unpack("<e", struct.pack("<H", x))[0] for x in a], **loads),
     ]
+    return cases
+
+
+def overflow_cases():
+    """What clang makes operations with overflow of, and its functions for them."""
+    group = {"group": "overflow"}
+    cases = [
+        _case("product_too_large", "int", "uint uint", "r = a && mul_hi(a, b);", lambda a, b: a * b >> 32 != 0,
+              **group),
+        _case("product_checked", "int", "ulong ulong", "r = a && a * b / a != b;", lambda a, b: a * b >> 64 != 0,
+              **group),
+        _case("products_too_large", "int4", "uint4 uint4", "r = mul_hi(a, b) != (uint4)0;",
+              lambda a, b: [-(x * y >> 32 != 0) for x, y in zip(a, b, strict=True)], **group),
+    ]
+    operations = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+    for type in ("char", "ushort", "int", "uint", "long", "ulong"):
+        low, high = limits(type)
+        for name, operation in operations.items():
+            def meaning(a, b, low=low, high=high, operation=operation):
+                exact = operation(a, b)
+                return exact if low <= exact <= high else ~exact
+            cases.append(_case(f"{name}_overflow_{type}", type, f"{type} {type}",
+                               f"{type} x; r = __builtin_{name}_overflow(a, b, &x) ? ~x : x;", meaning, **group))
     return cases
 
 

@@ -11,12 +11,12 @@ from fgpu.config import Config
 from sim import Device
 
 from .corpus import TYPES, conversion_cases, float_cases, lane_cases, limits, split, wrap
-from .corpus_rows import language_cases, memory_cases, vector_cases
+from .corpus_rows import language_cases, memory_cases, overflow_cases, vector_cases
 
 CASES = {case.name: case for case in (*lane_cases(), *conversion_cases(), *float_cases(), *vector_cases(),
-                                      *memory_cases(), *language_cases())}
+                                      *memory_cases(), *overflow_cases(), *language_cases())}
 GROUPS = list(dict.fromkeys(case.group for case in CASES.values()))
-QUICK = ("int 0", "long 0", "ulong 1", "char 2", "vectors", "memory", "language")
+QUICK = ("int 0", "long 0", "ulong 1", "char 2", "vectors", "memory", "overflow", "language")
 ROWS = 64
 DTYPES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "long": "i8",
           "ulong": "u8", "float": "f4"}
