@@ -92,9 +92,14 @@ class Op:
         return self.dst is not None and by_opcode[self.opcode].unit not in (Unit.MEMORY, Unit.ATOMIC, Unit.SCRATCHPAD)
 
     @property
+    def is_load(self) -> bool:
+        """Whether this loads from global memory."""
+        return not isinstance(self.opcode, Pseudo) and by_opcode[self.opcode].is_load
+
+    @property
     def is_droppable(self) -> bool:
         """Whether nobody misses the operation if nobody reads its result."""
-        return self.is_pure or self.opcode in (Opcode.LW, Opcode.LH, Opcode.LB, Opcode.LLWI)
+        return self.is_pure or self.is_load or self.opcode is Opcode.LLWI
 
     @property
     def is_cheap(self) -> bool:

@@ -135,7 +135,9 @@ class Program:
             machine, scratchpad = allocated
             return scratchpad, sum(len(block.ops) for block in machine.blocks.values())
 
-        best = min((self._allocated(function, module, callees, order) for order in (overlap_loads, None)), key=cost)
+        best = self._allocated(function, module, callees, overlap_loads)
+        if any(op.is_load for block in best[0].blocks.values() for op in block.ops):   # else it changed nothing
+            best = min(best, self._allocated(function, module, callees, None), key=cost)
         if best[1] > best[0].private_words:
             best = min(best, self._allocated(function, module, callees, shorten_lives), key=cost)
         return best

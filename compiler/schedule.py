@@ -5,6 +5,7 @@ done with it.
 """
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 
 from fgpu.isa import Opcode, Unit, by_opcode
 
@@ -17,7 +18,6 @@ _ISSUE = 12
 """Cycles from an operation of a wavefront to its next."""
 _LOAD = 60
 """Cycles, about, from a load that hits to what needs it."""
-_LOADS = (Opcode.LW, Opcode.LH, Opcode.LB)
 
 
 def overlap_loads(function: MachineFunction) -> None:
@@ -30,7 +30,7 @@ def overlap_loads(function: MachineFunction) -> None:
             phis = function.blocks[loop.header].phis
             latest.setdefault(latch, []).extend((phi.dst, phi.sources[latch]) for phi in phis)
     for name, block in function.blocks.items():
-        if any(op.opcode in _LOADS for op in block.ops):
+        if any(op.is_load for op in block.ops):
             block.ops = _overlapped(block.ops, latest.get(name, []))
 
 
@@ -77,53 +77,69 @@ def _dependencies(ops: list[Op]) -> list[set[int]]:
     return result
 
 
+def _followers(before: list[set[int]]) -> list[list[int]]:
+    """For each operation the numbers of those that must come after it."""
+    after: list[list[int]] = [[] for _ in before]
+    for at, needed in enumerate(before):
+        for other in needed:
+            after[other].append(at)
+    return after
+
+
+def _listed(after: list[list[int]], waiting: list[int], urgency: Callable[[int], tuple[int, ...]],
+            place: Callable[[int], None]) -> Iterator[int]:
+    """The numbers of the operations in an order in which those ``after`` each follow it: of those that may come next
+    always the one of least ``urgency``, of which ``place`` is told. ``waiting`` counts for how many each still waits.
+    """
+    ready = {at for at, count in enumerate(waiting) if count == 0}
+    while ready:
+        at = min(ready, key=urgency)
+        ready.discard(at)
+        place(at)
+        yield at
+        for other in after[at]:
+            waiting[other] -= 1
+            if waiting[other] == 0:
+                ready.add(other)
+
+
 def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
     before = _dependencies(ops)
     definitions = {op.dst: at for at, op in enumerate(ops) if op.dst is not None}
     for old, new in variables:      # both shall share a register
         if (change := definitions.get(new)) is not None:
             before[change].update(at for at, op in enumerate(ops[:change]) if old in op.uses)
-    after: list[list[int]] = [[] for _ in ops]
-    for at, needed in enumerate(before):
-        for other in needed:
-            after[other].append(at)
+    after = _followers(before)
     # How much of loading is to come after an operation: what addresses are made of goes first.
     loading = [0] * len(ops)
     for at in reversed(range(len(ops))):
-        loading[at] = max((loading[other] for other in after[at]), default=0) + _LOAD * (ops[at].opcode in _LOADS)
+        loading[at] = max((loading[other] for other in after[at]), default=0) + _LOAD * ops[at].is_load
 
-    waiting = [len(needed) for needed in before]
     available = [0] * len(ops)      # when what the operation needs is there
     under_way: list[int] = []       # when loads end
     now = 0
-    ready = {at for at, count in enumerate(waiting) if count == 0}
-    result: list[Op] = []
 
     def start(at: int) -> int:
         """When the operation could begin; those that are neither loads nor computations wait for all loads."""
         op = ops[at]
-        if op.opcode in _LOADS:
+        if op.is_load:
             return max(available[at], under_way[-2] if len(under_way) > 1 else 0)
         if (op.is_pure and op.opcode is not Pseudo.CALL) or op.opcode in (Opcode.LLWI, Opcode.LSWI):
             return available[at]
         return max([available[at], *under_way])
 
-    while ready:
-        at = min(ready, key=lambda at: (max(now, start(at)), -loading[at], at))
-        ready.discard(at)
+    def place(at: int) -> None:
+        nonlocal now
         now = max(now, start(at))
-        is_load = ops[at].opcode in _LOADS
-        end = now + (_LOAD if is_load else _ISSUE)
-        if is_load:
+        end = now + (_LOAD if ops[at].is_load else _ISSUE)
+        if ops[at].is_load:
             under_way.append(end)
         now += _ISSUE
-        result.append(ops[at])
         for other in after[at]:
             available[other] = max(available[other], end if ops[at].dst in ops[other].uses else now)
-            waiting[other] -= 1
-            if waiting[other] == 0:
-                ready.add(other)
-    return result
+
+    return [ops[at] for at in _listed(
+        after, [len(needed) for needed in before], lambda at: (max(now, start(at)), -loading[at], at), place)]
 
 
 def _ordered(block: MachineBlock, keep: set[int]) -> list[Op]:
@@ -131,10 +147,6 @@ def _ordered(block: MachineBlock, keep: set[int]) -> list[Op]:
     ops = block.ops[first:]     # what comes before must come before any register is kept in the frame
     before = _dependencies(ops)
     waiting = [len(needed) for needed in before]
-    after: list[list[int]] = [[] for _ in ops]
-    for at, needed in enumerate(before):
-        for other in needed:
-            after[other].append(at)
     uses = Counter(register for op in ops for register in set(op.uses))
     users: dict[int, list[int]] = {}
     for at, op in enumerate(ops):
@@ -152,18 +164,10 @@ def _ordered(block: MachineBlock, keep: set[int]) -> list[Op]:
         latest = max((made.get(register, -1) for register in op.uses), default=-1)
         return (-freed + (op.dst is not None), -latest, missing, at)
 
-    ready = {at for at, count in enumerate(waiting) if count == 0}
-    result: list[Op] = []
-    while ready:
-        at = min(ready, key=urgency)
-        ready.discard(at)
+    def place(at: int) -> None:
         if (dst := ops[at].dst) is not None and users.get(dst):
-            made[dst] = len(result)
-        result.append(ops[at])
+            made[dst] = len(made)
         for register in set(ops[at].uses):
             uses[register] -= 1
-        for other in after[at]:
-            waiting[other] -= 1
-            if waiting[other] == 0:
-                ready.add(other)
-    return block.ops[:first] + result
+
+    return block.ops[:first] + [ops[at] for at in _listed(_followers(before), waiting, urgency, place)]
