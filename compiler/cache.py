@@ -24,10 +24,12 @@ _DEPENDS_ON_MORE = re.compile(r"(#|%:|\?\?=)\s*(include|import|embed)|__DATE__|_
 class Entry:
     """Where the image of a program is, if it is there. Programs that depend on other files or the time have none."""
 
-    def __init__(self, sources: Mapping[str, str], options: Sequence[str], config: Config) -> None:
+    def __init__(self, sources: Mapping[str, str], options: Sequence[str], config: Config,
+                 kernels: Sequence[str] | None = None) -> None:
         self.path = None
         if not any(_DEPENDS_ON_MORE.search(source.replace("\\\n", "")) for source in sources.values()):
-            key = json.dumps([compiler_version(), list(sources.items()), list(options), config.key])
+            key = json.dumps([compiler_version(), list(sources.items()), list(options), config.key,
+                              None if kernels is None else sorted(kernels)])
             self.path = cache_directory() / "programs" / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
 
     def find(self) -> Image | None:

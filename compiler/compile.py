@@ -11,24 +11,25 @@ __all__ = ["compile_opencl"]
 
 
 def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>", options: Sequence[str] = (),
-                   config: Config | None = None) -> Image:
-    """Compile OpenCL C to an image with all its kernels.
+                   config: Config | None = None, kernels: Sequence[str] | None = None) -> Image:
+    """Compile OpenCL C to an image with all its kernels, or those that ``kernels`` names.
 
     ``source`` is one program, called ``filename`` in messages, or several by their file names, which know nothing of
     each other but share the image. ``options`` are clang's, as far as they define macros, find headers, set warnings
     or are OpenCL's own (``-cl-*``). ``config`` is the hardware to compile for (the default one with all atomics if
-    None): its code RAM, scratchpad, stores and atomics bound the program.
+    None): its code RAM, scratchpad, stores and atomics bound the program. Kernels that are not named may need more,
+    and may use what is not supported.
 
     Images are kept in the user's cache folder and found there again, unless the source includes other files.
     Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported.
     """
     config = config or Config(atomics=ATOMICS)
     sources = {filename: source} if isinstance(source, str) else dict(source)
-    entry = Entry(sources, options, config)
+    entry = Entry(sources, options, config, kernels)
     image = entry.find()
     if image is None:
         from .kernels import compile_sources  # late: a program that is known needs neither clang nor llvmlite
 
-        image = compile_sources(sources, options, config)
+        image = compile_sources(sources, options, config, kernels)
         entry.keep(image)
     return image

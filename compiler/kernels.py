@@ -19,12 +19,14 @@ _VECTOR = re.compile(r" __attribute__\(\(ext_vector_type\((\d+)\)\)\)")
 _SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "long": 8, "ulong": 8}
 
 
-def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: Config) -> Image:
+def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: Config,
+                    wanted: Sequence[str] | None = None) -> Image:
     """Compile programs by their file names to one image; see :func:`~compiler.compile.compile_opencl`."""
     words = 0
+    kernels: dict[str, Kernel] = {}
     for is_small in (False, True):      # functions become subroutines only where there is no room for their bodies
         try:
-            program, kernels = _compiled(sources, options, config, is_small)
+            program, kernels = _compiled(sources, options, config, wanted, is_small)
         except (TooLargeError, EncodingError):      # a branch or a call that does not reach its target
             continue
         if len(program.words) <= config.cram_words:
@@ -32,23 +34,32 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
         words = min(words or len(program.words), len(program.words))
     size = words or f"more than {TOO_LARGE * config.cram_words}"
     raise CompileError(f"{', '.join(sources)}: the program has {size} instructions; the code RAM holds "
-                       f"{config.cram_words} (cram_size={config.cram_size})")
+                       f"{config.cram_words} (cram_size={config.cram_size})"
+                       + ("; compile fewer of its kernels with kernels=[...]" if len(kernels) > 1 else ""))
 
 
-def _compiled(sources: Mapping[str, str], options: Sequence[str], config: Config,
+def _compiled(sources: Mapping[str, str], options: Sequence[str], config: Config, wanted: Sequence[str] | None,
               is_small: bool) -> tuple[Program, dict[str, Kernel]]:
-    program = Program(config)
-    kernels: dict[str, Kernel] = {}
-    for filename, source in sources.items():
-        module = compile_to_ir(source, filename, options, library=builtins(), is_small=is_small)
-        functions = [function for function in module.functions.values() if function.is_kernel]
+    modules = [compile_to_ir(source, filename, options, library=builtins(), is_small=is_small)
+               for filename, source in sources.items()]
+    present = [[function for function in module.functions.values() if function.is_kernel] for module in modules]
+    for filename, functions in zip(sources, present, strict=True):
         if not functions:
             raise CompileError(f"{filename}: there is no __kernel function in this program")
+    names = [function.name for functions in present for function in functions]
+    for name in wanted or ():
+        if name not in names:
+            raise CompileError(f"{', '.join(sources)}: there is no kernel {name!r}; the kernels there are: "
+                               f"{', '.join(names)}")
+    program = Program(config)
+    kernels: dict[str, Kernel] = {}
+    for module, functions in zip(modules, present, strict=True):
         program.start_source()
         for function in functions:
             if function.name in kernels:
                 raise function.error(f"there are two kernels {function.name!r} in the image")
-            kernels[function.name] = _kernel(program, function, module)
+            if wanted is None or function.name in wanted:
+                kernels[function.name] = _kernel(program, function, module)
     return program, kernels
 
 

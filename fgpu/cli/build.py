@@ -42,10 +42,12 @@ def _report(image: Any, output: Path) -> None:
 @_output("Image to write: .json (with kernels and parameters) or .mif (words only).")
 @click.option("-D", "--define", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
 @click.option("-I", "--include", "includes", multiple=True, metavar="DIR", help="Look for headers in DIR.")
+@click.option("--kernel", "kernels", multiple=True, metavar="NAME",
+              help="Compile this kernel; may be repeated. Without it, all of the program's.")
 @click.option("--listing", is_flag=True, help="Print the assembly, too.")
 @config_options()
-def compile_(file: Path, output: Path, defines: tuple[str, ...], includes: tuple[str, ...], listing: bool,
-             config: Config) -> None:
+def compile_(file: Path, output: Path, defines: tuple[str, ...], includes: tuple[str, ...], kernels: tuple[str, ...],
+             listing: bool, config: Config) -> None:
     """Compile OpenCL C to a program image.
 
     The hardware options say what the program may use: its code RAM, scratchpad and stores.
@@ -59,7 +61,8 @@ def compile_(file: Path, output: Path, defines: tuple[str, ...], includes: tuple
     if file.suffix.lower() not in (".cl", ".ocl", ".c"):
         raise click.ClickException(f"{file} is not OpenCL C: its name must end in .cl")
     options = [f"-D{define}" for define in defines] + [f"-I{include}" for include in includes]
-    image = compile_opencl(read_text(file), filename=str(file), options=options, config=config)
+    image = compile_opencl(read_text(file), filename=str(file), options=options, config=config,
+                           kernels=kernels or None)
     image.save(output)
     if listing:
         click.echo(disassemble(image))

@@ -148,13 +148,15 @@ def write_file(path: Path, content: bytes | str) -> None:
         raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from None
 
 
-def load_image(path: Path, config: Config, options: tuple[str, ...] = ()) -> Any:
-    """An image from OpenCL C (.cl), assembly (.s, .asm) or a program image (.mif, .json)."""
+def load_image(path: Path, config: Config, options: tuple[str, ...] = (), kernel: str | None = None) -> Any:
+    """An image from OpenCL C (.cl), of which only ``kernel`` is compiled if there is one, from assembly (.s, .asm) or
+    from a program image (.mif, .json)."""
     from compiler import Image, assemble, compile_opencl
 
     suffix = path.suffix.lower()
     if suffix == ".cl":
-        return compile_opencl(read_text(path), filename=str(path), options=options, config=config)
+        return compile_opencl(read_text(path), filename=str(path), options=options, config=config,
+                              kernels=None if kernel is None else [kernel])
     if suffix in (".s", ".asm"):
         return assemble(read_text(path), filename=str(path))
     if suffix in (".mif", ".json"):

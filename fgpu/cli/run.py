@@ -66,7 +66,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         raise click.UsageError("--descriptor already has the entry, the sizes and the parameters")
     if stats and engine == "functional":
         raise click.UsageError("the functional engine counts nothing; --stats needs --engine verilator or pysim")
-    image = load_image(file, config)
+    image = load_image(file, config, kernel=kernel)
     if not image.kernels:
         image = Image.from_words(image.words, {"main": 0})
     rng = np.random.default_rng(seed)

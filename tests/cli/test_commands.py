@@ -48,6 +48,16 @@ def test_compile_passes_macros_on(fgpu):
     assert not Path("k2.json").exists()
 
 
+def test_only_the_named_kernels_are_compiled(fgpu):
+    Path("k.cl").write_text("__kernel void j(__global int *o) { barrier(1); }\n"
+                            "__kernel void k(__global int *o) { o[get_global_id(0)] = 5; }")
+    assert "k.cl:1: barrier() is not supported" in fgpu("compile k.cl -o k.json").output
+    assert fgpu("compile k.cl -o k.json --kernel k").exit_code == 0
+    assert set(Image.load("k.json").kernels) == {"k"}
+    assert fgpu(f"run k.cl --kernel k --global 4 --arg zeros:int32:4 --output 0=o.npy {FUNCTIONAL}").exit_code == 0
+    assert np.load("o.npy").tolist() == [5] * 4
+
+
 def test_assemble_and_disassemble(fgpu):
     assert fgpu("asm copy.s -o copy.mif").exit_code == 0
     result = fgpu("disasm copy.mif")

@@ -40,7 +40,7 @@ def test_a_known_program_needs_no_clang(monkeypatch):
 
 
 @pytest.mark.parametrize("change", [{"options": ["-DN=4"]}, {"filename": "other.cl"},
-                                    {"config": Config(cram_size=8)}, {"source": SOURCE + " "}])
+                                    {"config": Config(cram_size=8)}, {"source": SOURCE + " "}, {"kernels": ["k"]}])
 def test_what_makes_another_entry(change, monkeypatch):
     compile_opencl(SOURCE, options=["-DN=3"])
     no_clang(monkeypatch)

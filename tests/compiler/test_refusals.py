@@ -90,3 +90,21 @@ def test_a_program_that_is_much_too_large_is_refused_at_once():
     source = BODY.format("\n#pragma unroll\nfor (int i = 0; i < 1000; i++) a[a[i] & 255] = i;")
     with pytest.raises(CompileError, match="has more than 2048 instructions; the code RAM holds 1024"):
         compile_opencl(source, config=Config(cram_size=4))
+
+
+MANY = """__kernel void sum(__global int *a) { __local int t[64]; int i = get_local_id(0); t[i] = a[i];
+    barrier(CLK_LOCAL_MEM_FENCE); if (i == 0) for (int j = 1; j < 64; j++) a[0] += t[j]; }
+__kernel void halve(__global int *a) { a[get_global_id(0)] /= 2; }
+__kernel void large(__global int *a) { _Pragma("unroll") for (int i = 0; i < 100; i++) a[a[i]] = i; }
+__kernel void next(__global int *a) { a[get_global_id(0)] += 1; }
+"""
+
+
+def test_only_the_wanted_kernels_have_to_be_supported_and_to_fit():
+    config = Config(cram_size=1)
+    assert set(compile_opencl(MANY, config=config, kernels=["next", "halve"]).kernels) == {"halve", "next"}
+    for kernel, message in (("sum", "k.cl:1: __local memory is not supported"),
+                            ("large", "holds 256 (cram_size=1); compile fewer of its kernels with kernels=[...]"),
+                            ("nxt", "k.cl: there is no kernel 'nxt'; the kernels there are: sum, halve, large")):
+        with pytest.raises(CompileError, match=re.escape(message)):
+            compile_opencl(MANY, filename="k.cl", config=config, kernels=[kernel, "next"])
