@@ -2,6 +2,7 @@
 
 import contextlib
 import pickle
+import re
 from functools import cache
 from pathlib import Path
 
@@ -14,13 +15,20 @@ from .ir import Function
 __all__ = ["PREFIX", "is_called", "routine"]
 
 PREFIX = "fgpu_"
-"""What the names of routines start with; those for floating point go on with ``float_``."""
-_FLOAT = f"{PREFIX}float_"
-_LONG = (f"{PREFIX}long_", f"{PREFIX}ulong_")
+"""What the names of routines start with."""
+_DEFINITION = re.compile(rf"^[^\s#/].*?\b({PREFIX}\w+)\((?!.*;$)", re.M)
 _INLINED_UP_TO = 30
 """Operations of a routine that is always inlined: a call and its moves, and what it keeps from being shared with
 its surroundings, cost about a fifth of that."""
+_INTEGER, _LONG = "integer.cl", "long.cl"
 _LIBRARY = Path(__file__).parent / "library"
+
+
+@cache
+def _places() -> dict[str, str]:
+    """The file of each routine."""
+    return {name: path.name for path in _LIBRARY.glob("*.cl")
+            for name in _DEFINITION.findall(path.read_text(encoding="utf-8"))}
 
 
 @cache
@@ -33,7 +41,7 @@ def _file(name: str) -> dict[str, Function]:
     except (OSError, pickle.UnpicklingError, EOFError):
         # At -O2 clang would put 64-bit multiplications back in for ours.
         source = (_LIBRARY / name).read_text(encoding="utf-8")
-        functions = compile_to_ir(source, name, optimization="-O1", library=builtins(), is_library=True).functions
+        functions = compile_to_ir(source, name, [f"-I{_LIBRARY}"], "-O1", builtins(), is_library=True).functions
     with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(kept, pickle.dumps(functions))
@@ -42,10 +50,8 @@ def _file(name: str) -> dict[str, Function]:
 
 def routine(name: str) -> Function | None:
     """The routine called ``name``, if there is one; its file is compiled when the first is asked for."""
-    if not name.startswith(PREFIX):
-        return None
-    file = "float.cl" if name.startswith(_FLOAT) else "long.cl" if name.startswith(_LONG) else "integer.cl"
-    return _file(file).get(name)
+    file = _places().get(name)
+    return None if file is None else _file(file)[name]
 
 
 def is_called(callee: Function, uses: int) -> bool:
@@ -54,8 +60,9 @@ def is_called(callee: Function, uses: int) -> bool:
     A subroutine with branches joins again the work-items that it divides. The integer routines have no branches
     that could divide them.
     """
-    if callee.name.startswith(_LONG):
+    file = _places()[callee.name]
+    if file == _LONG:
         return True
-    if not callee.name.startswith(_FLOAT):
+    if file == _INTEGER:
         return False
     return len(callee.blocks) > 1 or (uses > 1 and sum(1 for _ in callee.instructions()) > _INLINED_UP_TO)
