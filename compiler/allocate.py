@@ -11,7 +11,7 @@ from .liveness import live_out
 from .mir import MachineFunction, Op, Pseudo
 from .spill import spill
 
-__all__ = ["allocate"]
+__all__ = ["COLOURS", "allocate"]
 
 COLOURS = tuple(number for number in range(1, REGISTER_COUNT) if number != STACK_POINTER)
 """Registers to allocate: r0 is zero, and code of other compilers relies on the stack pointer being kept."""

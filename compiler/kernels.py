@@ -72,14 +72,10 @@ def _kernel(program: Program, function: Function, module: Module) -> Kernel:
 
 
 def _add_kernel(program: Program, function: Function, module: Module) -> Compiled:
-    """Add a kernel to ``program`` if the configuration has room for what it needs."""
+    """Add a kernel to ``program`` if the configuration has the stores that it needs."""
     config = program.config
     first = len(program.words)
     compiled = program.add(function, module)
-    if compiled.scratchpad > config.scratchpad_words:
-        raise function.error(f"kernel {function.name!r} needs {compiled.scratchpad} words of scratchpad a work-item "
-                             f"for private arrays and spilled registers; scratchpad_size={config.scratchpad_size} "
-                             f"gives {config.scratchpad_words}")
     if not config.sub_integer_stores:
         for word in program.words[first:]:
             row, _ = decode(word)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fgpu.config import Config
 
-from .allocate import allocate
+from .allocate import COLOURS, allocate
 from .by_value import split_structs
 from .copies import expand_copies
 from .destruct import destruct
@@ -87,13 +87,18 @@ class Program:
         compiled = self._add(function, module)
         if compiled.scratchpad <= self.config.scratchpad_words:
             return compiled
+        crowding = frozenset(name for name, callee in self._callees.items()
+                             if callee.scratchpad > self.config.scratchpad_words or callee.clobbers >= set(COLOURS))
         length, self.data, self._entries, self._callees = before
         del self.words[length:]
-        return self._add(pickle.loads(again), module, has_frame=True)
+        return self._add(pickle.loads(again), module, has_frame=True, inlined=crowding)
 
-    def _add(self, function: Function, module: Module, has_frame: bool = False) -> Compiled:
+    def _add(self, function: Function, module: Module, has_frame: bool = False,
+             inlined: frozenset[str] = frozenset()) -> Compiled:
+        """Compile ``function``. One that has a frame needs a register for its address, and calls nothing that takes
+        all registers or more of the scratchpad than there is: those must be ``inlined``."""
         self._under_way.append(function.name)
-        inline_by_signature(function, module, len(ARGUMENTS), self._under_way, has_frame)
+        inline_by_signature(function, module, len(ARGUMENTS), self._under_way, has_frame, inlined)
         if has_frame:
             private_is_global(function)
         expand_overflow(function)

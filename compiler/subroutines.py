@@ -17,8 +17,8 @@ _LONG_BITS = 64
 
 
 def inline_by_signature(function: Function, module: Module, words: int, under_way: Sequence[str],
-                        has_frame: bool = False) -> None:
-    """Inline the calls of those functions of ``module`` that cannot be subroutines.
+                        has_frame: bool = False, inlined: frozenset[str] = frozenset()) -> None:
+    """Inline the calls of those functions of ``module`` that cannot be subroutines, and of those in ``inlined``.
 
     A subroutine takes ``words`` words at most, returns one or two, and needs nothing that only kernels are told: not
     their frame either, if the kernel ``has_frame``.
@@ -27,13 +27,14 @@ def inline_by_signature(function: Function, module: Module, words: int, under_wa
     for block in list(function.blocks.values()):
         for call in [i for i in block.instructions if i.op == "call"]:
             callee = module.functions.get(call.detail)
-            if callee is None or (_fits_registers(callee, words) and not asks_for_dimensions(callee)
+            if callee is None or (callee.name not in inlined and _fits_registers(callee, words)
+                                  and not asks_for_dimensions(callee)
                                   and not reads_memory_tables(callee, module.variables)
                                   and not (has_frame and has_variables(callee))):
                 continue
             check_callee(function, call, callee, under_way)
             body = deepcopy(callee)
-            inline_by_signature(body, module, words, [*under_way, callee.name], has_frame)
+            inline_by_signature(body, module, words, [*under_way, callee.name], has_frame, inlined)
             copy_arguments(block, call, body)
             block = inline_call(function, block, call, body)
 

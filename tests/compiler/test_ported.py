@@ -198,25 +198,48 @@ def test_private_structs_bytes_and_initial_values(scratchpad_size):
     assert got.tolist() == [value(i) for i in range(64)]
 
 
-@pytest.mark.parametrize(("count", "frame", "scratchpad_size"), [(34, False, 32), (90, True, 32), (60, True, 0)])
-def test_more_registers_than_there_are(count, frame, scratchpad_size):
-    """The scratchpad has the first that find no place, the frame the others."""
+def many_at_once(count):
+    """C that makes ``result`` of 64 numbers from ``in`` on, with ``count`` variables that all live for long."""
     names = [f"s{n}" for n in range(count)]
-    source = "kernel void k(global int *o, global int *in) { in += get_local_id(0); int " \
-        + ", ".join(f"{name} = in[{n}]" for n, name in enumerate(names)) + ";\n" \
+    return "int " + ", ".join(f"{name} = in[{n}]" for n, name in enumerate(names)) + ";\n" \
         "for (int j = 0; j < 10; j++) { int x = in[j]; " \
         + " ".join(f"{name} = {name} * 3 + (x ^ {other});" for name, other in zip(names, names[1:] + names[:1],
                                                                                strict=True)) \
-        + " }\no[get_global_id(0)] = " + " ^ ".join(names) + "; }"
-    config = Config(scratchpad_size=scratchpad_size)
-    assert bool(compile_opencl(source, config=config).kernel("k").private_bytes) == frame
-    numbers = np.random.default_rng(count).integers(0, 1 << 32, 256, np.uint32)
-    got, _ = run(source, [np.zeros(64, np.uint32), numbers], config=config)
+        + " }\nint result = " + " ^ ".join(names) + ";"
+
+
+def made_of_many(count, numbers):
+    """The results of 64 work-items, each a number further."""
     s = [numbers[n:n + 64].copy() for n in range(count)]
     for j in range(10):
         for n in range(count):
             s[n] = s[n] * 3 + (numbers[j:j + 64] ^ s[(n + 1) % count])
-    assert (got == np.bitwise_xor.reduce(s)).all()
+    return np.bitwise_xor.reduce(s)
+
+
+@pytest.mark.parametrize(("count", "frame", "scratchpad_size"), [(34, False, 32), (90, True, 32), (60, True, 0)])
+def test_more_registers_than_there_are(count, frame, scratchpad_size):
+    """The scratchpad has the first that find no place, the frame the others."""
+    source = f"kernel void k(global int *o, global int *in) {{ in += get_local_id(0); {many_at_once(count)}\n" \
+        "o[get_global_id(0)] = result; }"
+    config = Config(scratchpad_size=scratchpad_size)
+    assert bool(compile_opencl(source, config=config).kernel("k").private_bytes) == frame
+    numbers = np.random.default_rng(count).integers(0, 1 << 32, 256, np.uint32)
+    got, _ = run(source, [np.zeros(64, np.uint32), numbers], config=config)
+    assert (got == made_of_many(count, numbers)).all()
+
+
+@pytest.mark.parametrize(("count", "scratchpad_size"), [(40, 8), (34, 0)])
+def test_subroutines_that_leave_the_frame_no_room(count, scratchpad_size):
+    """They need more of the scratchpad than there is, or all registers, one of which has the frame's address."""
+    source = f"__attribute__((noinline)) int f(global int *in) {{ {many_at_once(count)}\nreturn result; }}\n" \
+        "kernel void k(global int *o, global int *in) { int i = get_global_id(0), first = f(in + i); " \
+        "o[i] = first * 5 + f(in + i + 1); }"
+    config = Config(scratchpad_size=scratchpad_size)
+    assert compile_opencl(source, config=config).kernel("k").private_bytes
+    numbers = np.random.default_rng(count).integers(0, 1 << 32, 256, np.uint32)
+    got, _ = run(source, [np.zeros(64, np.uint32), numbers], config=config)
+    assert (got == made_of_many(count, numbers) * 5 + made_of_many(count, numbers[1:])).all()
 
 
 def test_more_parameters_than_the_hardware_has():
