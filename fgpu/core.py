@@ -17,6 +17,7 @@ from .cu.compute_unit import ComputeUnit
 from .dispatcher.dispatcher import Dispatcher
 from .fault import Fault, FaultCause
 from .probe import ComputeUnitProbe
+from .sharing import add_shared
 
 __all__ = ["FGPU"]
 
@@ -48,7 +49,8 @@ class FGPU(wiring.Component):
         m.submodules.code_ram = code_ram = CodeRam(config)
         m.submodules.dispatcher = dispatcher = Dispatcher(config)
         m.submodules.cache = cache = Cache(config)
-        compute_units = [ComputeUnit(config) for _ in range(config.compute_units)]
+        compute_units: list[Any] = [add_shared(m, f"cu{number}", platform, "cu", lambda: ComputeUnit(config))
+                                    for number in range(config.compute_units)]
 
         connect(m, flipped(self.s_axi), control.axi)
         for port in range(config.axi_ports):
@@ -76,7 +78,6 @@ class FGPU(wiring.Component):
             cache.clean_start.eq(dispatcher.clean_start),
         ]
         for number, unit in enumerate(compute_units):
-            m.submodules[f"cu{number}"] = unit
             connect(m, dispatcher.work_groups[number], unit.work_groups)
             connect(m, unit.fetch, code_ram.fetch[number])
             connect(m, unit.requests, cache.requests[number])
@@ -95,7 +96,7 @@ class FGPU(wiring.Component):
         return m
 
     @staticmethod
-    def _connect_faults(m: Module, compute_units: list[ComputeUnit], control: ControlInterface,
+    def _connect_faults(m: Module, compute_units: list[Any], control: ControlInterface,
                         dispatcher: Dispatcher, cache: Cache) -> None:
         """A fault of any part reaches the register; of several in one cycle that of the lowest compute unit."""
         seen: Any = control.fault_seen

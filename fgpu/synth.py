@@ -163,11 +163,6 @@ def _component(component: wiring.Component, command: str) -> Area:
     return _yosys(verilog_text(rtlil.convert(component, name="top", emit_src=False)), command)
 
 
-def _place(parent: str, instance: str) -> str:
-    # Yosys writes the same module in another order when it meets it again, so the texts of compute units differ.
-    return f"{parent}/{re.sub(r'^cu[0-9]+$', 'cu', instance)}"
-
-
 def synthesize(config: Config, family: str = "xc7", *, jobs: int | None = None,
                progress: Callable[[int, int], None] | None = None) -> ModuleArea:
     """Synthesize a core and return the area of each module of its hierarchy.
@@ -176,15 +171,7 @@ def synthesize(config: Config, family: str = "xc7", *, jobs: int | None = None,
     :class:`~fgpu.errors.ToolError` when Yosys fails.
     """
     modules = _modules(to_verilog(config))
-    places: dict[str, str] = {}     # a module for each place in the hierarchy; all compute units are one place
-
-    def visit(place: str, name: str) -> None:
-        places.setdefault(place, name)
-        for child, module in modules[name].children:
-            visit(_place(place, child), module)
-
-    visit("", "fgpu")
-    sources = {place: _canonical(modules[name], modules) for place, name in places.items()}
+    sources = {name: _canonical(module, modules) for name, module in modules.items()}
     unique = {key: source for source, key in sources.values()}
     areas: dict[str, Area] = {}
     command = FAMILIES[family].format(top="top")
@@ -195,9 +182,9 @@ def synthesize(config: Config, family: str = "xc7", *, jobs: int | None = None,
             if progress:
                 progress(done, len(unique))
 
-    def total(place: str, instance: str, name: str) -> ModuleArea:
-        children = [total(_place(place, child), child, module) for child, module in modules[name].children]
-        own = areas[sources[place][1]]
+    def total(instance: str, name: str) -> ModuleArea:
+        children = [total(child, module) for child, module in modules[name].children]
+        own = areas[sources[name][1]]
         return ModuleArea(instance, sum((child.area for child in children), own), children)
 
-    return total("", "fgpu", "fgpu")
+    return total("fgpu", "fgpu")

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from amaranth.back import rtlil
 from amaranth.hdl import Elaboratable, Module, Signal, Value
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import data, wiring
@@ -13,6 +12,7 @@ from amaranth.lib.wiring import In
 from .config import Config
 from .errors import ConfigError, ToolError
 from .files import write_atomically
+from .sharing import convert
 from .yosys import run_yosys
 
 __all__ = ["ports", "to_verilog", "verilog_text", "write_float_units", "write_verilog"]
@@ -98,7 +98,7 @@ def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core) -> 
         top = _Top(component)
         flat = top.ports
     # Source locations would name paths of this machine, and triple the size of the text.
-    return verilog_text(rtlil.convert(top, name=name, ports=flat, emit_src=False))
+    return verilog_text(convert(top, name, flat))
 
 
 def verilog_text(text: str) -> str:
@@ -151,5 +151,4 @@ def write_float_units(config: Config, path: Path | str, *, name: str = "floats")
 
     if not config.float_ops:
         raise ConfigError("float_ops is empty: there are no floating-point units to write")
-    text = rtlil.convert(FloatUnits(config), name=_checked(name), emit_src=False)
-    return _write(verilog_text(text), path)
+    return _write(verilog_text(convert(FloatUnits(config), _checked(name))), path)

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from fgpu.axi.signatures import AXI4Signature
 from fgpu.config import Config
+from fgpu.sharing import add_shared
 
 from .bus import MemoryRequest, Row
 from .cache_slice import CacheSlice
@@ -46,9 +47,9 @@ class Cache(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        slices = [CacheSlice(config) for _ in range(config.axi_ports)]
+        slices: list[Any] = [add_shared(m, f"slice{number}", platform, "cache_slice", lambda: CacheSlice(config))
+                             for number in range(config.axi_ports)]
         for number, part in enumerate(slices):
-            m.submodules[f"slice{number}" if len(slices) > 1 else "slice"] = part
             self._connect_memory(m, part, number)
             m.d.comb += part.clean_start.eq(self.clean_start)
         for cu in range(config.compute_units):
@@ -64,7 +65,7 @@ class Cache(wiring.Component):
                     m.d.comb += self.probe[name][number].eq(part.probe[name])
         return m
 
-    def _connect_compute_unit(self, m: Module, cu: int, slices: list[CacheSlice]) -> None:
+    def _connect_compute_unit(self, m: Module, cu: int, slices: list[Any]) -> None:
         """Requests go to the slice that the lowest bits of their line name; the slice sees the other bits."""
         bits = self._config.slice_bits
         request = self.requests[cu]
@@ -81,7 +82,7 @@ class Cache(wiring.Component):
             connect(m, part.responses[cu], flipped(self.responses[cu][number]))
         m.d.comb += request.ready.eq(ready.any())
 
-    def _connect_memory(self, m: Module, part: CacheSlice, number: int) -> None:
+    def _connect_memory(self, m: Module, part: Any, number: int) -> None:
         """The slice's number goes back into the addresses."""
         config, axi = self._config, self.axi[number]
         connect(m, part.axi, flipped(axi))

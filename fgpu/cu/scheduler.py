@@ -12,6 +12,7 @@ from fgpu.dispatcher.kernel import KernelInfo
 from fgpu.fault import FAULT_PC_BITS, FaultCause, FaultReport
 from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
 from fgpu.round_robin import RoundRobin
+from fgpu.sharing import add_shared
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess
 from .decoder import Decoder
@@ -92,7 +93,8 @@ class WavefrontScheduler(wiring.Component):
         fetched: Any = self.fetched
 
         m.d.sync += self.beat.eq(self.beat + 1)
-        controllers = [WavefrontController(config) for _ in range(WAVEFRONTS)]
+        controllers = [add_shared(m, f"wavefront{slot}", platform, "wavefront", lambda: WavefrontController(config))
+                       for slot in range(WAVEFRONTS)]
         m.submodules.divergence = divergence = DivergenceUnit(config)
         m.d.comb += [divergence.branch.eq(self.branch), divergence.start.eq(self.start)]
 
@@ -257,10 +259,9 @@ class WavefrontScheduler(wiring.Component):
             self._probe(m, controllers, issued, mask3)
         return m
 
-    def _connect_controllers(self, m: Module, controllers: list[WavefrontController], divergence: DivergenceUnit,
+    def _connect_controllers(self, m: Module, controllers: list[Any], divergence: DivergenceUnit,
                              commit: Any, valid3: Any, wavefront3: Any, pick: Any, picked: Any) -> None:
         for slot, controller in enumerate(controllers):
-            m.submodules[f"wavefront{slot}"] = controller
             m.d.comb += [
                 controller.slot_end.eq(self.beat == SLOT - 1),
                 controller.start.eq(self.start[slot]),
@@ -279,7 +280,7 @@ class WavefrontScheduler(wiring.Component):
             if self._config.float_ops:
                 m.d.comb += controller.float_slots.eq(self.floats.slots)
 
-    def _fetch(self, m: Module, controllers: list[WavefrontController]) -> None:
+    def _fetch(self, m: Module, controllers: list[Any]) -> None:
         """Forward one wavefront's wish for instructions at a time, in turn."""
         request: Any = self.fetch
         m.submodules.fetch_turn = turn = RoundRobin(WAVEFRONTS)
@@ -298,7 +299,7 @@ class WavefrontScheduler(wiring.Component):
         for slot, controller in enumerate(controllers):
             m.d.comb += controller.fetch_granted.eq(free & turn.valid & (turn.choice == slot))
 
-    def _report_faults(self, m: Module, controllers: list[WavefrontController]) -> None:
+    def _report_faults(self, m: Module, controllers: list[Any]) -> None:
         """The first fault counts; of several in one cycle that of the lowest slot."""
         m.d.sync += self.fault.eq(0)
         for slot, controller in reversed(list(enumerate(controllers))):
@@ -308,7 +309,7 @@ class WavefrontScheduler(wiring.Component):
                     self.fault.wavefront.eq(slot), self.fault.pc.eq(controller.fault_pc),
                 ]
 
-    def _probe(self, m: Module, controllers: list[WavefrontController], issued: Any, mask: Any) -> None:
+    def _probe(self, m: Module, controllers: list[Any], issued: Any, mask: Any) -> None:
         probe: Any = self.probe
         states = [controller.state for controller in controllers]
         for slot, controller in enumerate(controllers):

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from fgpu.cache.bus import AtomicOp
 from fgpu.config import PE_COUNT, Config
 from fgpu.fault import FaultCause, FaultReport
+from fgpu.sharing import add_shared
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess, Width
 from .pe import MEMORY_STAGE, RESULT_STAGE, ProcessingElement
@@ -113,9 +114,9 @@ class ComputeVector(wiring.Component):
             runtime.dimensions_minus_1.eq(self.dimensions_minus_1),
         ]
 
-        pes = [ProcessingElement(self._config) for _ in range(PE_COUNT)]
+        pes = [add_shared(m, f"pe{lane}", platform, "pe", lambda: ProcessingElement(self._config))
+               for lane in range(PE_COUNT)]
         for lane, pe in enumerate(pes):
-            m.submodules[f"pe{lane}"] = pe
             m.d.comb += [
                 pe.rs.eq(registers.rs[lane]), pe.rt.eq(registers.rt[lane]), pe.rd.eq(registers.rd[lane]),
                 pe.runtime.eq(runtime.values[lane]),

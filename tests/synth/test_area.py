@@ -77,17 +77,17 @@ def test_several_configurations_beside_the_reference(monkeypatch: pytest.MonkeyP
     assert [tree["compute_units"] for tree in json.loads(found.read_text())] == [1, 8]
 
 
-def test_compute_units_are_synthesized_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alike_modules_are_synthesized_once(monkeypatch: pytest.MonkeyPatch) -> None:
     verilog = "".join([
-        "module pe(clk);\n  input clk;\n  assign x = 1;\nendmodule\n",
-        "module pe2(clk);\n  input clk;\n  assign y = 1;\nendmodule\n",
-        "module cua(clk);\n  input clk;\n  pe pe0 (\n    .clk(clk)\n  );\nendmodule\n",
-        "module cub(clk);\n  input clk;\n  pe2 pe0 (\n    .clk(clk)\n  );\nendmodule\n",
-        "module fgpu(clk);\n  input clk;\n  cua cu0 (\n    .clk(clk)\n  );\n",
-        "  cub cu1 (\n    .clk(clk)\n  );\nendmodule\n"])
+        "module bank0(clk);\n  input clk;\n  assign \\x$1 = \\y$2 ;\nendmodule\n",
+        "module bank1(clk);\n  input clk;\n  assign \\x$3 = \\y$4 ;\nendmodule\n",
+        "module cu(clk);\n  input clk;\n  bank0 a (\n    .clk(clk)\n  );\n",
+        "  bank1 b (\n    .clk(clk)\n  );\nendmodule\n",
+        "module fgpu(clk);\n  input clk;\n  cu cu0 (\n    .clk(clk)\n  );\n",
+        "  cu cu1 (\n    .clk(clk)\n  );\nendmodule\n"])
     seen = []
     monkeypatch.setattr("fgpu.synth.to_verilog", lambda config: verilog)
     monkeypatch.setattr("fgpu.synth._yosys", lambda source, command: seen.append(source) or Area(luts=10))
     tree = synthesize(Config(compute_units=2), jobs=1)
     assert len(seen) == 3
-    assert (tree.area.luts, [child.area.luts for child in tree.children]) == (50, [20, 20])
+    assert (tree.area.luts, [child.area.luts for child in tree.children]) == (70, [30, 30])

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, Config
 from fgpu.cu.register_file import Words
+from fgpu.sharing import add_shared
 
 from .format import Format
 from .lane import Lane
@@ -48,7 +49,8 @@ class FloatUnits(wiring.Component):
                 self.slots[op.value].eq((LATENCY[op] - BASE_LATENCY) // SLOT_CYCLES),
             ]
         for number in range(PE_COUNT):
-            m.submodules[f"lane{number}"] = lane = Lane(self._operations, self._number)
+            lane = add_shared(m, f"lane{number}", platform, "float_lane",
+                              lambda: Lane(self._operations, self._number))
             m.d.comb += [
                 lane.operation.eq(self.operation), lane.first.eq(self.first[number]),
                 lane.second.eq(self.second[number]), lane.select.eq(self.select),

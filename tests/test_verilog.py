@@ -1,0 +1,29 @@
+"""The generated Verilog."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from fgpu.config import Config
+from fgpu.verilog import to_verilog
+
+SMALL = Config.preset("tiny").replace(compute_units=2, axi_ports=2, tag_managers=2, float_ops=frozenset({"fslt"}))
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return to_verilog(SMALL, name="gpu")
+
+
+def test_alike_units_share_a_module(text: str) -> None:
+    modules = re.findall(r"^module \\?(\S+?) ?\(", text, re.MULTILINE)
+    assert len(modules) == len(set(modules))
+    assert all(name == "gpu" or name.startswith("gpu.") for name in modules), "two cores may be in one project"
+    instances = Counter(re.findall(r"^  \\gpu\.(\S+)  ?\\?\S+ \($", text, re.MULTILINE))
+    assert {name: instances[name] for name in ("cu", "cache_slice", "pe", "wavefront", "float_lane")} == {
+        "cu": 2, "cache_slice": 2, "pe": 8, "wavefront": 8, "float_lane": 8}
+
+
+def test_size_does_not_grow_with_compute_units(text: str) -> None:
+    assert len(to_verilog(SMALL.replace(compute_units=1), name="gpu")) > 0.9 * len(text)
