@@ -68,8 +68,11 @@ class CallSelector:
         intrinsic = re.fullmatch(r"llvm\.(\w+(?:\.sat)?)\.i\d+", callee)
         name = re.fullmatch(r"_Z(\d+)(\w+)", callee)
         builtin = intrinsic[1].replace(".", "_") if intrinsic else name[2][:int(name[1])] if name else callee
-        if name is not None and builtin in _ATOMICS:
-            return self.atomic(call, builtin, is_signed=callee.endswith("i"))
+        atomic = re.sub("^atom_", "atomic_", builtin)   # the name in OpenCL 1.0
+        if name is not None and atomic in _ATOMICS:
+            if callee.endswith(("l", "m")):
+                raise self.function.error(f"atomics of 64 bits are not supported ({builtin})", call)
+            return self.atomic(call, atomic, is_signed=callee.endswith("i"))
         if builtin in _FENCES:
             return None
         handler: Callable[[Instruction], int] | None = getattr(self, f"call_{builtin}", None)

@@ -1,5 +1,6 @@
 """OpenCL C to optimized LLVM IR: clang, its options and its diagnostics."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -29,6 +30,11 @@ _ALL_STATIC_END = "#pragma clang attribute pop"
 _WITH_VALUE = ("-D", "-U", "-I")
 _IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info")
 """What changes nothing here: what is not optimized would not fit, and the others are always so."""
+_EXTENSIONS = (
+    "cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics",
+    "cl_clang_storage_class_specifiers",
+)
+_ATOMIC = re.compile(r"(call to 'atomic_\w+' is ambiguous)")
 _CLANG = (
     sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
     "-target", "spir-unknown-unknown", "-emit-llvm", "-c", "-gline-tables-only", "-cl-kernel-arg-info",
@@ -38,8 +44,8 @@ _CLANG = (
     "-ffp-contract=off",
     # Conversions to integers give the nearest one, of constants, too.
     "-fno-strict-float-cast-overflow",
-    # Numbers like 1.5 are of type float.
-    "-Xclang", "-cl-ext=-cl_khr_fp64,-cl_khr_fp16",
+    # Numbers like 1.5 are of type float. Programs ask by macros for what other vendors' compilers have.
+    "-Xclang", f"-cl-ext=-all,{','.join(f'+{name}' for name in _EXTENSIONS)}",
     "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
     # No memcpy, memset or tables for checksums made of loops and stores: there is no library to call.
     "-fno-builtin", "-mllvm", "-disable-loop-idiom-all",
@@ -114,7 +120,7 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
     if run.returncode != 0:
         message = run.stderr.decode(errors="replace").strip()
         if "error:" in message:
-            raise CompileError(message)
+            raise CompileError(_ATOMIC.sub(r"\1; it takes a pointer to int or uint", message))
         raise ToolError(f"clang failed with status {run.returncode}: {message or 'no message'}; "
                         "is the ziglang package installed?")
     return read_module(run.stdout, own_headers=(HEADER.name, "builtins.h", *SOURCES))

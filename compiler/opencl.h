@@ -4,10 +4,16 @@
 #ifndef FGPU_OPENCL_H
 #define FGPU_OPENCL_H
 
+/* What clang says of its own target. */
+#undef __IMAGE_SUPPORT__
+#undef __SPIR__
+#undef __SPIR32__
+
 #define __FGPU__ 1
 #define __EMBEDDED_PROFILE__ 1
 #define __OPENCL_VERSION__ 120
 #define __opencl_c_named_address_space_builtins 1
+#define cles_khr_int64 1
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;
@@ -97,20 +103,22 @@ int printf(__constant const char *format, ...);
 #define CLK_FILTER_NEAREST 0x10
 #define CLK_FILTER_LINEAR 0x20
 
-/* The names of OpenCL 1.0 and its extensions. */
-#define atom_add atomic_add
-#define atom_sub atomic_sub
-#define atom_xchg atomic_xchg
-#define atom_inc atomic_inc
-#define atom_dec atomic_dec
-#define atom_cmpxchg atomic_cmpxchg
-#define atom_min atomic_min
-#define atom_max atomic_max
-#define atom_and atomic_and
-#define atom_or atomic_or
-#define atom_xor atomic_xor
-#define cl_khr_global_int32_base_atomics 1
-#define cl_khr_global_int32_extended_atomics 1
+/* The names of OpenCL 1.0. Those of 64 bits and in local memory are refused later, too. */
+#define FGPU_ATOM(space, type) \
+    __attribute__((overloadable)) type atom_add(volatile space type *, type); \
+    __attribute__((overloadable)) type atom_sub(volatile space type *, type); \
+    __attribute__((overloadable)) type atom_xchg(volatile space type *, type); \
+    __attribute__((overloadable)) type atom_inc(volatile space type *); \
+    __attribute__((overloadable)) type atom_dec(volatile space type *); \
+    __attribute__((overloadable)) type atom_cmpxchg(volatile space type *, type, type); \
+    __attribute__((overloadable)) type atom_min(volatile space type *, type); \
+    __attribute__((overloadable)) type atom_max(volatile space type *, type); \
+    __attribute__((overloadable)) type atom_and(volatile space type *, type); \
+    __attribute__((overloadable)) type atom_or(volatile space type *, type); \
+    __attribute__((overloadable)) type atom_xor(volatile space type *, type);
+FGPU_ATOM(__global, int) FGPU_ATOM(__global, uint) FGPU_ATOM(__global, long) FGPU_ATOM(__global, ulong)
+FGPU_ATOM(__local, int) FGPU_ATOM(__local, uint) FGPU_ATOM(__local, long) FGPU_ATOM(__local, ulong)
+#undef FGPU_ATOM
 
 /* Reinterpretation (6.2.4.2). */
 #define as_char(x) __builtin_astype((x), char)

@@ -257,3 +257,16 @@ def test_more_parameters_than_the_hardware_has():
         assert out.read().tolist() == [
             115 - 300 - 2 * (10, 20, 30)[i % 3] + i + 10 + 250 + i * 7 % 30 * i + ([1, 2, 3] + [0] * 17)[i % 20] + 1
             for i in range(64)]
+
+
+def test_macros_tell_what_there_is():
+    """Programs choose by them between ways to do a thing."""
+    present = ["cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cles_khr_int64",
+               "cl_khr_global_int32_extended_atomics", "CL_VERSION_1_2", "__EMBEDDED_PROFILE__",
+               "__ENDIAN_LITTLE__"]
+    absent = ["cl_khr_fp64", "cl_khr_fp16", "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics",
+              "cl_khr_local_int32_base_atomics", "cl_khr_3d_image_writes", "cl_khr_subgroups", "cl_amd_media_ops",
+              "cl_amd_media_ops2", "cl_intel_subgroups", "__IMAGE_SUPPORT__", "__SPIR__", "__SPIRV__"]
+    wrong = [f"#ifndef {name}\n#error {name}\n#endif\n" for name in present] + \
+        [f"#ifdef {name}\n#error {name}\n#endif\n" for name in absent]
+    compile_opencl("".join(wrong) + "kernel void k(global int *o) { o[0] = 1; }")

@@ -29,6 +29,10 @@ BODY = "__kernel void k(__global int *a) {{\n    {}\n}}\n"
     ('__asm__ volatile("nop");', "k.cl:2: inline assembly is not supported"),
     ('printf("%d", a[0]); a[0] = 1;', "k.cl:2: printf() is not supported"),
     ("volatile __local int t[4]; t[2] = a[0]; a[1] = t[2];", "k.cl:2: __local memory is not supported"),
+    ("__local int t; atom_inc(&t); a[0] = t;", "k.cl:2: __local memory is not supported"),
+    ("atom_add((__global ulong *)a, 1ul);", "k.cl:2: atomics of 64 bits are not supported (atom_add)"),
+    ("atom_cmpxchg((__global long *)a, 1l, 2l);", "k.cl:2: atomics of 64 bits are not supported (atom_cmpxchg)"),
+    ("atomic_inc((__global float *)a);", "call to 'atomic_inc' is ambiguous; it takes a pointer to int or uint"),
     ("a[0] = ;", "k.cl:2:12: error: expected expression"),
     ("a[0] = missing(1);", "k.cl:2:12: error: use of undeclared identifier 'missing'"),
 ])
