@@ -1,7 +1,8 @@
 """Register allocation: Chaitin and Briggs's graph colouring, with aggressive coalescing."""
 
 import heapq
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 
 from fgpu.errors import CompileError
 from fgpu.isa import REGISTER_COUNT, STACK_POINTER
@@ -49,7 +50,7 @@ class _Graph:
     """Interference of the virtual registers of a function, and what each would cost to spill."""
 
     def __init__(self, function: MachineFunction) -> None:
-        self.edges: dict[int, set[int]] = {}
+        self.edges: defaultdict[int, set[int]] = defaultdict(set)
         self.moves: list[tuple[int, Op]] = []
         self.cost: dict[int, float] = {}
         flow = function.flow()
@@ -65,18 +66,18 @@ class _Graph:
                 if op.dst is not None:
                     self.cost[op.dst] = self.cost.get(op.dst, 0) + (0 if op.is_cheap else weight)
                     live.discard(op.dst)
-                    self._define(op.dst, live - equal.get(op, set()))
-                for register in op.clobbers:
-                    self._define(register, live)
+                    self._define((op.dst,), live - equal.get(op, set()))
+                self._define(op.clobbers, live)
                 if op.opcode is Pseudo.MOVE:
                     self.moves.append((weight, op))
                 live.update(op.uses)
 
-    def _define(self, register: int, live: Iterable[int]) -> None:
-        mine = self.edges.setdefault(register, set())
-        for other in live:
-            mine.add(other)
-            self.edges.setdefault(other, set()).add(register)
+    def _define(self, registers: Collection[int], live: set[int]) -> None:
+        for register in registers:
+            self.edges[register] |= live
+        if registers:
+            for other in live:
+                self.edges[other].update(registers)
 
     def merge(self, into: int, gone: int) -> None:
         """Make one node of two that do not interfere."""
@@ -84,7 +85,7 @@ class _Graph:
         for other in self.edges.pop(gone, set()):
             self.edges[other].discard(gone)
             self.edges[other].add(into)
-            self.edges.setdefault(into, set()).add(other)
+            self.edges[into].add(other)
 
 
 def _coalesce(function: MachineFunction, graph: _Graph) -> None:
@@ -119,11 +120,26 @@ def _colour(graph: _Graph, temporaries: set[int]) -> tuple[dict[int, int], list[
     todo = {register for register in degree if register >= REGISTER_COUNT}
     easy = sorted(register for register in todo if degree[register] < len(COLOURS))
     stack = []
+    hard: list[tuple[bool, float, int]] = []
+
+    def rank(register: int) -> tuple[bool, float, int]:
+        """What is spilled first. It only grows, as degrees only fall."""
+        return register in temporaries, graph.cost.get(register, 0) / degree[register], register
+
     while todo:
         if easy:
             chosen = heapq.heappop(easy)
         else:
-            chosen = min((todo - temporaries) or todo, key=lambda r: (graph.cost.get(r, 0) / degree[r], r))
+            if not hard:
+                hard = sorted(map(rank, todo))
+            before, chosen = hard[0], hard[0][-1]
+            if chosen not in todo:
+                heapq.heappop(hard)
+                continue
+            if (now := rank(chosen)) != before:
+                heapq.heapreplace(hard, now)
+                continue
+            heapq.heappop(hard)
         todo.discard(chosen)
         stack.append(chosen)
         for other in graph.edges[chosen] & todo:

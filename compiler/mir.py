@@ -16,9 +16,11 @@ one and those in which calls pass values."""
 ARGUMENTS = (1, 2, 3, 4, 5, 6, 7, 8)
 """The registers of a routine's arguments; it returns its result in the first, or in the first two."""
 
-
 COMMUTATIVE = frozenset({Opcode.ADD, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.MUL, Opcode.NOR})
 """Operations whose operands may be swapped."""
+_LOADS = frozenset(opcode for opcode, row in by_opcode.items() if row.is_load)
+_ON_MEMORY = frozenset(opcode for opcode, row in by_opcode.items()
+                       if row.unit in (Unit.MEMORY, Unit.ATOMIC, Unit.SCRATCHPAD))
 
 
 class Pseudo(enum.Enum):
@@ -89,12 +91,12 @@ class Op:
             return False
         if isinstance(self.opcode, Pseudo):
             return self.dst is not None and (self.callee is None or self.callee.is_pure)
-        return self.dst is not None and by_opcode[self.opcode].unit not in (Unit.MEMORY, Unit.ATOMIC, Unit.SCRATCHPAD)
+        return self.dst is not None and self.opcode not in _ON_MEMORY
 
     @property
     def is_load(self) -> bool:
         """Whether this loads from global memory."""
-        return not isinstance(self.opcode, Pseudo) and by_opcode[self.opcode].is_load
+        return self.opcode in _LOADS
 
     @property
     def is_droppable(self) -> bool:
@@ -104,7 +106,7 @@ class Op:
     @property
     def is_cheap(self) -> bool:
         """Whether computing the value again costs no more than reloading it: no operand but immediates."""
-        return self.is_pure and not self.uses and not self.is_tied
+        return not self.uses and self.is_pure and not self.is_tied
 
     def substitute(self, change: Callable[[int], int]) -> None:
         """Replace the registers that the operation reads."""
