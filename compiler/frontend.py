@@ -32,7 +32,7 @@ _IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info")
 """What changes nothing here: what is not optimized would not fit, and the others are always so."""
 _EXTENSIONS = (
     "cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics",
-    "cl_clang_storage_class_specifiers",
+    "cl_clang_storage_class_specifiers", "__cl_clang_bitfields",
 )
 _ATOMIC = re.compile(r"(call to 'atomic_\w+' is ambiguous)")
 _CLANG = (
