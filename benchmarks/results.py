@@ -39,8 +39,8 @@ def read_records(path: Path) -> list[Record]:
     Raises :class:`~fgpu.errors.LaunchError` for a file that is none of records, and OSError.
     """
     _check_suffix(path)
-    text = path.read_text(encoding="utf-8")
     try:
+        text = path.read_text(encoding="utf-8")
         if path.suffix.lower() == ".json":
             rows: list[dict[str, Any]] = json.loads(text)
         elif path.suffix.lower() == ".jsonl":
@@ -48,9 +48,19 @@ def read_records(path: Path) -> list[Record]:
         else:
             rows = [{name: _value(name, cell) for name, cell in row.items()}
                     for row in csv.DictReader(StringIO(text))]
-        return [Record(**row) for row in rows]
-    except (ValueError, TypeError, AttributeError) as error:
+    except UnicodeDecodeError:
+        raise LaunchError(f"{path} has no records of benchmarks: it is not a text file") from None
+    except ValueError as error:
         raise LaunchError(f"{path} has no records of benchmarks: {error}") from None
+    return [_record(path, row) for row in (rows if isinstance(rows, list) else [rows])]
+
+
+def _record(path: Path, row: Any) -> Record:
+    try:
+        return Record(**row)
+    except TypeError:
+        raise LaunchError(f"{path} has no records of benchmarks, but {json.dumps(row):.60s}; "
+                          "fgpu bench --json writes such files") from None
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
@@ -66,7 +76,10 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
         writer.writeheader()
         writer.writerows({name: _cell(name, value) for name, value in row.items()} for row in rows)
         text = file.getvalue()
-    write_atomically(path, text)
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise LaunchError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def append_record(path: Path, record: Record) -> None:

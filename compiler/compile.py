@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from fgpu.config import ATOMICS, Config
+from fgpu.errors import CompileError, ConfigError
 
 from .cache import Entry
 from .image import Image
@@ -23,7 +24,11 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
     Images are kept in the user's cache folder and found there again, unless the source includes other files.
     Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported.
     """
-    config = config or Config(atomics=ATOMICS)
+    if not isinstance(source, str | Mapping):
+        raise CompileError(f"the source must be a text, or texts by their file names, not {source!r:.80}")
+    config = Config(atomics=ATOMICS) if config is None else config
+    if not isinstance(config, Config):
+        raise ConfigError(f"config must be a Config, not {config!r}; Config.preset(name) makes one of a name")
     sources = {filename: source} if isinstance(source, str) else dict(source)
     entry = Entry(sources, options, config, kernels)
     image = entry.find()

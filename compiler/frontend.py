@@ -118,7 +118,8 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
     except subprocess.TimeoutExpired:
         raise ToolError(f"clang did not finish {filename} within {_TIMEOUT_SECONDS} s") from None
     if run.returncode != 0:
-        message = run.stderr.decode(errors="replace").strip()
+        lines = run.stderr.decode(errors="replace").strip().splitlines(keepends=True)
+        message = "".join(line for line in lines if not line.startswith("<stdin>:"))    # of what is around the source
         if "error:" in message:
             raise CompileError(_ATOMIC.sub(r"\1; it takes a pointer to int or uint", message))
         raise ToolError(f"clang failed with status {run.returncode}: {message or 'no message'}; "

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from fgpu.errors import EncodingError, ImageError
 from fgpu.files import write_atomically
@@ -97,6 +97,9 @@ class Image:
         """An image of raw words; ``kernels`` gives an entry (word index) or a :class:`Kernel` for each name."""
         words = tuple(words)
         given = kernels or {}
+        for name, kernel in given.items():
+            if not isinstance(kernel, Kernel | int):
+                raise ImageError(f"kernel {name!r} must be a Kernel or the word where it starts, not {kernel!r}")
         entries = sorted(k.entry if isinstance(k, Kernel) else k for k in given.values())
 
         def length(entry: int) -> int:
@@ -129,8 +132,9 @@ class Image:
         path = Path(path)
         if _suffix(path) == ".mif":
             return cls.from_mif(path)
+        text = _read(path)
         try:
-            return _from_json(json.loads(_read(path)))
+            return _from_json(json.loads(text))
         except json.JSONDecodeError as error:
             raise ImageError(f"{path}: not JSON: {error}") from None
         except ImageError as error:
@@ -200,33 +204,87 @@ def _from_json(data: Any) -> Image:
         raise ImageError(f'not an fgpu image: it lacks "format": "{_FORMAT}"')
     if data.get("version") != _VERSION:
         raise ImageError(f"image version {data.get('version')!r} is not supported; this fgpu reads {_VERSION}")
-    try:
-        words = tuple(int(word, 16) for word in data["words"])
-        kernels = [_kernel_from_json(kernel) for kernel in data["kernels"]]
-        constants = bytes.fromhex(data.get("data", ""))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ImageError(f"malformed fgpu image: {type(error).__name__}: {error}") from None
+    for word in _items(data, "words"):
+        if not isinstance(word, str) or not re.fullmatch(r"[0-9a-fA-F]{1,8}", word):
+            raise _malformed("a word", word, "up to eight hexadecimal digits")
+    words = tuple(int(word, 16) for word in data["words"])
+    kernels = [_kernel_from_json(kernel) for kernel in _items(data, "kernels")]
+    constants = data.get("data", "")
+    if not isinstance(constants, str) or not re.fullmatch(r"([0-9a-fA-F]{2})*", constants):
+        raise _malformed("'data'", constants, "bytes in hexadecimal")
     if len({kernel.name for kernel in kernels}) != len(kernels):
         raise ImageError("malformed fgpu image: two kernels have the same name")
-    return Image(words, {kernel.name: kernel for kernel in kernels}, constants)
+    return Image(words, {kernel.name: kernel for kernel in kernels}, bytes.fromhex(constants))
 
 
-def _kernel_from_json(data: dict[str, Any]) -> Kernel:
-    kernel = Kernel(**data)
-    numbers = (kernel.entry, kernel.scratchpad_words, kernel.instructions, kernel.private_bytes)
-    if not isinstance(kernel.name, str) or not all(type(n) is int and n >= 0 for n in numbers):
-        raise ValueError(f"kernel {kernel.name!r} has an attribute that is not a number")
+def _malformed(what: str, found: Any, wanted: str) -> ImageError:
+    return ImageError(f"malformed fgpu image: {what} must be {wanted}, not {json.dumps(found):.80s}")
+
+
+def _items(data: dict[str, Any], name: str) -> list[Any]:
+    if not isinstance(data.get(name), list):
+        raise _malformed(repr(name), data.get(name), "a list")
+    items: list[Any] = data[name]
+    return items
+
+
+def _checked(data: Any, what: str, wanted: type) -> dict[str, Any]:
+    """``data`` if a ``wanted`` can be made of it: it has the attributes, and those that ``_FORMS`` has are right."""
+    taken = {attribute.name: attribute for attribute in fields(wanted)}
+    if not isinstance(data, dict):
+        raise _malformed(f"a {what}", data, "an object")
+    for name in data:
+        if name not in taken:
+            raise _malformed(f"an attribute of a {what}", name, f"one of {', '.join(taken)}")
+    for name, attribute in taken.items():
+        if name not in data and attribute.default is MISSING:
+            raise _malformed(f"a {what}", data, f"an object with {name!r}")
+        if name in data and name in _FORMS and not _FORMS[name][0](data[name]):
+            raise _malformed(f"{name!r} of a {what}", data[name], _FORMS[name][1])
+    return data
+
+
+def _kernel_from_json(data: Any) -> Kernel:
+    kernel = Kernel(**_checked(data, "kernel", Kernel))
     parameters, size = kernel.parameters, kernel.work_group_size
     if parameters is not None:
-        parameters = tuple(_parameter_from_json(item) for item in data["parameters"])
+        parameters = tuple(_parameter_from_json(item) for item in _items(data, "parameters"))
     if size is not None:
-        size = tuple(map(int, size))  # type: ignore[assignment]
+        x, y, z = data["work_group_size"]
+        size = x, y, z
     return replace(kernel, parameters=parameters, work_group_size=size)
 
 
-def _parameter_from_json(data: dict[str, Any]) -> Parameter:
-    parameter = Parameter(**data)
-    if (parameter.kind not in ("pointer", "scalar", "struct", "implicit") or type(parameter.size) is not int
-            or not isinstance(parameter.name, str) or not isinstance(parameter.type, str)):
-        raise ValueError(f"malformed parameter {data!r}")
+def _parameter_from_json(data: Any) -> Parameter:
+    parameter = Parameter(**_checked(data, "parameter", Parameter))
+    if parameter.kind == "implicit" and parameter.name not in _IMPLICIT:
+        raise _malformed("'name' of an implicit parameter", parameter.name, f"one of {', '.join(_IMPLICIT)}")
     return parameter
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_extent(value: Any) -> bool:
+    return type(value) is int and value >= 1
+
+
+def _is_shape(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and len(value) == 3 and all(map(_is_extent, value)))
+
+
+_KINDS: Final = get_args(Parameter.__annotations__["kind"])
+_IMPLICIT: Final = ("constants", "work_dim", "private")
+_FORMS: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
+    "name": (_is_text, "a text"), "type": (_is_text, "a text"),
+    "kind": (lambda value: value in _KINDS, f"one of {', '.join(_KINDS)}"),
+    "size": (_is_extent, "a number from 1"), "work_group_size": (_is_shape, "three numbers from 1"),
+    "entry": (_is_count, "a number from 0"), "instructions": (_is_count, "a number from 0"),
+    "scratchpad_words": (_is_count, "a number from 0"), "private_bytes": (_is_count, "a number from 0"),
+}
+"""Attributes of kernels and parameters in a file: whether a value will do, and what will."""

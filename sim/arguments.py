@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ _UNSIGNED = ("bool", "uchar", "ushort", "uint", "unsigned", "size_t", "ulong")
 
 def sizes(what: str, value: Size) -> tuple[int, ...]:
     """One number or several as a tuple of 1 to 3 integers."""
-    items = tuple(value) if isinstance(value, Sequence | np.ndarray) else (value,)
+    items: tuple[Any, ...] = tuple(value) if isinstance(value, Sequence | np.ndarray) and np.ndim(value) else (value,)
     if not 1 <= len(items) <= DIMENSIONS_MAX:
         raise LaunchError(f"the {what} {value!r} must have 1 to {DIMENSIONS_MAX} dimensions")
     for item in items:
@@ -88,6 +89,8 @@ def argument_words(kernel: Kernel, arguments: Sequence[Argument], device: object
                    implicit: Mapping[str, int]) -> tuple[int, ...]:
     """The parameter words of a launch; ``device`` is where buffers must live, ``implicit`` has what the host adds."""
     parameters = kernel.parameters
+    if not isinstance(arguments, Sequence) or isinstance(arguments, str | bytes):
+        raise LaunchError(f"args must be a list with an argument for each parameter, not {arguments!r}")
     if parameters is None:
         if len(arguments) > PARAMETERS_MAX:
             raise LaunchError(f"{len(arguments)} arguments are too many; a kernel takes at most {PARAMETERS_MAX}")
@@ -123,6 +126,9 @@ def _words(what: str, argument: Argument, parameter: Parameter, device: object) 
     elif parameter.kind == "struct":
         raise LaunchError(f"{what} must be given as its {parameter.size} bytes, or as an element of a NumPy array of "
                           f"such structs, not as {argument!r}")
+    elif scalar not in _DTYPES:
+        raise LaunchError(f"{what} has a type unknown here; give it as its {parameter.size} bytes, "
+                          f"not {argument!r}")
     else:
         content = _content(what, argument, scalar, int(lanes or 1))
     if len(content) not in (parameter.size, parameter.size * 3 // 4 if lanes == "3" else parameter.size):
@@ -144,7 +150,10 @@ def _content(what: str, argument: object, scalar: str, lanes: int) -> bytes:
         if dtype.kind != "f" and (not isinstance(value, int | np.integer)
                                   or not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max):
             raise LaunchError(f"{what} is made of {scalar}, which {value!r} is not")
-    return np.array(values, dtype.newbyteorder("<")).tobytes()
+    try:
+        return np.array(values, dtype.newbyteorder("<")).tobytes()
+    except OverflowError:
+        raise LaunchError(f"{what} is made of {scalar}, which {argument!r} has no room in") from None
 
 
 def _declaration(parameter: Parameter) -> str:
@@ -157,6 +166,7 @@ def _word(what: str, argument: Argument, parameter: Parameter | None, device: ob
             raise LaunchError(f"{what} is a number, not a buffer")
         if argument.device is not device:
             raise LaunchError(f"{what} is a buffer of another device; make it with this device's buffer()")
+        argument.check()
         return argument.address
     if isinstance(argument, np.ndarray | list | tuple | np.void):
         raise LaunchError(f"{what} is a NumPy array or a list; put it into global memory with "

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from fgpu.errors import MemoryAccessError
 
-from .memory import GlobalMemory
+from .memory import GlobalMemory, check_integers
 
 if TYPE_CHECKING:
     from .device import Device
@@ -56,6 +56,7 @@ class Allocator:
         if address is None:
             address = self._lowest(length)
         else:
+            check_integers(address)
             if address % _WORD_BYTES:
                 raise MemoryAccessError(f"the buffer address 0x{address:08X} is not a multiple of {_WORD_BYTES}")
             self._memory.check(address, length, "a buffer")
@@ -85,7 +86,8 @@ class Allocator:
 class Buffer:
     """An array in global memory. Made by :meth:`Device.buffer <sim.device.Device.buffer>`.
 
-    Attributes are ``address`` (in bytes), ``shape``, ``dtype`` and ``nbytes``.
+    Attributes are ``address`` (in bytes), ``shape``, ``dtype``, ``nbytes`` and ``is_free``: whether its memory was
+    given back.
     """
 
     def __init__(self, device: "Device", address: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
@@ -93,6 +95,7 @@ class Buffer:
         self.address = address
         self.shape = shape
         self.dtype = dtype
+        self.is_free = False
 
     @property
     def nbytes(self) -> int:
@@ -104,15 +107,22 @@ class Buffer:
         """The device in whose memory this is."""
         return self._device
 
+    def check(self) -> None:
+        """Raise :class:`~fgpu.errors.MemoryAccessError` if the buffer was freed."""
+        if self.is_free:
+            raise MemoryAccessError(f"{self!r} was freed; make another with device.buffer()")
+
     def read(self) -> np.ndarray:
         """A copy of the content."""
+        self.check()
         return self._device.read(self.address, math.prod(self.shape), self.dtype).reshape(self.shape)
 
     def write(self, values: ArrayLike) -> None:
-        """Replace the content.
+        """Replace the content; values of other types are converted as by NumPy's ``astype``.
 
         Raises :class:`~fgpu.errors.MemoryAccessError` if ``values`` has another number of elements.
         """
+        self.check()
         array = device_array(values, self.dtype)
         if array.size != math.prod(self.shape):
             raise MemoryAccessError(f"{array.size} elements do not fit this buffer of {math.prod(self.shape)}, "
@@ -120,7 +130,10 @@ class Buffer:
         self._device.write(self.address, array)
 
     def free(self) -> None:
-        """Give the memory back; other buffers may then come to lie there."""
+        """Give the memory back; other buffers may then come to lie there.
+
+        Raises :class:`~fgpu.errors.MemoryAccessError` if that was done before.
+        """
         self._device.release(self)
 
     def __repr__(self) -> str:

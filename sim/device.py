@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from compiler.image import Image, Kernel
 from fgpu.address_map import PARAMETERS_MAX
 from fgpu.config import KERNEL_SLOTS, Config
-from fgpu.errors import LaunchError, MemoryAccessError
+from fgpu.errors import ConfigError, LaunchError, MemoryAccessError
 
 from .arguments import (
     Argument,
@@ -29,13 +29,14 @@ from .arguments import (
 from .buffer import Allocator, Buffer, check_type, device_array
 from .descriptor import KernelDescriptor
 from .engine import Engine, Launch, MemoryTiming
-from .memory import GlobalMemory
+from .memory import GlobalMemory, check_integers
 
 __all__ = ["ENGINES", "MAX_CYCLES", "Device", "Latency", "Run", "memory_timing"]
 
 ENGINES: Final = ("verilator", "pysim", "functional")
 MAX_CYCLES: Final = 10_000_000
 """Default watchdog limit of a launch, in cycles."""
+_CYCLES_END: Final = 1 << 63
 
 Latency = int | tuple[int, int] | MemoryTiming
 """Memory latency in cycles: fixed, a uniformly drawn range (least, greatest), or everything about the memory."""
@@ -124,11 +125,16 @@ class Device:
                  memory_latency: Latency | None = None, memory: GlobalMemory | None = None,
                  trace: str | Path | None = None) -> None:
         self.config = Config() if config is None else config
+        if not isinstance(self.config, Config):
+            raise ConfigError(f"config must be a Config, not {config!r}; Config.preset(name) makes one of a name")
         self.memory = GlobalMemory() if memory is None else memory
+        if not isinstance(self.memory, GlobalMemory):
+            raise LaunchError(f"memory must be a GlobalMemory, not {memory!r}")
         self.engine = engine
         self._engine = _engine(engine, self.config, self.memory, memory_latency, trace)
         self._allocator = Allocator(self.memory)
         self._cache_is_clean = True
+        self._is_closed = False
         self._tables: dict[bytes, Buffer] = {}
 
     def __enter__(self) -> "Device":
@@ -139,7 +145,8 @@ class Device:
         self.close()
 
     def close(self) -> None:
-        """Give back the simulator. Memory stays readable."""
+        """Give back the simulator: there are no launches any more. Memory stays readable."""
+        self._is_closed = True
         self._engine.close()
 
     # -- memory ---------------------------------------------------------------------------------
@@ -172,11 +179,18 @@ class Device:
 
     def release(self, buffer: Buffer) -> None:
         """Free a buffer's memory; the same as :meth:`Buffer.free <sim.buffer.Buffer.free>`."""
+        if not isinstance(buffer, Buffer) or buffer.device is not self:
+            raise MemoryAccessError(f"{buffer!r} is no buffer of this device")
+        buffer.check()
+        buffer.is_free = True
         self._allocator.free(buffer.address)
 
     def read(self, address: int, count: int, dtype: DTypeLike = np.int32) -> np.ndarray:
         """A copy of ``count`` elements of global memory from the byte ``address`` on."""
-        element = np.dtype(dtype)
+        try:
+            element = np.dtype(dtype)
+        except TypeError:
+            raise MemoryAccessError(f"{dtype!r} is no type of elements; use one of NumPy's, as numpy.int32") from None
         check_type(element)
         self._check_clean()
         return self.memory.view(address, count * element.itemsize).view(element.newbyteorder("<")).copy()
@@ -195,12 +209,13 @@ class Device:
     def write_word(self, address: int, value: int) -> None:
         """Write a 32-bit word, signed or unsigned, to ``address``, a multiple of 4."""
         self._check_aligned(address)
-        if value not in range(-(1 << 31), 1 << 32):
+        if not isinstance(value, int | np.integer) or int(value) not in range(-(1 << 31), 1 << 32):
             raise MemoryAccessError(f"{value!r} is not a 32-bit word")
         self.write(address, np.array([int(value) % (1 << 32)], dtype=np.uint32))
 
     @staticmethod
     def _check_aligned(address: int) -> None:
+        check_integers(address)
         if address % 4:
             raise MemoryAccessError(f"the word address 0x{address:08X} is not a multiple of 4")
 
@@ -307,11 +322,13 @@ class Device:
             clean=clean, max_cycles=max_cycles))
 
     def _launch(self, image: Image, name: str, descriptor: KernelDescriptor, launch: Launch) -> Run:
+        if self._is_closed:
+            raise LaunchError("the device was closed; launch in the `with` block, or make another Device")
         check_program(image, descriptor.entry, self.config)
         if launch.slot not in range(KERNEL_SLOTS):
             raise LaunchError(f"the slot is {launch.slot!r}; LRAM has the slots 0 to {KERNEL_SLOTS - 1}")
-        if launch.max_cycles < 1:
-            raise LaunchError(f"max_cycles must be at least 1, not {launch.max_cycles}")
+        if not isinstance(launch.max_cycles, int | np.integer) or not 1 <= launch.max_cycles < _CYCLES_END:
+            raise LaunchError(f"max_cycles must be an integer from 1 to 2^63 - 1, not {launch.max_cycles!r}")
         self._cache_is_clean = True     # should the engine fail, it starts anew, with an empty cache
         result = self._engine.launch(launch)
         self._cache_is_clean = launch.clean

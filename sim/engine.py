@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from fgpu.errors import LaunchError
+
 __all__ = ["Engine", "EngineResult", "Launch", "MemoryTiming"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryTiming:
     """Timing of the AXI memory model (dissertation, section 5.1.1). All times in cycles.
+
+    Raises :class:`~fgpu.errors.LaunchError` for impossible ones.
 
     The default is the memory of ``shared/spec/reference.md``: no added latency.
     """
@@ -28,6 +32,14 @@ class MemoryTiming:
     """Answer bursts with different ids in random order instead of lowest id first."""
     seed: int = 0
     """Seed of everything random above."""
+
+    def __post_init__(self) -> None:
+        for name in ("read_latency", "write_latency", "pause_cycles"):
+            least, greatest = getattr(self, name)
+            if not 0 <= least <= greatest:
+                raise LaunchError(f"{name} {least, greatest} must have 0 <= least <= greatest")
+        if not 0 <= self.pause_probability <= 1:
+            raise LaunchError(f"pause_probability must be from 0 to 1, not {self.pause_probability!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,17 @@ import numpy as np
 
 from fgpu.errors import MemoryAccessError
 
-__all__ = ["GlobalMemory"]
+__all__ = ["GlobalMemory", "check_integers"]
 
 _DEFAULT_BASE = 0x1000_0000
 _DEFAULT_SIZE = 1 << 28
+
+
+def check_integers(*numbers: object) -> None:
+    """Refuse what is no address and no length."""
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            raise MemoryAccessError(f"addresses and lengths are integers, not {number!r}")
 
 
 class GlobalMemory:
@@ -30,6 +37,7 @@ class GlobalMemory:
 
     def check(self, address: int, length: int, what: str = "access") -> int:
         """The offset of ``address``; raises :class:`MemoryAccessError` if the range leaves the memory."""
+        check_integers(address, length)
         if length < 0 or address < self.base or address + length > self.base + self.size:
             raise MemoryAccessError(
                 f"{what} of {length} bytes at 0x{address:08X} is outside memory, "

@@ -35,7 +35,7 @@ __all__ = ["bench"]
               help="Output elements to try (matmul: 1024 is 32 x 32). Default: each kernel's own.")
 @click.option("--group-size", type=int, default=64, show_default=True,
               help="Work-items of a work-group.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the data.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the data.")
 @click.option("--json", "results", type=click.Path(path_type=Path), metavar="FILE",
               help="Write one record a run to FILE: JSON (.json), JSON lines (.jsonl) or CSV (.csv). Records go to a "
                    ".jsonl file as runs end, and those that are there already are not run again.")
@@ -76,6 +76,8 @@ def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], siz
         return
     from benchmarks.campaign import ACCURATE_CYCLES, Point
 
+    if sum((bool(kernels), suite is not None, patterns)) > 1:
+        raise click.UsageError("KERNEL, --suite and --patterns go not together: each says what to run")
     suite = "patterns" if patterns else suite or ("floats" if floats else None)
     chosen = _benchmarks(kernels, suite)
     context = click.get_current_context()

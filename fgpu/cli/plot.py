@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fgpu.errors import ToolError
+from fgpu.errors import LaunchError, ToolError
 
 if TYPE_CHECKING:
     from benchmarks.figures import Figure
@@ -42,11 +42,15 @@ def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
         raise ToolError("figures need the package matplotlib: pip install 'fgpu[plot]'") from None
     matplotlib.rcParams.update({"svg.hashsalt": "fgpu", "font.size": 8})     # the same figure gives the same file
     found = Measurements(record for path in results for record in read_records(path))
-    output.mkdir(parents=True, exist_ok=True)
-    for name, figure in ((name, make(found)) for name, make in FIGURES.items()):
+    figures = {name: make(found) for name, make in FIGURES.items()}
+    for name, figure in figures.items():
         if not figure.series:
             click.echo(f"figure {name} is left out: the results have nothing for it", err=True)
-            continue
+    drawn = {name: figure for name, figure in figures.items() if figure.series}
+    if not drawn:
+        raise LaunchError("the results have nothing for any figure; they need runs of fgpu bench --suite chapter6")
+    output.mkdir(parents=True, exist_ok=True)
+    for name, figure in drawn.items():
         path = output / f"figure-{name}.{suffix}"
         _draw(figure).savefig(path, metadata={"Date": None} if suffix == "svg" else None)
         click.echo(f"wrote {path}: {figure.title}")

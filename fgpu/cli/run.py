@@ -40,7 +40,7 @@ __all__ = ["run"]
               help="Take sizes and parameters from a kernel descriptor in XML instead.")
 @click.option("--memory", "preloads", type=Assignment(), multiple=True, metavar="ADDRESS=VALUE",
               help="Put an array at a byte address first, as 0x10000000=in.npy.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random arrays.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random arrays.")
 @click.option("--trace", type=click.Path(path_type=Path), metavar="VCD", help="Write waveforms.")
 @click.option("--stats", is_flag=True, help="Also print what the hardware counted: lanes, cache, AXI ports.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")

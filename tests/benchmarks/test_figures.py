@@ -87,7 +87,7 @@ def test_plot(tmp_path: Path) -> None:
 def test_plot_of_little(tmp_path: Path) -> None:
     write_records(tmp_path / "a.json", SCALAR)
     result = CliRunner().invoke(main, ["plot", str(tmp_path / "a.json"), "-o", str(tmp_path)])
-    assert result.exit_code == 0
+    assert (result.exit_code, "nothing for any figure" in result.stderr) == (1, True)
     assert result.stderr.count("is left out: the results have nothing for it") == len(FIGURES)
     (tmp_path / "b.jsonl").write_text("{}\n")
     result = CliRunner().invoke(main, ["plot", str(tmp_path / "b.jsonl"), "-o", str(tmp_path)])

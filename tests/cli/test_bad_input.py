@@ -17,6 +17,9 @@ FILES = {
     "unknown.mif": "FF000000\n",
     "long.mif": "92000000\n" * 4097,
     "bad.json": "{",
+    "list.jsonl": "[1]\n",
+    "binary.jsonl": "\udcff",
+    "none.jsonl": "",
     "other.json": "{}",
     "binary.cl": "\udcff",
     "text.npy": "hello",
@@ -98,13 +101,19 @@ def files(folder):
     ("bench copy --sizes 0 --engine functional", "the size must be at least 1"),
     ("bench copy --sizes 100 --engine functional", "not a multiple of the work-group size 64"),
     ("bench copy --sizes 64 --group-size 3 --engine functional", "work-groups of 64"),
+    ("bench copy --sizes 64 --json list.jsonl --engine functional",
+     "list.jsonl has no records of benchmarks, but [1]"),
+    ("bench copy --sizes 64 --json . --engine functional", ".: the name of a file of results ends with .json"),
+    ("plot binary.jsonl", "binary.jsonl has no records of benchmarks: it is not a text file"),
+    ("plot none.jsonl", "the results have nothing for any figure"),
     ("bench copy --sizes 64 --json none/x.json --engine functional", "cannot write none/x.json"),
 ])
 def test_refused_with_a_message(fgpu, arguments, message):
     before = set(Path().rglob("*"))
     result = fgpu(arguments)
     assert result.exit_code == 1
-    assert result.stderr.startswith("Error: ")
+    assert any(line.startswith("Error: ") for line in result.stderr.splitlines())
+    assert "<stdin>" not in result.stderr, "nothing is said of what stands around a program"
     assert message in result.stderr
     assert "Traceback" not in result.output
     assert set(Path().rglob("*")) == before, "nothing half written"
@@ -114,6 +123,8 @@ def test_refused_with_a_message(fgpu, arguments, message):
     "nonsense", "run", "run copy.s", "run copy.s --global x", "run copy.s --global 4 --engine modelsim",
     "run copy.s --global 4 --output x=y", "run copy.s --global 4 --max-cycles 0", "compile vec_add.cl",
     "run copy.s --descriptor a.xml --arg 1", "bench --sizes many", "run copy.s --global 4 --cus two",
+    "run copy.s --global 4 --seed -1", "bench copy --seed -1", "bench copy --suite floats",
+    "bench --suite floats --patterns",
 ])
 def test_wrong_usage(fgpu, arguments):
     result = fgpu(arguments)

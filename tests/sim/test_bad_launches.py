@@ -3,11 +3,21 @@
 import numpy as np
 import pytest
 
-from compiler import Image, Kernel, Parameter, assemble
+from compiler import Image, Kernel, Parameter, assemble, compile_opencl
 from fgpu import Config
-from fgpu.errors import ConfigError, ImageError, KernelFault, LaunchError, SimulationError, SimulationTimeout
+from fgpu.errors import (
+    ConfigError,
+    FgpuError,
+    ImageError,
+    KernelFault,
+    LaunchError,
+    MemoryAccessError,
+    SimulationError,
+    SimulationTimeout,
+)
 from fgpu.isa import Opcode, encode
 from sim import Device
+from sim.engine import MemoryTiming
 
 from . import kernels
 
@@ -71,7 +81,12 @@ def test_bad_words_make_no_image(words, message):
     ({"global_size": 64, "global_offset": (1, 2)}, "give equally many"),
     ({"global_size": 64, "global_offset": -1}, "global offset 0 is -1"),
     ({"global_size": 64, "slot": 16}, "slots 0 to 15"),
-    ({"global_size": 64, "max_cycles": 0}, "max_cycles must be at least 1"),
+    ({"global_size": 64, "max_cycles": 0}, "max_cycles must be an integer from 1 to 2.63 - 1, not 0"),
+    ({"global_size": 64, "max_cycles": None}, "max_cycles must be an integer from 1 to 2.63 - 1, not None"),
+    ({"global_size": 64, "max_cycles": 1e6}, "max_cycles must be an integer"),
+    ({"global_size": 64, "args": 5}, "args must be a list with an argument for each parameter, not 5"),
+    ({"global_size": 64, "args": "ab"}, "args must be a list"),
+    ({"global_size": None}, "made of integers, not None"),
     ({"global_size": 64, "args": [0] * 17}, "17 arguments are too many"),
 ])
 def test_bad_sizes(sizes, message):
@@ -99,6 +114,57 @@ def test_bad_arguments(arguments, message):
     arguments = [made.get(value, value) if isinstance(value, str) else value for value in arguments]
     with pytest.raises(LaunchError, match=message):
         device.launch(TYPED, global_size=64, args=arguments)
+
+
+def test_a_buffer_that_was_freed():
+    device, other = Device(engine="functional"), Device(engine="functional")
+    freed = device.buffer(64)
+    freed.free()
+    heir = device.buffer(64)
+    assert heir.address == freed.address
+    for use in (freed.read, lambda: freed.write([0] * 64), freed.free, lambda: device.release(freed),
+                lambda: device.launch(TYPED, global_size=64, args=[freed, 0, 0])):
+        with pytest.raises(MemoryAccessError, match=r"at 0x10000000> was freed; make another with device.buffer\(\)"):
+            use()
+    with pytest.raises(MemoryAccessError, match="is no buffer of this device"):
+        other.release(heir)
+    assert device.buffer(64).address != heir.address, "nobody gave the other buffer's memory away"
+
+
+@pytest.mark.parametrize(("access", "message"), [
+    (lambda device: device.read("x", 4), "addresses and lengths are integers, not 'x'"),
+    (lambda device: device.read(0x1000_0000, 1.5), "integers, not 6.0"),
+    (lambda device: device.read(0x1000_0000, 4, "x"), "'x' is no type of elements"),
+    (lambda device: device.read_word("x"), "integers, not 'x'"),
+    (lambda device: device.write_word(0x1000_0000, "x"), "'x' is not a 32-bit word"),
+    (lambda device: device.write_word(0x1000_0000, 1.5), "1.5 is not a 32-bit word"),
+    (lambda device: device.buffer(4, address="x"), "integers, not 'x'"),
+    (lambda device: device.buffer(4, address=0x1000_0002), "0x10000002 is not a multiple of 4"),
+])
+def test_bad_access_of_the_host(access, message):
+    with pytest.raises(MemoryAccessError, match=message):
+        access(Device(engine="functional"))
+
+
+def test_a_closed_device():
+    with Device(engine="functional") as device:
+        out = device.buffer(64)
+    assert not out.read().any()
+    with pytest.raises(LaunchError, match="the device was closed; launch in the `with` block"):
+        device.launch(kernels.LOOP, global_size=64, args=[out])
+
+
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: Device("tiny"), "config must be a Config, not 'tiny'; Config.preset"),
+    (lambda: compile_opencl("__kernel void k() {}", config="tiny"), "config must be a Config, not 'tiny'"),
+    (lambda: Device(memory=5), "memory must be a GlobalMemory, not 5"),
+    (lambda: compile_opencl(None), "the source must be a text, or texts by their file names, not None"),
+    (lambda: MemoryTiming(read_latency=(5, 1)), r"read_latency \(5, 1\) must have 0 <= least <= greatest"),
+    (lambda: MemoryTiming(pause_probability=2), "pause_probability must be from 0 to 1, not 2"),
+])
+def test_what_nothing_can_be_made_of(make, message):
+    with pytest.raises(FgpuError, match=message):
+        make()
 
 
 def test_arguments_of_unknown_parameters_are_words():
