@@ -7,11 +7,19 @@ from typing import Final
 
 from amaranth.lib import wiring
 
+from fgpu.cache.cache import Cache
 from fgpu.config import Config
+from fgpu.control import ControlInterface
 from fgpu.cu.coalescer import Coalescer
 from fgpu.cu.divergence import DivergenceUnit
+from fgpu.cu.float.lane import Lane
+from fgpu.cu.float.operations import FloatOp
 from fgpu.cu.launcher import Launcher
+from fgpu.cu.memory_controller import MemoryController
 from fgpu.cu.pe import ProcessingElement
+from fgpu.cu.register_file import RegisterFile
+from fgpu.cu.scheduler import WavefrontScheduler
+from fgpu.dispatcher.dispatcher import Dispatcher
 from fgpu.dispatcher.local_ids import LocalIdGenerator
 from fgpu.synth import component_area
 
@@ -29,11 +37,20 @@ UNITS: Final[dict[str, Component]] = {
     "coalescer": Coalescer,
     "divergence": DivergenceUnit,
     "launcher": lambda config: Launcher(),
+    "control": ControlInterface,
+    "scheduler": WavefrontScheduler,
+    "memory_controller": MemoryController,
+    "cache": Cache,
+    "float_adder": lambda config: Lane(frozenset({FloatOp.FADD})),
     "local_ids": lambda config: LocalIdGenerator(),
+    "dispatcher": Dispatcher,
+    "register_file": lambda config: RegisterFile(),
 }
-"""Units of the default configuration, each synthesized by itself for Xilinx 7 series."""
-QUICK: Final = ("pe", "coalescer", "divergence", "launcher")
-"""Those that take a few seconds."""
+"""Units of the default configuration, and the adder of a floating-point lane, each synthesized by itself for Xilinx 7
+series, with all that is in it."""
+QUICK: Final = ("pe", "coalescer", "divergence", "launcher", "control", "scheduler", "memory_controller", "cache",
+                "float_adder")
+"""Those that every run of the tests measures; the others move seldom."""
 
 Areas = dict[str, dict[str, float]]
 

@@ -56,7 +56,7 @@ def _descriptions() -> dict[str, str]:
     for item, following in zip(tree.body, tree.body[1:], strict=False):
         if (isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
                 and isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)):
-            text = str(following.value.value).replace("``", "")
+            text = re.sub(r"``|\*", "", str(following.value.value))
             found[item.target.id] = re.sub(r":data:`(\w+)`", lambda name: _listed(name[1]), text)
     return found
 

@@ -45,6 +45,7 @@ def test_the_command_writes_what_the_test_reads(tmp_path: Path, monkeypatch: pyt
     path.write_text('{"pe": {"luts": 300}}')
     monkeypatch.setattr(area, "BASELINE", path)
     monkeypatch.setattr(area, "component_area", lambda component: Area(luts=290))
+    monkeypatch.setattr(area, "UNITS", dict.fromkeys(area.UNITS, lambda config: None))
     result = CliRunner().invoke(main, area.REWRITE.split()[1:])
     assert result.exit_code == 0, result.output
     assert "pe: luts 300 became 290" in result.output

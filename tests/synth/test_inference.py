@@ -1,63 +1,84 @@
-"""Memories and multipliers land in block RAM, LUT memory and DSP blocks where that is intended."""
+"""Memories and multipliers land in block RAM, LUT memory and DSP blocks where that is intended.
+
+For Xilinx 7 series the checked-in areas tell, which test_area holds against the design; for ECP5 Yosys does.
+"""
 
 import pytest
+from amaranth.back import rtlil
 
+from benchmarks import area
 from fgpu.cache.cache import Cache
 from fgpu.config import Config
 from fgpu.cu.divergence import DivergenceUnit
-from fgpu.cu.memory_controller import MemoryController
 from fgpu.cu.pe import ProcessingElement
-from fgpu.cu.register_file import RegisterFile
-from fgpu.synth import component_area, component_memories
+from fgpu.synth import Area, component_area, component_memories
 
 FAMILIES = ["xc7", pytest.param("ecp5", marks=pytest.mark.long)]
 BLOCK_RAM_BITS = {"xc7": 36 * 1024, "ecp5": 18 * 1024}
 CACHE_BITS = 9 * 16 * 1024      # each byte with its dirty bit
 
 
+def memories(unit: str, family: str) -> Area:
+    """What a unit of the default configuration takes."""
+    if family == "xc7":
+        return Area(**area.load()[unit])
+    return component_memories(area.UNITS[unit](Config()), family)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_processing_element(family: str) -> None:
     """Four multipliers of 16 x 16 bits, and the scratchpad of 32 Kb."""
-    area = component_memories(ProcessingElement(Config()), family)
-    assert area.dsps == 4
-    assert area.block_rams == -(-32 * 1024 // BLOCK_RAM_BITS[family])
-    assert area.lut_memories == 0
+    found = memories("pe", family)
+    assert found.dsps == 4
+    assert found.block_rams == -(-32 * 1024 // BLOCK_RAM_BITS[family])
+    assert found.lut_memories == 0
 
 
 def test_sums_are_in_dsp_blocks() -> None:
     """Of the four sums of a multiplication, 33 to 35 bits each, one is in LUTs."""
-    area = component_area(ProcessingElement(Config(scratchpad_size=0)))
-    assert area.luts < 300
-    assert area.block_rams == 0
+    assert memories("pe", "xc7").luts < 300
+
+
+@pytest.mark.parametrize("size", [0, 32])
+def test_no_scratchpad_takes_no_memory(size: int) -> None:
+    text = rtlil.convert(ProcessingElement(Config(scratchpad_size=size)), emit_src=False)
+    assert ("cell $mem" in text) == bool(size)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_memory_controller(family: str) -> None:
     """Its FIFOs have 32 phases of some 600 bits, 64 stations and 16 rows: far more than its flip-flops."""
-    area = component_memories(MemoryController(Config()), family)
-    assert area.dsps == 0
+    found = memories("memory_controller", family)
+    assert found.dsps == 0
     if family == "xc7":
-        assert area.block_rams == 0
-        assert 100 < area.lut_memories < 200
+        assert found.block_rams == 0
+        assert 100 < found.lut_memories < 200
+
+
+def check_cache(found: Area, family: str) -> None:
+    """Data in block RAM, everything else in LUTs: tags, stations, lines under way."""
+    assert found.block_rams == CACHE_BITS // BLOCK_RAM_BITS[family]
+    assert found.lut_memories > 0
+    assert found.dsps == 0
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("banks", [8, pytest.param(1, marks=pytest.mark.long)])
-def test_cache(family: str, banks: int) -> None:
-    """Data in block RAM, everything else in LUTs: tags, stations, lines under way."""
-    area = component_memories(Cache(Config(cache_banks=banks)), family)
-    assert area.block_rams == CACHE_BITS // BLOCK_RAM_BITS[family]
-    assert area.lut_memories > 0
-    assert area.dsps == 0
+def test_cache(family: str) -> None:
+    check_cache(memories("cache", family), family)
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("family", ["xc7", "ecp5"])
+def test_cache_of_one_bank(family: str) -> None:
+    check_cache(component_memories(Cache(Config(cache_banks=1)), family), family)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_register_file(family: str) -> None:
     """Four banks, each as wide as four block RAMs of 512 x 72 bits."""
-    area = component_memories(RegisterFile(), family)
-    assert area.block_rams == 4 * 4 * BLOCK_RAM_BITS["xc7"] // BLOCK_RAM_BITS[family]
-    assert area.lut_memories == 0
+    found = memories("register_file", family)
+    assert found.block_rams == 4 * 4 * BLOCK_RAM_BITS["xc7"] // BLOCK_RAM_BITS[family]
+    assert found.lut_memories == 0
 
 
 @pytest.mark.long
