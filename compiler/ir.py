@@ -112,12 +112,13 @@ class Global:
 class Constant:
     """An integer (null, an undefined value as zero, the word of a float); None if the compiler has no use for it.
 
-    A vector has ``lanes``, unless all of them are ``value``.
+    A vector has ``lanes``, unless all of them are ``value``. An undefined lane need not be stored.
     """
 
     value: int | None
     text: str = ""
     lanes: tuple["Value", ...] = ()
+    is_undefined: bool = field(default=False, compare=False)
 
 
 Value: TypeAlias = Local | Global | Constant

@@ -24,8 +24,9 @@ from .types import TypeReader, first_item
 
 __all__ = ["read_module"]
 
-_ZEROS = {ValueKind.undef_value, ValueKind.poison_value, ValueKind.constant_pointer_null,
-          ValueKind.constant_aggregate_zero, ValueKind.constant_token_none}
+_UNDEFINED = {ValueKind.undef_value, ValueKind.poison_value}
+_ZEROS = _UNDEFINED | {ValueKind.constant_pointer_null, ValueKind.constant_aggregate_zero,
+                       ValueKind.constant_token_none}
 _GLOBALS = {ValueKind.function, ValueKind.global_variable, ValueKind.global_alias}
 _PREDICATES = {"eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle", "oeq", "ogt", "oge", "olt", "ole",
                "one", "ord", "ueq", "une", "uno", "false", "true"}
@@ -120,7 +121,7 @@ class _Reader:
             number = int(value.get_constant_value()) & ((1 << bits) - 1)
             return Constant(number - (1 << bits) if bits > 1 and number >> (bits - 1) else number)
         if kind in _ZEROS:
-            return Constant(0)
+            return Constant(0, is_undefined=kind in _UNDEFINED)
         if kind == ValueKind.constant_fp:
             return Constant(float_word(value.get_constant_value(round_fp=True)))
         if kind in _GLOBALS:
@@ -189,10 +190,10 @@ class _Reader:
     def read_shufflevector(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
         self.add_operands(into, operands)
         mask = re.sub(r", !.*", "", text).rpartition(" x i32> ")[2]
-        chosen = [int(lane) if lane.isdigit() else 0 for lane in re.findall(r"i32 (\w+)", mask)]
-        count = into.type.count
-        into.operands.append(Constant(None, mask, tuple(map(Constant, chosen or [0] * count))))
-        into.types.append(Type("vector", count=count, fields=(Type("int", bits=32),)))
+        chosen = [Constant(int(lane)) if lane.isdigit() else Constant(0, is_undefined=True)
+                  for lane in re.findall(r"i32 (\w+)", mask)]
+        into.operands.append(Constant(None, mask, tuple(chosen or [Constant(0)] * into.type.count)))
+        into.types.append(Type("vector", count=into.type.count, fields=(Type("int", bits=32),)))
 
     def read_call(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
         *arguments, callee = operands

@@ -176,7 +176,8 @@ class _Scalarizer:
         for number in range(instruction.type.count):
             source = self.lane(mask, number)
             at = source.value if isinstance(source, Constant) and source.value is not None else 0
-            chosen.append(self.lane(first, at) if at < count else self.lane(second, at - count))
+            chosen.append(source if isinstance(source, Constant) and source.is_undefined
+                          else self.lane(first, at) if at < count else self.lane(second, at - count))
         self.lanes[instruction.name] = chosen
 
     def on_bitcast(self, instruction: Instruction) -> None:
@@ -270,5 +271,7 @@ class _Scalarizer:
                 self.made.append(replace(store, operands=[word, to], types=[_WORD, type]))
             return
         for number in range(vector.count):
-            to = self.address(store, pointer, type, number * element.size)
-            self.made.append(replace(like, operands=[self.lane(value, number), to], types=[element, type]))
+            lane = self.lane(value, number)
+            if not (isinstance(lane, Constant) and lane.is_undefined):     # as the fourth of a vector of three
+                to = self.address(store, pointer, type, number * element.size)
+                self.made.append(replace(like, operands=[lane, to], types=[element, type]))
