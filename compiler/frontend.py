@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fgpu.errors import CompileError, ToolError
@@ -27,6 +28,8 @@ _SMALL_BODY = -20
 _ALL_STATIC = "#pragma clang attribute push(__attribute__((internal_linkage)), apply_to = function)"
 """Nobody else calls a program's functions, and inline ones have no body elsewhere. Kernels are `used`: opencl.h."""
 _ALL_STATIC_END = "#pragma clang attribute pop"
+_KEPT = "__fgpu_kept_"
+"""What the aliases that keep some kernels have before the names. LLVM calls the kernels so, too."""
 _WITH_VALUE = ("-D", "-U", "-I")
 _IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info")
 """What changes nothing here: what is not optimized would not fit, and the others are always so."""
@@ -89,19 +92,22 @@ def builtins() -> list[Path]:
                           "-o", "-", "-"])
 
 
-def _wrapped(source: str, name: str, is_library: bool) -> str:
+def _wrapped(source: str, name: str, is_library: bool, kernels: Sequence[str]) -> str:
     named = f'#line 1 "{name}"\n{source}'
+    kept = "".join(f'extern void {_KEPT}{kernel}(void) __attribute__((alias("{kernel}")));\n' for kernel in kernels)
     # A backslash may be the last character; what is missing at the end is missed in the last line.
     return named if is_library else \
-        f"{_ALL_STATIC}\n{named}\n\n#line {max(1, len(source.splitlines()))}\n{_ALL_STATIC_END}"
+        f"{_ALL_STATIC}\n{named}\n\n#line {max(1, len(source.splitlines()))}\n{_ALL_STATIC_END}\n{kept}"
 
 
 def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2",
-                  library: Sequence[Path] | None = None, is_small: bool = False, is_library: bool = False) -> Module:
+                  library: Sequence[Path] | None = None, is_small: bool = False, is_library: bool = False,
+                  kernels: Sequence[str] = ()) -> Module:
     """Run clang on ``source`` and link what it calls of ``library``.
 
     Everything is inlined, as most bodies take less time than a call and its moves, unless the program shall be small.
-    What no kernel calls is left out, unless this ``is_library``.
+    What no kernel calls is left out, unless this ``is_library``, and so may be kernels other than ``kernels``, if
+    those are given.
     Its errors become a :class:`~fgpu.errors.CompileError`.
     """
     options = _accepted(options)
@@ -109,9 +115,10 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
     files = [] if library is None else library
     linked = [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]
     try:
-        run = subprocess.run([*_CLANG, *_inlining(is_small), optimization, *linked, *options, "-o", "-", "-"],
+        run = subprocess.run([*_CLANG, *_inlining(is_small), optimization, *linked, *options,
+                              *(["-D__FGPU_SOME_KERNELS"] if kernels else []), "-o", "-", "-"],
                              capture_output=True,
-                             input=_wrapped(source, name, is_library).encode(),
+                             input=_wrapped(source, name, is_library, kernels).encode(),
                              timeout=_TIMEOUT_SECONDS, check=False)
     except OSError as error:
         raise ToolError(f"cannot run clang: {error}") from None
@@ -120,8 +127,13 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
     if run.returncode != 0:
         lines = run.stderr.decode(errors="replace").strip().splitlines(keepends=True)
         message = "".join(line for line in lines if not line.startswith("<stdin>:"))    # of what is around the source
+        if kernels and "alias must point to a defined" in message:      # one is of another source, or of none
+            return compile_to_ir(source, filename, options, optimization, library, is_small, is_library)
         if "error:" in message:
             raise CompileError(_ATOMIC.sub(r"\1; it takes a pointer to int or uint", message))
         raise ToolError(f"clang failed with status {run.returncode}: {message or 'no message'}; "
                         "is the ziglang package installed?")
-    return read_module(run.stdout, own_headers=(HEADER.name, "builtins.h", *SOURCES))
+    module = read_module(run.stdout, own_headers=(HEADER.name, "builtins.h", *SOURCES))
+    for function in module.functions.values():
+        function.name = function.name.removeprefix(_KEPT)
+    return replace(module, functions={function.name: function for function in module.functions.values()})

@@ -40,7 +40,7 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
 
 def _compiled(sources: Mapping[str, str], options: Sequence[str], config: Config, wanted: Sequence[str] | None,
               is_small: bool) -> tuple[Program, dict[str, Kernel]]:
-    modules = [compile_to_ir(source, filename, options, library=builtins(), is_small=is_small)
+    modules = [compile_to_ir(source, filename, options, library=builtins(), is_small=is_small, kernels=wanted or ())
                for filename, source in sources.items()]
     present = [[function for function in module.functions.values() if function.is_kernel] for module in modules]
     for filename, functions in zip(sources, present, strict=True):

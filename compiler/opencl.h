@@ -86,8 +86,10 @@ FGPU_VECTORS(long) FGPU_VECTORS(ulong) FGPU_VECTORS(float)
 #define CLK_GLOBAL_MEM_FENCE 2
 
 /* Programs are compiled with all functions static. */
+#ifndef __FGPU_SOME_KERNELS
 #define __kernel __kernel __attribute__((used))
 #define kernel kernel __attribute__((used))
+#endif
 
 /* What is refused later, where it is used, by name. */
 #if __OPENCL_C_VERSION__ >= 120

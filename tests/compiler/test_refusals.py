@@ -112,3 +112,12 @@ def test_only_the_wanted_kernels_have_to_be_supported_and_to_fit():
                             ("nxt", "k.cl: there is no kernel 'nxt'; the kernels there are: sum, halve, large")):
         with pytest.raises(CompileError, match=re.escape(message)):
             compile_opencl(MANY, filename="k.cl", config=config, kernels=[kernel, "next"])
+
+
+def test_wanted_kernels_of_several_sources():
+    """Of which neither has all of them, and which is found by a macro."""
+    other = "#define NAME(x) x##er\nkernel void NAME(oth)(global int *o) { o[0] = 1; }\n" \
+        "kernel void bad(global int *o) { barrier(1); }"
+    image = compile_opencl({"a.cl": MANY, "b.cl": other}, kernels=["other", "next"])
+    assert image.kernel("next").parameters[0].name == "a"
+    assert set(image.kernels) == {"next", "other"}
