@@ -111,6 +111,7 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
     Its errors become a :class:`~fgpu.errors.CompileError`.
     """
     options = _accepted(options)
+    kernels = kernels if all(map(str.isidentifier, kernels)) else ()
     name = filename.replace("\\", "\\\\").replace('"', '\\"')
     files = [] if library is None else library
     linked = [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]

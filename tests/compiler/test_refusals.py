@@ -109,6 +109,7 @@ def test_only_the_wanted_kernels_have_to_be_supported_and_to_fit():
     assert set(compile_opencl(MANY, config=config, kernels=["next", "halve"]).kernels) == {"halve", "next"}
     for kernel, message in (("sum", "k.cl:1: __local memory is not supported"),
                             ("large", "holds 256 (cram_size=1); compile fewer of its kernels with kernels=[...]"),
+                            ("a b", "k.cl: there is no kernel 'a b'; the kernels there are: sum, halve"),
                             ("nxt", "k.cl: there is no kernel 'nxt'; the kernels there are: sum, halve, large")):
         with pytest.raises(CompileError, match=re.escape(message)):
             compile_opencl(MANY, filename="k.cl", config=config, kernels=[kernel, "next"])
