@@ -274,16 +274,16 @@ def test_macros_tell_what_there_is():
 
 def test_the_fourth_word_of_a_vector_of_three_is_not_written():
     """It has no value: a store less, and what lies there stays."""
-    source = "kernel void k(global float3 *f, global long3 *l, global char3 *c, float by) { int i = get_global_id(0); " \
-        "f[i] = f[i] * by; l[i] = l[i] + 1; c[i] = (char3)(c[i].zy, 7); }"
-    f, l, c = (np.arange(64 * 4, dtype=dtype).reshape(64, 4) for dtype in (np.float32, np.int64, np.int8))
-    got = run(source, [f, l, c], [2.0])
-    f[:, :3] *= 2
-    l[:, :3] += 1
-    c[:, :3] = np.stack([c[:, 2], c[:, 1], 7 + 0 * c[:, 0]], 1)
-    assert (got[0] == f).all()
-    assert (got[1] == l).all()
-    assert (got[2][:, :3] == c[:, :3]).all()
+    source = "kernel void k(global float3 *f, global long3 *g, global char3 *c, float by) {\n" \
+        "int i = get_global_id(0); f[i] = f[i] * by; g[i] = g[i] + 1; c[i] = (char3)(c[i].zy, 7); }"
+    kinds = (np.float32, np.int64, np.int8)
+    floats, longs, chars = (np.arange(64 * 4, dtype=kind).reshape(64, 4) for kind in kinds)
+    got = run(source, [floats, longs, chars], [2.0])
+    floats[:, :3] *= 2
+    longs[:, :3] += 1
+    assert (got[0] == floats).all()
+    assert (got[1] == longs).all()
+    assert (got[2][:, :3] == np.stack([chars[:, 2], chars[:, 1], np.full(64, 7)], 1)).all()
     config = Config.preset("float")
     stores = disassemble(compile_opencl("kernel void k(global float3 *f) { f[0] = f[1] * f[2]; }", config=config))
     assert stores.count(" sw ") == 3
