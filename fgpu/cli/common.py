@@ -81,7 +81,8 @@ def config_options(omit: tuple[str, ...] = ()) -> Callable[[Command], Command]:
         for field in reversed(fields(Config)):
             if field.name in names:
                 wrapped = _option(field.name, field.default, descriptions.get(field.name, ""))(wrapped)
-        return click.option("--preset", help=f"Start from a named configuration: {', '.join(PRESETS)}.")(wrapped)
+        text = f"Start from a named configuration: {', '.join(PRESETS)}; by default from basic."
+        return click.option("--preset", help=text)(wrapped)
 
     return decorate
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks import CHAPTER6, run_benchmark
-from fgpu.config import ATOMICS, Config
 
-ATOMIC = Config(compute_units=2, cache_size=4, tag_managers=4, atomics=ATOMICS)
-"""Other tests build its model, too."""
+from ..configurations import ATOMIC
+
 IN_CYCLES = ["fir_char", "copy_char4", "sum_short2", "compass", "div_float", "ludecomposition_float"]
 
 

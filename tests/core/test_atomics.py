@@ -9,8 +9,10 @@ from compiler import compile_opencl
 from fgpu.config import ATOMICS, Config
 from sim import Device, MemoryTiming
 
+from ..configurations import ATOMIC
+
 CONFIGS = [
-    Config(compute_units=2, cache_size=4, tag_managers=4, atomics=ATOMICS),
+    ATOMIC,
     pytest.param(Config(atomics=ATOMICS), marks=pytest.mark.long),
 ]
 ITEMS, GROUP = 1024, 96

@@ -17,8 +17,9 @@ from sim.engine import Launch
 from sim.memory import GlobalMemory
 from sim.verilator import VerilatorEngine
 
+from ..configurations import ATOMIC
 from .harness import BASE, first_seed, random_timing
-from .test_random_programs import ATOMIC, LONG
+from .test_random_programs import LONG
 from .test_several_kernels import BusyHost
 
 CONFIGS = {"1 port": ATOMIC, "2 ports": LONG["atomics, 2 ports"]}

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from compiler import compile_opencl
-from fgpu.config import ATOMICS, Config
 from sim import Device, MemoryTiming
 
+from ..configurations import ATOMIC
 from .harness import first_seed
 
-CONFIG = Config(compute_units=2, cache_size=4, tag_managers=4, atomics=ATOMICS)
 LAUNCHES = int(os.environ.get("FGPU_LITMUS") or 6)
 N = 1024
 GROUP = 64
@@ -117,7 +116,7 @@ __kernel void increment(__global int *x) {
 
 @pytest.fixture(scope="module")
 def image() -> object:
-    return compile_opencl(SOURCE, config=CONFIG)
+    return compile_opencl(SOURCE, config=ATOMIC)
 
 
 @pytest.fixture(params=range(LAUNCHES))
@@ -134,7 +133,7 @@ def device(rng: random.Random) -> Iterator[Device]:
         read_latency=(low, low + rng.randrange(40)), write_latency=(0, rng.randrange(40)),
         pause_probability=rng.choice([0.0, 0.2]), interleave=rng.random() < 0.5, reorder=rng.random() < 0.5,
         seed=rng.randrange(1 << 30))
-    with Device(CONFIG, memory_latency=timing) as device:
+    with Device(ATOMIC, memory_latency=timing) as device:
         yield device
 
 

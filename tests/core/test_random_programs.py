@@ -12,13 +12,13 @@ import pytest
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from sim.engine import MemoryTiming
 
+from ..configurations import ATOMIC
 from ..random_config import random_config
 from .harness import BASE, SIZE, Difference, Pair, first_seed, random_timing
 from .program_generator import generate
 
 SMALL = Config(compute_units=2, cache_banks=1, cache_line=64, cache_size=4, cu_stations=16, axi_data_width=32,
                scratchpad_size=8, tag_managers=1, global_stations=32, link_stack_depth=8, cram_size=8)
-ATOMIC = Config(compute_units=2, cache_size=4, tag_managers=4, atomics=ATOMICS)
 
 CONFIGS = {
     "basic": Config(),
