@@ -1,7 +1,7 @@
 """The words of a program: kernels, and the routines and functions that they call."""
 
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ from .overflow import expand_overflow
 from .refusals import check_callee
 from .routines import PREFIX, is_called, routine
 from .scalarize import scalarize
-from .schedule import overlap_loads, shorten_lives
+from .schedule import overlap, shorten_lives
 from .subroutines import inline_by_signature
 from .tables import DataSegment, localize_tables
 from .unaligned import split_unaligned
@@ -134,30 +134,30 @@ class Program:
 
     def _best(self, function: Function, module: Module,
               callees: Mapping[str, Callee]) -> tuple[MachineFunction, int]:
-        """``function`` in the order that spills least and takes fewest instructions: clang's, the one in which loads
-        overlap, which wins where they are equal, or, if those spill, the one in which few registers live."""
+        """``function`` in the order that spills least and takes fewest instructions: clang's, the one in which
+        loads and results overlap, which wins where they are equal, or, if those spill, the one in which few registers
+        live."""
         def cost(allocated: tuple[MachineFunction, int]) -> tuple[int, int]:
             machine, scratchpad = allocated
             return scratchpad, sum(len(block.ops) for block in machine.blocks.values())
 
-        best = self._allocated(function, module, callees, overlap_loads)
-        if any(op.is_load for block in best[0].blocks.values() for op in block.ops):   # else it changed nothing
-            best = min(best, self._allocated(function, module, callees, None), key=cost)
+        machine = self._lowered(function, module, callees)
+        changed = overlap(machine)
+        best = _allocated(machine)
+        if changed:
+            best = min(best, _allocated(self._lowered(function, module, callees)), key=cost)
         if best[1] > best[0].private_words:
-            best = min(best, self._allocated(function, module, callees, shorten_lives), key=cost)
+            machine = self._lowered(function, module, callees)
+            shorten_lives(machine)
+            best = min(best, _allocated(machine), key=cost)
         return best
 
-    def _allocated(self, function: Function, module: Module, callees: Mapping[str, Callee],
-                   order: Callable[[MachineFunction], None] | None) -> tuple[MachineFunction, int]:
-        """``function`` in physical registers, and the words of scratchpad that it needs."""
+    def _lowered(self, function: Function, module: Module, callees: Mapping[str, Callee]) -> MachineFunction:
         machine = lower(function, module, self.config, callees)
         optimize(machine)
         if sum(len(block.ops) for block in machine.blocks.values()) > TOO_LARGE * self.config.cram_words:
             raise TooLargeError     # at once, as registers for so much take minutes
-        if order is not None:
-            order(machine)
-        destruct(machine)
-        return machine, allocate(machine)
+        return machine
 
     def _allocated_in_frame(self, function: Function, module: Module,
                             callees: Mapping[str, Callee]) -> tuple[MachineFunction, int]:
@@ -214,3 +214,9 @@ class Program:
         if depth > room:
             raise function.error(f"calls nest {depth} deep in {function.name!r}; "
                                  f"link_stack_depth={self.config.link_stack_depth} leaves room for {room}")
+
+
+def _allocated(machine: MachineFunction) -> tuple[MachineFunction, int]:
+    """``machine``, now in physical registers, and the words of scratchpad that it needs."""
+    destruct(machine)
+    return machine, allocate(machine)

@@ -7,31 +7,34 @@ done with it.
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from fgpu.config import LOADS, PHASES, RESULT_CYCLES
+from fgpu.cu.float.operations import LATENCY, SLOT_CYCLES, FloatOp
 from fgpu.isa import Opcode, Unit, by_opcode
 
 from .liveness import live_out
 from .mir import MachineBlock, MachineFunction, Op, Pseudo
 
-__all__ = ["overlap_loads", "shorten_lives"]
+__all__ = ["overlap", "shorten_lives"]
 
-_ISSUE = 12
-"""Cycles from an operation of a wavefront to its next."""
 _LOAD = 60
 """Cycles, about, from a load that hits to what needs it."""
 
 
-def overlap_loads(function: MachineFunction) -> None:
+def overlap(function: MachineFunction) -> bool:
     """Reorder the operations of ``function``, which is in SSA form, within its blocks, so that a wavefront that is
-    alone does what it can while its loads are under way."""
+    alone does what it can while its loads and results are under way. Returns whether that changed anything."""
     flow = function.flow()
     latest: dict[str, list[tuple[int, int]]] = {}     # loop variables and what they become, of each latch
     for loop in flow.loops:
         for latch in loop.latches:
             phis = function.blocks[loop.header].phis
             latest.setdefault(latch, []).extend((phi.dst, phi.sources[latch]) for phi in phis)
+    changed = False
     for name, block in function.blocks.items():
-        if any(op.is_load for op in block.ops):
-            block.ops = _overlapped(block.ops, latest.get(name, []))
+        ops = _overlapped(block.ops, latest.get(name, []))
+        changed |= ops != block.ops
+        block.ops = ops
+    return changed
 
 
 def shorten_lives(function: MachineFunction) -> None:
@@ -103,6 +106,16 @@ def _listed(after: list[list[int]], waiting: list[int], urgency: Callable[[int],
                 ready.add(other)
 
 
+def _cycles(op: Op) -> tuple[int, int]:
+    """From an operation to the next, and to one that needs its result."""
+    if op.is_load:
+        return PHASES, _LOAD
+    if not isinstance(op.opcode, Pseudo) and by_opcode[op.opcode].unit is Unit.FLOAT:
+        latency = LATENCY[FloatOp[op.opcode.name]] + SLOT_CYCLES
+        return latency, latency
+    return PHASES, RESULT_CYCLES
+
+
 def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
     before = _dependencies(ops)
     definitions = {op.dst: at for at, op in enumerate(ops) if op.dst is not None}
@@ -110,10 +123,11 @@ def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
         if (change := definitions.get(new)) is not None:
             before[change].update(at for at, op in enumerate(ops[:change]) if old in op.uses)
     after = _followers(before)
-    # How much of loading is to come after an operation: what addresses are made of goes first.
+    # How much of loading, and how many stores, are to come after an operation: what addresses are made of goes first.
     loading = [0] * len(ops)
     for at in reversed(range(len(ops))):
-        loading[at] = max((loading[other] for other in after[at]), default=0) + _LOAD * ops[at].is_load
+        own = _LOAD if ops[at].is_load else int(bool(_memories(ops[at])))
+        loading[at] = max((loading[other] for other in after[at]), default=0) + own
 
     available = [0] * len(ops)      # when what the operation needs is there
     under_way: list[int] = []       # when loads end
@@ -123,7 +137,7 @@ def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
         """When the operation could begin; those that are neither loads nor computations wait for all loads."""
         op = ops[at]
         if op.is_load:
-            return max(available[at], under_way[-2] if len(under_way) > 1 else 0)
+            return max(available[at], under_way[-LOADS] if len(under_way) >= LOADS else 0)
         if (op.is_pure and op.opcode is not Pseudo.CALL) or op.opcode in (Opcode.LLWI, Opcode.LSWI):
             return available[at]
         return max([available[at], *under_way])
@@ -131,15 +145,20 @@ def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
     def place(at: int) -> None:
         nonlocal now
         now = max(now, start(at))
-        end = now + (_LOAD if ops[at].is_load else _ISSUE)
+        issue, latency = _cycles(ops[at])
+        end = now + latency
         if ops[at].is_load:
             under_way.append(end)
-        now += _ISSUE
+        now += issue
         for other in after[at]:
             available[other] = max(available[other], end if ops[at].dst in ops[other].uses else now)
 
-    return [ops[at] for at in _listed(
-        after, [len(needed) for needed in before], lambda at: (max(now, start(at)), -loading[at], at), place)]
+    def urgency(at: int) -> tuple[int, int, int, int]:
+        """What could begin before another operation would end does not wait for one with less loading to come."""
+        begin = max(now, start(at))
+        return (max(now, begin - PHASES + 1), -loading[at], begin, at)
+
+    return [ops[at] for at in _listed(after, [len(needed) for needed in before], urgency, place)]
 
 
 def _ordered(block: MachineBlock, keep: set[int]) -> list[Op]:

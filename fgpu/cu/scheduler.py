@@ -56,7 +56,9 @@ class WavefrontScheduler(wiring.Component):
     floating-point units together with another; it is tried again in the next slot.
 
     A wavefront goes on while its loads are under way, until an instruction needs their data. Instructions of such
-    wavefronts are looked at in the three cycles of a slot in which none is picked.
+    wavefronts are looked at in the three cycles of a slot in which none is picked. In the first of them the
+    instruction is looked at that follows the one just issued: if it does not need that one's result, it can be picked
+    in the next slot, a slot before the result is written.
     """
 
     def __init__(self, config: Config) -> None:
@@ -115,25 +117,34 @@ class WavefrontScheduler(wiring.Component):
         ]
         numbers = Array(Signal(3, name=f"number{slot}") for slot in range(WAVEFRONTS))
 
-        # Slot cycle 0: pick a ready wavefront. The others: one whose next instruction may not need what it loads.
+        # Slot cycle 0: pick a ready wavefront. Cycle 1: look at the instruction that follows the one just issued. Or
+        # then and in the others: one of a wavefront that loads, which may not need what it loads.
+        continues, look_ahead = Signal(), Signal()
+        present = Cat(controller.present for controller in controllers)
+        m.d.comb += look_ahead.eq(continues & (self.beat == 1) & present.bit_select(self.issue.wavefront, 1))
         second_half = Signal()
         m.submodules.turn = turn = WavefrontTurn()
+        early, early3, wavefront3 = Signal(), Signal(), Signal(range(WAVEFRONTS))
+        able = Cat(controller.able for controller in controllers)
         pick, check, picked = Signal(), Signal(), Signal(range(WAVEFRONTS))
         checks = Cat(controller.check for controller in controllers)
         m.d.comb += [
             turn.ready.eq(Cat(controller.ready for controller in controllers)),
             turn.waits.eq(Cat(controller.waits for controller in controllers)),
-            pick.eq((self.beat == 0) & ~second_half & turn.valid),
-            check.eq((self.beat != 0) & checks.any()),
+            early.eq(early3 & able.bit_select(wavefront3, 1) & ~turn.valid),
+            pick.eq((self.beat == 0) & ~second_half & (turn.valid | early)),
+            check.eq(look_ahead | ((self.beat != 0) & checks.any())),
             turn.accept.eq(pick),
-            picked.eq(turn.choice),
+            picked.eq(Mux(early, wavefront3, turn.choice)),
         ]
         for slot in reversed(range(WAVEFRONTS)):
             with m.If(check & checks[slot]):
                 m.d.comb += picked.eq(slot)
-        valid1, check1 = Signal(), Signal()
+        with m.If(look_ahead):
+            m.d.comb += picked.eq(self.issue.wavefront)
+        valid1, check1, ahead1 = Signal(), Signal(), Signal()
         wavefront1, pc1 = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
-        m.d.sync += [valid1.eq(pick), check1.eq(check)]
+        m.d.sync += [valid1.eq(pick), check1.eq(check), ahead1.eq(look_ahead)]
         with m.If(pick | check):
             m.d.sync += [
                 wavefront1.eq(picked),
@@ -141,12 +152,12 @@ class WavefrontScheduler(wiring.Component):
             ]
 
         # Slot cycle 1: read.
-        valid2, check2 = Signal(), Signal()
+        valid2, check2, ahead2 = Signal(), Signal(), Signal()
         wavefront2, pc2 = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
         word2, mask2, number2 = Signal(32), Signal(WAVEFRONT_SIZE), Signal(3)
         m.d.comb += [pair_read.addr.eq(wavefront1), mask_read.addr.eq(wavefront1)]
         m.d.sync += [
-            valid2.eq(valid1), check2.eq(check1), wavefront2.eq(wavefront1), pc2.eq(pc1),
+            valid2.eq(valid1), check2.eq(check1), ahead2.eq(ahead1), wavefront2.eq(wavefront1), pc2.eq(pc1),
             word2.eq(Mux(pc1[0], pair_read.data[32:], pair_read.data[:32])),
             mask2.eq(mask_read.data), number2.eq(numbers[wavefront1]),
         ]
@@ -162,8 +173,10 @@ class WavefrontScheduler(wiring.Component):
             scoreboard.control.eq(decoder.control),
             scoreboard.reads_rs.eq(decoder.reads_rs),
             scoreboard.reads_rt.eq(decoder.reads_rt),
+            scoreboard.last.write.eq(self.control.write),
+            scoreboard.last.rd.eq(self.control.rd),
         ]
-        valid3, wavefront3, number3 = Signal(), Signal(range(WAVEFRONTS)), Signal(3)
+        valid3, number3 = Signal(), Signal(3)
         control3, mask3 = Signal(ControlWord), Signal(WAVEFRONT_SIZE)
         halves3 = Signal(2)
         next3, target3, pc3 = Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS)
@@ -171,6 +184,7 @@ class WavefrontScheduler(wiring.Component):
         is_branch = decoder.control.flow == Flow.BRANCH
         m.d.sync += [
             valid3.eq(valid2), wavefront3.eq(wavefront2), number3.eq(number2),
+            early3.eq(ahead2 & ~scoreboard.follows),
             control3.eq(decoder.control), mask3.eq(mask2),
             halves3.eq(Cat(mask2[:_HALF].any(), mask2[_HALF:].any())),
             next3.eq(pc2 + 1), pc3.eq(pc2), legal3.eq(decoder.legal),
@@ -188,6 +202,7 @@ class WavefrontScheduler(wiring.Component):
         with m.Elif(access & ~self.memory_ready):
             m.d.comb += commit.eq(Commit.REFUSED)
         issued = Signal()
+        writes_at_once = control3.flow == Flow.NEXT
         is_issued = valid3 & (commit != Commit.REFUSED) & legal3
         if config.float_ops:
             floats: Any = self.floats
@@ -200,6 +215,7 @@ class WavefrontScheduler(wiring.Component):
                 floats.accept.eq(valid3 & is_float3 & floats.clear),
             ]
             is_issued &= commit != Commit.COLLIDES
+            writes_at_once &= ~is_float3
         m.d.comb += [
             issued.eq(is_issued),
             divergence.request_valid.eq(issued & (control3.flow != Flow.NEXT)),
@@ -220,12 +236,13 @@ class WavefrontScheduler(wiring.Component):
         # The phases.
         shift = Signal(WAVEFRONT_SIZE)
         with m.If(self.beat == SLOT - 1):
-            m.d.sync += second_half.eq(0)
+            m.d.sync += [second_half.eq(0), continues.eq(0)]
             with m.If(second_half):
                 m.d.sync += [self.issue.phase.eq(self.issue.phase + 1), self.issue.first.eq(0), shift.eq(shift >> 8)]
             with m.Else():
                 m.d.sync += [
                     second_half.eq(issued & on_vector & halves3.all()),
+                    continues.eq(issued & writes_at_once),
                     self.issue.valid.eq(issued & on_vector),
                     self.issue.wavefront.eq(wavefront3),
                     self.issue.number.eq(number3),
@@ -294,7 +311,8 @@ class WavefrontScheduler(wiring.Component):
                 request.valid.eq(turn.valid),
                 request.payload.wavefront.eq(turn.choice),
                 request.payload.pair.eq(
-                    Array(controller.pc[1:self._config.pc_bits] for controller in controllers)[turn.choice]),
+                    Array(controller.pc[1:self._config.pc_bits] for controller in controllers)[turn.choice]
+                    + Cat(controller.ahead for controller in controllers).bit_select(turn.choice, 1)),
             ]
         for slot, controller in enumerate(controllers):
             m.d.comb += controller.fetch_granted.eq(free & turn.valid & (turn.choice == slot))

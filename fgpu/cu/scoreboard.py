@@ -1,4 +1,4 @@
-"""What wavefronts may do while their loads are under way."""
+"""What wavefronts may do while their loads or results are under way."""
 
 from typing import Any
 
@@ -7,14 +7,11 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import WAVEFRONTS
+from fgpu.config import LOADS, WAVEFRONTS
 
 from .control_word import ControlWord, Flow, MemoryAccess
 
-__all__ = ["LOADS", "Scoreboard"]
-
-LOADS = 2
-"""Loads (or atomic operations) of one wavefront that can be under way."""
+__all__ = ["LastIssue", "LoadNote", "Scoreboard"]
 
 
 class LoadNote(data.Struct):
@@ -25,6 +22,13 @@ class LoadNote(data.Struct):
     rd: 5
 
 
+class LastIssue(data.Struct):
+    """The instruction at the vector, if it writes ``rd``."""
+
+    write: 1
+    rd: 5
+
+
 class Scoreboard(wiring.Component):
     """Knows the registers that wait for data, and tells whether an instruction has to wait with them.
 
@@ -32,6 +36,7 @@ class Scoreboard(wiring.Component):
     which ends the oldest of ``done_wavefront``. The instruction in ``control``, of ``wavefront``, ``depends`` if it
     reads or writes a register that waits, changes the flow, stores, is an atomic operation, or is a load for which
     there is no room here; combinational. ``reads_rs`` and ``reads_rt`` say which fields of ``control`` count.
+    It ``follows`` ``last`` if it reads or writes the register that that writes.
     """
 
     load: In(LoadNote)
@@ -44,6 +49,8 @@ class Scoreboard(wiring.Component):
     reads_rs: In(1)
     reads_rt: In(1)
     depends: Out(1)
+    last: In(LastIssue)
+    follows: Out(1)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -51,6 +58,11 @@ class Scoreboard(wiring.Component):
         # Of a wavefront's last two loads, the destination; the next one goes to the place of the older.
         older = Array(Signal(name=f"older{slot}") for slot in range(WAVEFRONTS))
         both = Array(Signal(name=f"both{slot}") for slot in range(WAVEFRONTS))
+
+        def uses(register: Any) -> Any:
+            return ((register == control.rd) | ((register == control.rs) & self.reads_rs)
+                    | ((register == control.rt) & self.reads_rt))
+
         hits = []
         for place in range(LOADS):
             m.submodules[f"destinations{place}"] = memory = Memory(shape=5, depth=WAVEFRONTS, init=[])
@@ -62,12 +74,14 @@ class Scoreboard(wiring.Component):
                 read.addr.eq(self.wavefront),
             ]
             waits = both[self.wavefront] | (older[self.wavefront] != place)
-            hits.append(waits & ((read.data == control.rd) | ((read.data == control.rs) & self.reads_rs)
-                                 | ((read.data == control.rt) & self.reads_rt)))
+            hits.append(waits & uses(read.data))
         is_load = control.memory == MemoryAccess.LOAD
         m.d.comb += self.depends.eq(
             Cat(hits).any() | (control.flow != Flow.NEXT) | ((control.memory != MemoryAccess.NONE) & ~is_load)
             | (is_load & both[self.wavefront]))
+
+        last: Any = self.last
+        m.d.comb += self.follows.eq(last.write & uses(last.rd))
 
         for slot in range(WAVEFRONTS):
             comes = self.load.valid & (self.load.wavefront == slot)

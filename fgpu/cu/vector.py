@@ -56,8 +56,8 @@ class PhaseAccess(data.StructLayout):
 
 
 class ComputeVector(wiring.Component):
-    """Executes a phase a cycle; a result is written in stage 10, so the next instruction of the same
-    wavefront may be issued 12 cycles later (phase 0 is issued with ``beat`` = 0).
+    """Executes a phase a cycle; a result is written in stage 10, so an instruction that reads it may
+    be issued 12 cycles later (phase 0 is issued with ``beat`` = 0).
 
     ``control`` is sampled in the cycle of issue. ``branch`` comes from stage 5, ``memory`` from stage 9
     (``memory_valid`` is not answered: room must be reserved before issue). With floating-point units ``float_first``

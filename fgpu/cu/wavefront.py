@@ -6,7 +6,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import Config
+from fgpu.config import RESULT_CYCLES, Config
 from fgpu.fault import FAULT_PC_BITS, FaultCause
 from fgpu.probe import WavefrontState
 
@@ -15,8 +15,8 @@ from .float.operations import BASE_LATENCY, LATENCY, SLOT_CYCLES, Slots
 
 __all__ = ["Commit", "WavefrontController"]
 
-_REST_SLOTS = 3
-"""Issue slots of four cycles from one instruction of a wavefront to its next: 12 cycles."""
+_REST_SLOTS = RESULT_CYCLES // SLOT_CYCLES
+"""Issue slots from one instruction of a wavefront to one that may need its result."""
 _FLOAT_REST_SLOTS = max(LATENCY.values()) // SLOT_CYCLES + 1
 """The same for the slowest floating-point unit."""
 
@@ -36,8 +36,10 @@ class WavefrontController(wiring.Component):
     """Keeps a wavefront's instruction address and what it waits for.
 
     ``ready``: an instruction can be issued; ``waits``: none can for some time, because of memory or for want of work.
-    ``pair_valid``: the instruction buffer holds the pair of instructions that contains ``pc``. ``outcome``
-    is for this wavefront if ``outcome_mine``. ``fault_cause`` names a fault in the cycle in which the
+    ``present``: the instruction buffer holds the pair of instructions that contains ``pc``; the next pair is fetched
+    (``fetch`` with ``ahead``) as soon as the second instruction of a pair is selected, and so read. ``early``: the
+    next instruction may follow though ``_REST_SLOTS`` are not over. ``outcome`` is for this wavefront if
+    ``outcome_mine``. ``fault_cause`` names a fault in the cycle in which the
     wavefront meets it, at instruction ``fault_pc``; it then waits for ``abort``, which frees every wavefront as
     soon as nothing of it is under way. While the wavefront is ``loading``, its next instruction is ready only if the
     scoreboard, asked with ``check``, answers after ``check_granted`` with ``checked`` and not ``depends``.
@@ -66,9 +68,12 @@ class WavefrontController(wiring.Component):
             "fetch_granted": In(1),
             "fetch_done": In(1),
             "ready": Out(1),
+            "able": Out(1),
             "waits": Out(1),
             "free": Out(1),
             "fetch": Out(1),
+            "ahead": Out(1),
+            "present": Out(1),
             "check": Out(1),
             "pc": Out(FAULT_PC_BITS),
             "state": Out(WavefrontState),
@@ -82,14 +87,15 @@ class WavefrontController(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         outcome: Any = self.outcome
-        pair_valid, fetching = Signal(), Signal()
+        fetching, stale = Signal(), Signal()    # stale: what is fetched is not needed any more
+        selecting = Signal()                    # until it is committed
         floats = bool(self._config.float_ops)
         rest = Signal(range((_FLOAT_REST_SLOTS if floats else _REST_SLOTS) + 1))
         issued = (self.commit != Commit.REFUSED) & (self.commit != Commit.ILLEGAL)
         at_rest = rest == 0
 
         with m.If(self.selected):
-            m.d.sync += rest.eq(_REST_SLOTS)
+            m.d.sync += [rest.eq(_REST_SLOTS), selecting.eq(1)]
         with m.Elif(self.slot_end & (rest != 0)):
             m.d.sync += rest.eq(rest - 1)
         if floats:
@@ -100,14 +106,27 @@ class WavefrontController(wiring.Component):
                 m.d.sync += rest.eq(0)
             issued &= self.commit != Commit.COLLIDES
 
+        # The answer to a fetch comes after the commitment of what was selected when it was asked for.
+        forget = Signal()
+        m.d.comb += [
+            self.ahead.eq(selecting),
+            forget.eq(self.start | (outcome.valid & self.outcome_mine & (outcome.kind != OutcomeKind.RESUME))
+                      | (self.committed & ~issued & self.pc[0])),
+        ]
         with m.If(self.fetch_granted):
             m.d.sync += fetching.eq(1)
         with m.If(self.fetch_done):
-            m.d.sync += [fetching.eq(0), pair_valid.eq(1)]
+            m.d.sync += [fetching.eq(0), stale.eq(0), self.present.eq(~stale)]
+        with m.Elif(forget):
+            m.d.sync += stale.eq(fetching | self.fetch_granted)
+        with m.If(forget | (self.selected & self.pc[0])):
+            m.d.sync += self.present.eq(0)
+        with m.If(self.committed):
+            m.d.sync += selecting.eq(0)
 
         checking = Signal()         # the question is asked
         dependent, independent = Signal(), Signal()
-        m.d.comb += self.check.eq(self.loading & pair_valid & ~checking)
+        m.d.comb += self.check.eq(self.loading & self.present & ~checking & ~selecting)
         with m.If(self.check_granted):
             m.d.sync += checking.eq(1)
         with m.If(self.checked):
@@ -122,7 +141,7 @@ class WavefrontController(wiring.Component):
         m.d.comb += self.fault_pc.eq(self.pc)
 
         def prefetch() -> None:
-            m.d.comb += self.fetch.eq(~pair_valid & ~fetching & ~outside)
+            m.d.comb += self.fetch.eq(~self.present & ~fetching & ~outside)
 
         def stop(cause: FaultCause) -> None:
             m.d.comb += self.fault_cause.eq(cause)
@@ -132,25 +151,26 @@ class WavefrontController(wiring.Component):
             with m.State("Free"):
                 m.d.comb += [self.free.eq(1), self.waits.eq(1), self.state.eq(WavefrontState.FREE)]
                 with m.If(self.start):
-                    m.d.sync += [self.pc.eq(self.entry), pair_valid.eq(0)]
+                    m.d.sync += self.pc.eq(self.entry)
                     m.next = "Run"
             with m.State("Run"):
                 prefetch()
                 m.d.comb += [
-                    self.ready.eq(pair_valid & (rest == 0) & ~waits_for_data & ~self.abort),
+                    self.able.eq(self.present & ~waits_for_data & ~self.abort),
+                    self.ready.eq(self.able & at_rest),
                     self.waits.eq(self.loading & dependent),
                 ]
                 with m.If(waits_for_data):
                     m.d.comb += self.state.eq(WavefrontState.MEMORY_READ)
                 with m.Elif(rest != 0):
                     m.d.comb += self.state.eq(WavefrontState.EXECUTE)
-                with m.Elif(pair_valid):
+                with m.Elif(self.present):
                     m.d.comb += self.state.eq(WavefrontState.READY)
                 with m.Else():
                     m.d.comb += self.state.eq(WavefrontState.FETCH)
                 with m.If(self.committed):
                     with m.If(issued):
-                        m.d.sync += [self.pc.eq(self.pc + 1), pair_valid.eq(~self.pc[0])]
+                        m.d.sync += self.pc.eq(self.pc + 1)
                     with m.Switch(self.commit):
                         with m.Case(Commit.FLOW):
                             m.next = "Wait for divergence unit"
@@ -160,9 +180,10 @@ class WavefrontController(wiring.Component):
                             stop(FaultCause.ILLEGAL_INSTRUCTION)
                 with m.Elif(self.abort & at_rest & ~self.loading):
                     m.next = "Free"
-                with m.Elif(outside & ~pair_valid):
+                with m.Elif(outside):
                     stop(FaultCause.INSTRUCTION_ADDRESS)
             with m.State("Wait for room"):
+                prefetch()
                 m.d.comb += [self.waits.eq(1), self.state.eq(WavefrontState.WRITE_PRESSURE)]
                 with m.If(self.memory_ready | self.abort):
                     m.next = "Run"
@@ -173,7 +194,7 @@ class WavefrontController(wiring.Component):
                     m.next = "Run"
                     with m.Switch(outcome.kind):
                         with m.Case(OutcomeKind.JUMP):
-                            m.d.sync += [self.pc.eq(outcome.pc), pair_valid.eq(0)]
+                            m.d.sync += self.pc.eq(outcome.pc)
                         with m.Case(OutcomeKind.RETIRE):
                             m.next = "Free"
                         with m.Case(OutcomeKind.OVERFLOW):

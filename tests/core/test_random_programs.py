@@ -58,7 +58,8 @@ def run_programs(config: Config, timing: MemoryTiming | None, count: int) -> Non
         for index in range(count):
             rng = random.Random(f"{seed} {index}")
             if kernel is None or rng.random() < 0.8:
-                kernel = generate(rng, config, BASE, SIZE, wavefronts=rng.choice([4, 12, 8 * config.compute_units]))
+                most = rng.choice([1, 4, 12, 8 * config.compute_units])
+                kernel = generate(rng, config, BASE, SIZE, wavefronts=most)
             if cleaned:
                 pair.fill(kernel.memory, rng)
             cleaned = index == count - 1 or rng.random() < 0.8

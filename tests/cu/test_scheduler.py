@@ -7,20 +7,22 @@ from dataclasses import dataclass, field
 import pytest
 
 from fgpu import isa
-from fgpu.config import FLOAT_OPS, PE_COUNT, PHASES, WAVEFRONTS, Config
+from fgpu.config import FLOAT_OPS, LOADS, PE_COUNT, PHASES, WAVEFRONTS, Config
 from fgpu.cu.float.operations import BASE_LATENCY, LATENCY, FloatOp
 from fgpu.cu.scheduler import WavefrontScheduler
-from fgpu.cu.scoreboard import LOADS
 from fgpu.cu.wavefront import Commit, WavefrontController
 from fgpu.fault import FaultCause
 from fgpu.isa import Opcode, Operands, Unit, encode
 
-from ..streams import random_waits, simulate
+from ..streams import simulate
 
 WORDS = 256
-REST = 12
-"""Least cycles from an instruction of a wavefront to its next."""
+RESULT = 12
+"""Least cycles from an instruction of a wavefront to one that reads or writes the same register."""
+ISSUE = 8
+"""The same to one that does not."""
 BRANCH_STAGE = 5
+POISON = (1 << 64) - 1
 _FLOATS = [Opcode[op.name] for op in FloatOp]
 _SLOTS = {op.value: (LATENCY[op] - BASE_LATENCY) // 4 for op in FloatOp}
 
@@ -50,6 +52,12 @@ def random_registers(rng: random.Random) -> Operands:
     return Operands(rng.randrange(16), rng.randrange(16), rng.randrange(16))
 
 
+def _registers(row: isa.Instruction, operands: Operands) -> set[int]:
+    """What an instruction reads or writes."""
+    used = {"rd": row.reads_rd or row.writes_rd, "rs": row.reads_rs, "rt": row.reads_rt}
+    return {getattr(operands, name) for name, is_used in used.items() if is_used}
+
+
 @dataclass
 class Wavefront:
     """Where a wavefront must be."""
@@ -62,6 +70,8 @@ class Wavefront:
     done: bool = False
     loads: list[int] = field(default_factory=list)
     """The registers that wait for data, oldest first."""
+    last: tuple[int, set[int]] = (-RESULT, set())
+    """When an instruction came to the vector, and what it writes there."""
     is_held: bool = False
     """A call or return lies between a load and the next instruction at the vector."""
 
@@ -69,9 +79,7 @@ class Wavefront:
         """Whether the wavefront must have its data before this instruction."""
         if not self.loads:
             return False
-        registers = {operands.rd}
-        registers |= {operands.rs} if row.reads_rs else set()
-        registers |= {operands.rt} if row.reads_rt else set()
+        registers = _registers(row, operands) | {operands.rd}
         if row.is_load and len(self.loads) == LOADS:
             return True
         return self.is_held or row.is_branch or row.is_store or row.unit is Unit.ATOMIC or bool(
@@ -115,13 +123,14 @@ class Bench:
         self.dut = WavefrontScheduler(Config(link_stack_depth=32, atomics=frozenset({"add"}),
                                              float_ops=FLOAT_OPS if floats else frozenset()))
         self.program = random_program(rng, floats)
+        self.pairs = [low | high << 32 for low, high in zip(self.program[::2], self.program[1::2], strict=True)]
         self.running: dict[int, Wavefront] = {}
         self.next_issue = [0] * WAVEFRONTS      # at the earliest
         self.refused = 0
         self.expected_phases: deque[int] = deque()
         self.current: tuple[int, int, isa.Instruction, int] | None = None   # slot, mask, row, taken
         self.cycle = 0
-        self.issued = self.retired = self.delayed = 0
+        self.issued = self.early = self.retired = self.delayed = 0
         self.lanes: deque[dict] = deque([{"valid": 0}] * BRANCH_STAGE)
         self.loads: deque[tuple[int, int]] = deque()    # (cycle of its end, slot)
         self.overlapped = 0
@@ -132,8 +141,7 @@ class Bench:
         if self.floats:
             ctx.set(dut.float_available, (1 << 16) - 1)
         ready_chance = rng.choice([0.3, 0.6, 1.0])
-        fetch_wait, wait = random_waits(rng), 0
-        fetched: deque[dict] = deque([{"valid": 0}] * 1)
+        fetched: deque[dict] = deque([{"valid": 0}] * 2)
         for _ in range(2500):
             self._start(ctx)
             ctx.set(dut.memory_ready, rng.random() < ready_chance)
@@ -144,15 +152,15 @@ class Bench:
                 ctx.set(dut.load_done_wavefront, slot)
                 del self.running[slot].loads[0]
             ctx.set(dut.fetched, fetched.popleft())
-            ctx.set(dut.fetch.ready, wait == 0)
+            served = rng.random() < 0.6
+            ctx.set(dut.fetch.ready, served)
             ctx.set(dut.branch, self.lanes.popleft())
             accepted = self._commit_float(ctx)
             *_, issue, request, valid, reserve, ready, free = await ctx.tick().sample(
                 dut.issue, dut.fetch.payload, dut.fetch.valid, dut.memory_reserve, dut.memory_ready, dut.free)
-            taken = valid and wait == 0
-            pair = self.program[2 * request.pair] | self.program[2 * request.pair + 1] << 32 if taken else 0
+            taken = valid and served
+            pair = self.pairs[request.pair] if taken and request.pair < len(self.pairs) else POISON
             fetched.append({"valid": taken, "wavefront": request.wavefront, "pair": pair})
-            wait = max(wait - 1, 0) if not taken else fetch_wait()
             assert ready or not reserve
             self._observe(issue)
             self.reserved, self.accepted = reserve, accepted
@@ -226,9 +234,15 @@ class Bench:
         assert issue.pc == wavefront.pc
         assert issue.number == wavefront.number
         assert self.cycle >= self.next_issue[slot]
-        self.next_issue[slot] = self.cycle + REST
-        self.issued += 1
         row, operands = isa.decode(self.program[wavefront.pc])
+        before, written = wavefront.last
+        if self.cycle - before < RESULT:
+            assert not written & _registers(row, operands)
+            self.early += 1
+        writes_here = row.writes_rd and row.unit not in (Unit.MEMORY, Unit.ATOMIC, Unit.FLOAT)
+        wavefront.last = self.cycle, {operands.rd} - {0} if writes_here else set()
+        self.next_issue[slot] = self.cycle + ISSUE
+        self.issued += 1
         assert not wavefront.must_wait(row, operands)
         wavefront.is_held = False
         self.overlapped += bool(wavefront.loads)
@@ -260,9 +274,34 @@ def test_random_programs(wavefronts: int, floats: bool) -> None:
     simulate(bench.dut, bench.run)
     assert bench.issued > 30
     assert bool(bench.refused) == floats
+    assert bench.early > 5 or wavefronts == WAVEFRONTS     # then another is always ready
     assert bench.retired
     assert bench.overlapped
     assert bench.delayed or floats or wavefronts < WAVEFRONTS       # a start met a branch's change of the mask
+
+
+class ControllerBench:
+    """Drives a wavefront's controller, a cycle at a time."""
+
+    def __init__(self, ctx, dut: WavefrontController) -> None:
+        self.ctx, self.dut, self.number = ctx, dut, 0
+
+    async def cycle(self, **inputs: object) -> None:
+        for name, value in inputs.items():
+            self.ctx.set(getattr(self.dut, name), value)
+        self.ctx.set(self.dut.slot_end, self.number % 4 == 3)
+        await self.ctx.tick()
+        for name in inputs:
+            self.ctx.set(getattr(self.dut, name), 0)
+        self.number += 1
+
+    async def start(self, entry: int) -> None:
+        """Until the wavefront is ready, in the first cycle of a slot."""
+        await self.cycle(start=1, entry=entry)
+        await self.cycle(fetch_granted=1)
+        await self.cycle(fetch_done=1)
+        await self.cycle()
+        assert self.ctx.get(self.dut.ready)
 
 
 def test_a_stopped_wavefront_is_not_freed_before_its_result() -> None:
@@ -271,30 +310,68 @@ def test_a_stopped_wavefront_is_not_freed_before_its_result() -> None:
     dut = WavefrontController(config)
 
     async def testbench(ctx) -> None:
-        async def cycle(number: int, **inputs: object) -> None:
-            for name, value in inputs.items():
-                ctx.set(getattr(dut, name), value)
-            ctx.set(dut.slot_end, number % 4 == 3)
-            await ctx.tick()
-            for name in inputs:
-                ctx.set(getattr(dut, name), 0)
-
-        await cycle(0, start=1, entry=config.cram_words - 1)
-        await cycle(1, fetch_granted=1)
-        await cycle(2, fetch_done=1)
-        await cycle(3)
-        assert ctx.get(dut.ready)
-        await cycle(4, selected=1)
-        for number in (5, 6):
-            await cycle(number)
-        await cycle(7, committed=1, commit=Commit.FLOAT, float_slots=_SLOTS[FloatOp.FDIV.value])
+        bench = ControllerBench(ctx, dut)
+        await bench.start(config.cram_words - 1)
+        await bench.cycle(selected=1)
+        await bench.cycle()
+        await bench.cycle()
+        await bench.cycle(committed=1, commit=Commit.FLOAT, float_slots=_SLOTS[FloatOp.FDIV.value])
         assert ctx.get(dut.fault_cause) == FaultCause.INSTRUCTION_ADDRESS
-        number = 8
         ctx.set(dut.abort, 1)
         while not ctx.get(dut.free):
-            await cycle(number)
-            number += 1
+            await bench.cycle()
         # Not before it could be selected again: another that starts here issues later, and writes later still.
-        assert number >= 4 + LATENCY[FloatOp.FDIV] + 4
+        assert bench.number >= 4 + LATENCY[FloatOp.FDIV] + 4
+
+    simulate(dut, testbench, limit=100)
+
+
+def test_a_fetch_for_a_stopped_wavefront_is_forgotten() -> None:
+    """Its answer, from beyond the code RAM's end, comes when the next wavefront has begun there."""
+    config = Config(cram_size=1)
+    dut = WavefrontController(config)
+
+    async def testbench(ctx) -> None:
+        bench = ControllerBench(ctx, dut)
+        await bench.start(config.cram_words - 1)
+        await bench.cycle(selected=1)
+        assert ctx.get(dut.fetch)
+        assert ctx.get(dut.ahead)
+        await bench.cycle(fetch_granted=1)
+        await bench.cycle()
+        await bench.cycle(committed=1, commit=Commit.NEXT)
+        assert ctx.get(dut.fault_cause) == FaultCause.INSTRUCTION_ADDRESS
+        await bench.cycle()
+        await bench.cycle(abort=1)
+        assert ctx.get(dut.free)
+        await bench.cycle(start=1)
+        await bench.cycle(fetch_done=1)
+        assert not ctx.get(dut.present)
+        assert ctx.get(dut.fetch)
+        assert not ctx.get(dut.ahead)
+
+    simulate(dut, testbench, limit=100)
+
+
+def test_a_selected_instruction_is_not_looked_at_again() -> None:
+    """The answer would come when the next one waits for its own: the older of two loads ends just now."""
+    dut = WavefrontController(Config())
+
+    async def testbench(ctx) -> None:
+        bench = ControllerBench(ctx, dut)
+        await bench.start(0)
+        ctx.set(dut.loading, 1)
+        assert ctx.get(dut.check)
+        await bench.cycle(check_granted=1)
+        await bench.cycle()
+        await bench.cycle(checked=1)
+        await bench.cycle()
+        assert ctx.get(dut.ready)
+        await bench.cycle(selected=1, load_done=1)
+        for _ in range(2):
+            assert not ctx.get(dut.check)
+            await bench.cycle()
+        await bench.cycle(committed=1, commit=Commit.NEXT)
+        assert ctx.get(dut.check)
 
     simulate(dut, testbench, limit=100)

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from fgpu.config import WAVEFRONTS
+from fgpu.config import LOADS, WAVEFRONTS
 from fgpu.cu.control_word import Flow, MemoryAccess
-from fgpu.cu.scoreboard import LOADS, Scoreboard
+from fgpu.cu.scoreboard import Scoreboard
 
 from ..streams import simulate
 
@@ -49,9 +49,12 @@ def test_random_loads(seed: int) -> None:
         ctx.set(dut.control, control)
         ctx.set(dut.reads_rs, reads_rs)
         ctx.set(dut.reads_rt, reads_rt)
+        last, writes = rng.randrange(8), rng.getrandbits(1)
+        ctx.set(dut.last, {"write": writes, "rd": last})
+        registers = {control["rd"], *([control["rs"]] if reads_rs else []), *([control["rt"]] if reads_rt else [])}
+        assert ctx.get(dut.follows) == (writes and last in registers)
         if not waiting[slot]:
             return      # then nobody asks
-        registers = {control["rd"], *([control["rs"]] if reads_rs else []), *([control["rt"]] if reads_rt else [])}
         is_load = control["memory"] is MemoryAccess.LOAD
         depends = (not registers.isdisjoint(waiting[slot]) or control["flow"] is not Flow.NEXT
                    or not (is_load or control["memory"] is MemoryAccess.NONE)
