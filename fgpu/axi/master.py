@@ -9,7 +9,7 @@ from fgpu.cache.payloads import tag_manager_bits
 from fgpu.cache.queue import Queue
 from fgpu.config import Config
 
-from .signatures import AXI4Signature, Burst
+from .signatures import ID_BITS, AXI4Signature, Burst
 
 __all__ = ["AXIMaster", "BeatSpan", "LineTransfer", "ReadBeat", "WriteBeat"]
 
@@ -52,6 +52,9 @@ class AXIMaster(wiring.Component):
     write addresses, so the bursts must be requested in the order of their data. ``written`` reports the id
     of a write burst that is in memory. An error response shows in ``error`` one cycle later.
     (Dissertation, section 3.5.2.)
+
+    The upper bits of a read's id count bursts, so the id of an older burst is lower (but where the count wraps): a
+    memory that serves the lowest id first would else let new bursts pass old ones, for which the cache waits.
     """
 
     def __init__(self, config: Config) -> None:
@@ -77,19 +80,23 @@ class AXIMaster(wiring.Component):
         m.submodules.write_queue = writes = Queue(write, depth=1 << tag_manager_bits(config))
         transfer, span = writes.output.payload.transfer, writes.output.payload.span
         size = exact_log2(config.axi_data_width // 8)
+        id_bits = exact_log2(config.slice_tag_managers)     # the others do not read
+        age = Signal(ID_BITS - id_bits)
+        with m.If(axi.arvalid & axi.arready):
+            m.d.sync += age.eq(age + 1)
         m.d.comb += [
             reads.input.valid.eq(self.reads.valid),
             reads.input.payload.eq(self.reads.payload),
             axi.arvalid.eq(reads.output.valid),
             axi.araddr.eq(reads.output.payload.line << config.line_offset_bits),
-            axi.arid.eq(reads.output.payload.id),
+            axi.arid.eq(Cat(reads.output.payload.id[:id_bits], age)),
             axi.arlen.eq(config.burst_beats - 1), axi.arsize.eq(size), axi.arburst.eq(Burst.INCR),
             reads.output.ready.eq(axi.arready),
 
             axi.rready.eq(1),
             self.read_beats.valid.eq(axi.rvalid),
             self.read_beats.payload.data.eq(axi.rdata),
-            self.read_beats.payload.id.eq(axi.rid),
+            self.read_beats.payload.id.eq(axi.rid[:id_bits]),
 
             writes.input.valid.eq(self.writes.valid),
             writes.input.payload.transfer.eq(self.writes.payload),

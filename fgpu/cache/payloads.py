@@ -31,7 +31,7 @@ def row_bits(config: Config) -> int:
 
 
 def tag_manager_bits(config: Config) -> int:
-    """Bits of the number of a tag manager, which is its AXI id too."""
+    """Bits of the number of a tag manager, which is its AXI id too (of a read: the lower bits of it)."""
     return ceil_log2(config.slice_tag_managers + RETIREMENTS)
 
 

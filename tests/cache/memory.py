@@ -135,7 +135,9 @@ class AxiMemory:
         if drive["bvalid"]:
             drive["bvalid"] = 0
         if arvalid and drive["arready"]:
-            assert arid < config.slice_tag_managers
+            managers = config.slice_tag_managers
+            assert arid % managers not in [read.id % managers for read in self._reads]
+            assert arid // managers == self.read_bursts % (64 // managers), "an older burst has a lower id"
             self._check_burst(arid, araddr, arlen, arsize, arburst, [read.id for read in self._reads])
             assert arlen == config.burst_beats - 1, "a read burst is a line"
             line = araddr // config.cache_line

@@ -31,8 +31,10 @@ def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIM
             ("dut.write_queue", dut.writes, dut.span, axi.awvalid, axi.awready, axi.awaddr, axi.awid, axi.awlen,
              axi.awsize, axi.awburst)]:
         depth = 1 << tag_manager_bits(config)
-        asked = Cat(request.payload.line, request.payload.id)
-        sent = Cat(address[config.line_offset_bits:], number[:tag_manager_bits(config)])
+        # The upper bits of a read's id count bursts.
+        manager_bits = exact_log2(config.slice_tag_managers) if span is None else tag_manager_bits(config)
+        asked = Cat(request.payload.line, request.payload.id[:manager_bits])
+        sent = Cat(address[config.line_offset_bits:], number[:manager_bits])
         if span is not None:
             first = address[beat_bits:config.line_offset_bits]
             asked, sent = Cat(asked, span), Cat(sent, first, (first + Value.cast(length))[:len(first)])
@@ -54,7 +56,8 @@ def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIM
             claim.always(~valid | (beats * size_bytes == config.cache_line))
             claim.always(~valid | (address % config.cache_line == 0))
         claim.always(~valid | (address[:12] + beats * size_bytes <= 4096))
-        claim.always(~valid | (number < depth))
+        if span is not None:
+            claim.always(~valid | (number < depth))
     claim.always(axi.rready & axi.bready)
     return claim
 
