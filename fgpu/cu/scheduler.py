@@ -130,7 +130,7 @@ class WavefrontScheduler(wiring.Component):
         checks = Cat(controller.check for controller in controllers)
         m.d.comb += [
             turn.ready.eq(Cat(controller.ready for controller in controllers)),
-            turn.waits.eq(Cat(controller.waits for controller in controllers)),
+            turn.free.eq(Cat(controller.free for controller in controllers)),
             early.eq(early3 & able.bit_select(wavefront3, 1) & ~turn.valid),
             pick.eq((self.beat == 0) & ~second_half & (turn.valid | early)),
             check.eq(look_ahead | ((self.beat != 0) & checks.any())),

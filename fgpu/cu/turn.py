@@ -9,19 +9,20 @@ from fgpu.config import WAVEFRONTS
 __all__ = ["WavefrontTurn"]
 
 _PATIENCE = 64
-"""Issued instructions after which the first wavefront goes to the end of the line even if it never waits."""
+"""Issued instructions after which the first wavefront goes to the end of the line."""
 
 
 class WavefrontTurn(wiring.Component):
     """Chooses the first ready wavefront of a line; combinational.
 
-    The head of the line keeps its place until it waits for memory or is free (``waits``). So wavefronts reach
-    their loads one after the other, and memory works while the vector does; if all took turns, they would all
-    compute and then all wait. Nobody starves: every wavefront comes to the head.
+    The head of the line keeps its place until it is ``free``, even while it waits for memory. So wavefronts reach
+    their loads one after the other, and the first of them store while the last still load: memory works while the
+    vector does. If all took turns, they would all compute and then all wait. Nobody starves: every wavefront comes to
+    the head.
     """
 
     ready: In(WAVEFRONTS)
-    waits: In(WAVEFRONTS)
+    free: In(WAVEFRONTS)
     accept: In(1)
     valid: Out(1)
     choice: Out(range(WAVEFRONTS))
@@ -42,7 +43,7 @@ class WavefrontTurn(wiring.Component):
         issued = Signal(range(_PATIENCE))
         with m.If(self.accept & self.valid):
             m.d.sync += issued.eq(issued + 1)
-        with m.If(self.waits.bit_select(head, 1) | (issued == _PATIENCE - 1)):
+        with m.If(self.free.bit_select(head, 1) | (issued == _PATIENCE - 1)):
             m.d.sync += [head.eq(head + 1), issued.eq(0)]
             m.d.sync += behind.eq(Mux(head == WAVEFRONTS - 1, -1, behind & (behind << 1)))
         return m

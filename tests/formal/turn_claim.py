@@ -18,7 +18,7 @@ def turn_claim(turn: type[WavefrontTurn] = WavefrontTurn) -> Claim:
 
     who = claim.constant("who", range(WAVEFRONTS))
     mine = dut.ready.bit_select(who, 1)
-    claim.assume(~mine | ~dut.waits.bit_select(who, 1))
+    claim.assume(~mine | ~dut.free.bit_select(who, 1))
     bound = (WAVEFRONTS - 1) * _PATIENCE
     waited = Signal(range(2 * bound))
     with m.If(~mine | (dut.accept & (dut.choice == who))):
