@@ -20,7 +20,7 @@ class Cleaner(wiring.Component):
     invalidates all lines: what the host writes before the next kernel is seen. ``done`` is a pulse, when all
     write-backs have been acknowledged. With nothing dirty that takes ``slice_lines / 8`` + 4 cycles.
 
-    While it waits for ``start`` it passes on the lines that the early cleaner thinks ``finished``.
+    Until then it passes on the lines that the early cleaner thinks ``finished``. ``serving``: nobody asked to clean.
 
     Memories keep their contents over a reset of the logic, so a cache that was in use scrubs itself before
     it accepts requests: ``slice_lines * line_rows`` cycles. After power-up there is nothing to scrub.
@@ -92,12 +92,12 @@ class Cleaner(wiring.Component):
             with m.State("SERVE"):
                 m.d.comb += [
                     self.serving.eq(~asked & ~self.start),
-                    self.requests.valid.eq(self.finished.valid & self.serving),
+                    self.requests.valid.eq(self.finished.valid),
                     self.requests.payload.op.eq(TagOp.RETIRE),
                     self.requests.payload.line.eq(self.finished.payload),
-                    self.finished.ready.eq(self.requests.ready & self.serving),
+                    self.finished.ready.eq(self.requests.ready),
                 ]
-                with m.If((asked | self.start) & self.idle & ~self.pending):
+                with m.If((asked | self.start) & self.idle & ~self.pending & ~self.finished.valid):
                     m.d.sync += asked.eq(0)
                     m.d.comb += self.hold.eq(1)
                     m.next = "SCAN"
