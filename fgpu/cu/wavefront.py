@@ -35,14 +35,13 @@ class Commit(enum.Enum, shape=3):
 class WavefrontController(wiring.Component):
     """Keeps a wavefront's instruction address and what it waits for.
 
-    ``ready``: an instruction can be issued; ``waits``: none can for some time, because of memory or for want of work.
+    ``ready``: an instruction can be issued; ``able``: one could be, were the result of the one before written.
     ``present``: the instruction buffer holds the pair of instructions that contains ``pc``; the next pair is fetched
-    (``fetch`` with ``ahead``) as soon as the second instruction of a pair is selected, and so read. ``early``: the
-    next instruction may follow though ``_REST_SLOTS`` are not over. ``outcome`` is for this wavefront if
-    ``outcome_mine``. ``fault_cause`` names a fault in the cycle in which the
-    wavefront meets it, at instruction ``fault_pc``; it then waits for ``abort``, which frees every wavefront as
-    soon as nothing of it is under way. While the wavefront is ``loading``, its next instruction is ready only if the
-    scoreboard, asked with ``check``, answers after ``check_granted`` with ``checked`` and not ``depends``.
+    (``fetch`` with ``ahead``) as soon as the second instruction of a pair is selected, and so read. ``outcome`` is
+    for this wavefront if ``outcome_mine``. ``fault_cause`` names a fault in the cycle in which the wavefront meets
+    it, at instruction ``fault_pc``; it then waits for ``abort``, which frees every wavefront as soon as nothing of it
+    is under way. While the wavefront is ``loading``, its next instruction is ready only if the scoreboard, asked with
+    ``check``, answers after ``check_granted`` with ``checked`` and not ``depends``.
     ``float_slots``: for how many slots more than others a committed instruction for the floating-point units keeps
     it.
     """
@@ -69,7 +68,6 @@ class WavefrontController(wiring.Component):
             "fetch_done": In(1),
             "ready": Out(1),
             "able": Out(1),
-            "waits": Out(1),
             "free": Out(1),
             "fetch": Out(1),
             "ahead": Out(1),
@@ -125,14 +123,14 @@ class WavefrontController(wiring.Component):
             m.d.sync += selecting.eq(0)
 
         checking = Signal()         # the question is asked
-        dependent, independent = Signal(), Signal()
+        independent = Signal()
         m.d.comb += self.check.eq(self.loading & self.present & ~checking & ~selecting)
         with m.If(self.check_granted):
             m.d.sync += checking.eq(1)
         with m.If(self.checked):
-            m.d.sync += [dependent.eq(self.depends), independent.eq(~self.depends)]
+            m.d.sync += independent.eq(~self.depends)
         with m.If(self.committed | self.load_done):
-            m.d.sync += [checking.eq(0), dependent.eq(0)]
+            m.d.sync += checking.eq(0)
         with m.If(self.committed):
             m.d.sync += independent.eq(0)
         waits_for_data = self.loading & ~independent
@@ -149,7 +147,7 @@ class WavefrontController(wiring.Component):
 
         with m.FSM():
             with m.State("Free"):
-                m.d.comb += [self.free.eq(1), self.waits.eq(1), self.state.eq(WavefrontState.FREE)]
+                m.d.comb += [self.free.eq(1), self.state.eq(WavefrontState.FREE)]
                 with m.If(self.start):
                     m.d.sync += self.pc.eq(self.entry)
                     m.next = "Run"
@@ -158,7 +156,6 @@ class WavefrontController(wiring.Component):
                 m.d.comb += [
                     self.able.eq(self.present & ~waits_for_data & ~self.abort),
                     self.ready.eq(self.able & at_rest),
-                    self.waits.eq(self.loading & dependent),
                 ]
                 with m.If(waits_for_data):
                     m.d.comb += self.state.eq(WavefrontState.MEMORY_READ)
@@ -184,7 +181,7 @@ class WavefrontController(wiring.Component):
                     stop(FaultCause.INSTRUCTION_ADDRESS)
             with m.State("Wait for room"):
                 prefetch()
-                m.d.comb += [self.waits.eq(1), self.state.eq(WavefrontState.WRITE_PRESSURE)]
+                m.d.comb += self.state.eq(WavefrontState.WRITE_PRESSURE)
                 with m.If(self.memory_ready | self.abort):
                     m.next = "Run"
             with m.State("Wait for divergence unit"):
