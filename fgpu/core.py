@@ -108,5 +108,5 @@ class FGPU(wiring.Component):
                     seen.valid.eq(1), seen.cause.eq(unit.fault.cause), seen.compute_unit.eq(number),
                     seen.wavefront.eq(unit.fault.wavefront), seen.pc.eq(unit.fault.pc),
                 ]
-            m.d.comb += unit.abort.eq(dispatcher.abort)
+            m.d.comb += unit.cancel.eq(dispatcher.cancel)
         m.d.comb += [seen.kernel.eq(dispatcher.slot), dispatcher.fault.eq(seen.valid)]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from fgpu.errors import LaunchError
+from fgpu.errors import ConfigError
 
 __all__ = ["Engine", "EngineResult", "Launch", "MemoryTiming"]
 
@@ -13,7 +13,7 @@ __all__ = ["Engine", "EngineResult", "Launch", "MemoryTiming"]
 class MemoryTiming:
     """Timing of the AXI memory model (dissertation, section 5.1.1). All times in cycles.
 
-    Raises :class:`~fgpu.errors.LaunchError` for impossible ones.
+    Raises :class:`~fgpu.errors.ConfigError` for one that cannot be.
 
     The default is the memory of ``shared/spec/reference.md``: no added latency.
     """
@@ -36,10 +36,10 @@ class MemoryTiming:
     def __post_init__(self) -> None:
         for name in ("read_latency", "write_latency", "pause_cycles"):
             least, greatest = getattr(self, name)
-            if not 0 <= least <= greatest:
-                raise LaunchError(f"{name} {least, greatest} must have 0 <= least <= greatest")
+            if not 0 <= least <= greatest < 1 << 32:
+                raise ConfigError(f"memory timing: {name} {least, greatest} must have 0 <= least <= greatest < 2**32")
         if not 0 <= self.pause_probability <= 1:
-            raise LaunchError(f"pause_probability must be from 0 to 1, not {self.pause_probability!r}")
+            raise ConfigError(f"memory timing: pause_probability must be from 0 to 1, not {self.pause_probability!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

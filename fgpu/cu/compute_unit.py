@@ -29,7 +29,7 @@ class ComputeUnit(wiring.Component):
     ``runtime_write`` is the dispatcher's initialization, which comes only while no wavefront runs.
     ``room``: a work-group of the running kernel would be taken at once. ``idle``: no wavefront runs and
     every memory access has left for the cache. After a ``fault`` (one cycle each) the dispatcher answers with
-    ``abort``, which ends all wavefronts.
+    ``cancel``, which ends all wavefronts.
     """
 
     def __init__(self, config: Config) -> None:
@@ -44,7 +44,7 @@ class ComputeUnit(wiring.Component):
             "responses": In(stream.Signature(Row(config))).array(config.axi_ports),
             "room": Out(1),
             "idle": Out(1),
-            "abort": In(1),
+            "cancel": In(1),
             "fault": Out(FaultReport),
         }
         if config.statistics:
@@ -74,7 +74,7 @@ class ComputeUnit(wiring.Component):
             scheduler.start_number.eq(launcher.number),
             scheduler.start_mask.eq(launcher.mask_write),
             scheduler.fetched.eq(self.fetched),
-            scheduler.abort.eq(self.abort),
+            scheduler.cancel.eq(self.cancel),
             self.fault.eq(Mux(scheduler.fault.valid, scheduler.fault.as_value(), vector.fault.as_value())),
             scheduler.branch.eq(vector.branch),
             scheduler.memory_ready.eq(memory.ready),

@@ -80,7 +80,7 @@ class WavefrontScheduler(wiring.Component):
             "memory_reserve": Out(range(PHASES + 1)),
             "load_done": In(1),
             "load_done_wavefront": In(3),
-            "abort": In(1),
+            "cancel": In(1),
             "fault": Out(FaultReport),
         }
         if config.float_ops:
@@ -95,7 +95,7 @@ class WavefrontScheduler(wiring.Component):
         fetched: Any = self.fetched
 
         m.d.sync += self.beat.eq(self.beat + 1)
-        controllers = [add_shared(m, f"wavefront{slot}", platform, "wavefront", lambda: WavefrontController(config))
+        controllers = [add_shared(m, f"controller{slot}", platform, "wavefront", lambda: WavefrontController(config))
                        for slot in range(WAVEFRONTS)]
         m.submodules.divergence = divergence = DivergenceUnit(config)
         m.d.comb += [divergence.branch.eq(self.branch), divergence.start.eq(self.start)]
@@ -283,7 +283,7 @@ class WavefrontScheduler(wiring.Component):
                 controller.slot_end.eq(self.beat == SLOT - 1),
                 controller.start.eq(self.start[slot]),
                 controller.entry.eq(self.kernel.entry),
-                controller.abort.eq(self.abort),
+                controller.cancel.eq(self.cancel),
                 controller.selected.eq(pick & (picked == slot)),
                 controller.commit.eq(commit),
                 controller.committed.eq(valid3 & (wavefront3 == slot)),

@@ -39,7 +39,7 @@ class WavefrontController(wiring.Component):
     ``present``: the instruction buffer holds the pair of instructions that contains ``pc``; the next pair is fetched
     (``fetch`` with ``ahead``) as soon as the second instruction of a pair is selected, and so read. ``outcome`` is
     for this wavefront if ``outcome_mine``. ``fault_cause`` names a fault in the cycle in which the wavefront meets
-    it, at instruction ``fault_pc``; it then waits for ``abort``, which frees every wavefront as soon as nothing of it
+    it, at instruction ``fault_pc``; it then waits for ``cancel``, which frees every wavefront once nothing of it
     is under way. While the wavefront is ``loading``, its next instruction is ready only if the scoreboard, asked with
     ``check``, answers after ``check_granted`` with ``checked`` and not ``depends``.
     ``float_slots``: for how many slots more than others a committed instruction for the floating-point units keeps
@@ -52,7 +52,7 @@ class WavefrontController(wiring.Component):
             "slot_end": In(1),
             "start": In(1),
             "entry": In(FAULT_PC_BITS),
-            "abort": In(1),
+            "cancel": In(1),
             "selected": In(1),
             "commit": In(Commit),
             "committed": In(1),
@@ -154,7 +154,7 @@ class WavefrontController(wiring.Component):
             with m.State("Run"):
                 prefetch()
                 m.d.comb += [
-                    self.able.eq(self.present & ~waits_for_data & ~self.abort),
+                    self.able.eq(self.present & ~waits_for_data & ~self.cancel),
                     self.ready.eq(self.able & at_rest),
                 ]
                 with m.If(waits_for_data):
@@ -175,14 +175,14 @@ class WavefrontController(wiring.Component):
                             m.next = "Wait for room"
                         with m.Case(Commit.ILLEGAL):
                             stop(FaultCause.ILLEGAL_INSTRUCTION)
-                with m.Elif(self.abort & at_rest & ~self.loading):
+                with m.Elif(self.cancel & at_rest & ~self.loading):
                     m.next = "Free"
                 with m.Elif(outside):
                     stop(FaultCause.INSTRUCTION_ADDRESS)
             with m.State("Wait for room"):
                 prefetch()
                 m.d.comb += self.state.eq(WavefrontState.WRITE_PRESSURE)
-                with m.If(self.memory_ready | self.abort):
+                with m.If(self.memory_ready | self.cancel):
                     m.next = "Run"
             with m.State("Wait for divergence unit"):
                 # No prefetch here: it would be for the wrong path as often as not.
@@ -200,6 +200,6 @@ class WavefrontController(wiring.Component):
             with m.State("Stopped"):
                 m.d.comb += self.state.eq(WavefrontState.STOPPED)
                 # Behind the code RAM's end a wavefront stops while data or results are on their way.
-                with m.If(self.abort & (at_rest if floats else 1) & ~self.loading):
+                with m.If(self.cancel & (at_rest if floats else 1) & ~self.loading):
                     m.next = "Free"
         return m

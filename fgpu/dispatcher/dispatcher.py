@@ -41,7 +41,7 @@ class Dispatcher(wiring.Component):
     is cleaned if the kernel's ``clean_cache`` bit is set: the cache does so when it has served all requests.
     Without that bit nothing waits for them, since later ones are served later.
 
-    A ``fault`` makes it ``abort`` the kernel: no further work-groups, and all wavefronts end.
+    A ``fault`` makes it ``cancel`` the kernel: no further work-groups, and all wavefronts end.
     """
 
     def __init__(self, config: Config) -> None:
@@ -64,7 +64,7 @@ class Dispatcher(wiring.Component):
             "clean_start": Out(1),
             "clean_done": In(1),
             "fault": In(1),
-            "abort": Out(1),
+            "cancel": Out(1),
             "running": Out(1),
             "slot": Out(range(KERNEL_SLOTS)),
         })
@@ -160,7 +160,7 @@ class Dispatcher(wiring.Component):
             with m.State("Choose compute unit"):
                 m.d.comb += turn.accept.eq(1)
                 m.d.sync += target.eq(turn.choice)
-                with m.If(self.abort):
+                with m.If(self.cancel):
                     m.d.sync += settle.eq(_SETTLE_CYCLES)
                     m.next = "Drain"
                 with m.Elif(turn.valid):
@@ -194,9 +194,9 @@ class Dispatcher(wiring.Component):
 
         m.d.comb += turn.requests.eq(self.room)
         with m.If(self.finished.any()):
-            m.d.sync += [self.abort.eq(0), self.running.eq(0)]
+            m.d.sync += [self.cancel.eq(0), self.running.eq(0)]
         with m.Elif(self.running & self.fault):
-            m.d.sync += self.abort.eq(1)
+            m.d.sync += self.cancel.eq(1)
         for work_groups in self.work_groups:
             m.d.comb += work_groups.payload.eq(group)
 

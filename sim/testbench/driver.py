@@ -15,7 +15,7 @@ from fgpu.address_map import (
     register_address,
 )
 from fgpu.config import KERNEL_SLOTS, WAVEFRONTS, Config
-from fgpu.errors import ConfigError, LaunchError, SimulationError, SimulationTimeout, ToolError
+from fgpu.errors import LaunchError, SimulationError, SimulationTimeout, ToolError
 from fgpu.probe import Bucket, WavefrontState
 
 from ..engine import EngineResult, Launch, MemoryTiming
@@ -23,7 +23,7 @@ from ..faults import kernel_fault
 from ..memory import GlobalMemory
 from . import abi
 
-__all__ = ["BenchEngine", "check_timing", "create"]
+__all__ = ["BenchEngine", "create"]
 
 _DOING = {
     WavefrontState.STOPPED: "was stopped by a fault",
@@ -41,16 +41,6 @@ _BUCKETS = {name.lower(): bucket.value for name, bucket in Bucket.__members__.it
 def _register(register: Any) -> int:
     # Amaranth is untyped, so that mypy takes the members of its enumerations for numbers.
     return register_address(register)
-
-
-def check_timing(timing: MemoryTiming) -> None:
-    """Raise :class:`ConfigError` for a memory timing that cannot be."""
-    for name in ("read_latency", "write_latency", "pause_cycles"):
-        least, greatest = getattr(timing, name)
-        if not 0 <= least <= greatest < 1 << 32:
-            raise ConfigError(f"memory timing: {name} must be a range of cycles, not ({least}, {greatest})")
-    if not 0.0 <= timing.pause_probability <= 1.0:
-        raise ConfigError(f"memory timing: pause_probability must be between 0 and 1, not {timing.pause_probability}")
 
 
 def create(path: Path | str) -> str:
@@ -88,7 +78,6 @@ class BenchEngine(ABC):
     def __init__(self, config: Config, memory: GlobalMemory, timing: MemoryTiming | None = None) -> None:
         self.config = config.replace(statistics=True)
         self.timing = timing or MemoryTiming()
-        check_timing(self.timing)
         self.memory = memory
         self._events: Sequence[str] = ()
         self._written: dict[int, int] = {}      # control address: the word last written there

@@ -317,7 +317,7 @@ def test_a_stopped_wavefront_is_not_freed_before_its_result() -> None:
         await bench.cycle()
         await bench.cycle(committed=1, commit=Commit.FLOAT, float_slots=_SLOTS[FloatOp.FDIV.value])
         assert ctx.get(dut.fault_cause) == FaultCause.INSTRUCTION_ADDRESS
-        ctx.set(dut.abort, 1)
+        ctx.set(dut.cancel, 1)
         while not ctx.get(dut.free):
             await bench.cycle()
         # Not before it could be selected again: another that starts here issues later, and writes later still.
@@ -342,7 +342,7 @@ def test_a_fetch_for_a_stopped_wavefront_is_forgotten() -> None:
         await bench.cycle(committed=1, commit=Commit.NEXT)
         assert ctx.get(dut.fault_cause) == FaultCause.INSTRUCTION_ADDRESS
         await bench.cycle()
-        await bench.cycle(abort=1)
+        await bench.cycle(cancel=1)
         assert ctx.get(dut.free)
         await bench.cycle(start=1)
         await bench.cycle(fetch_done=1)

@@ -91,7 +91,7 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
         claim.always(claim.stable(each.valid, each.ready, each.payload))
         claim.always(~each.valid | claim.same(each.payload.ids, expected))
         claim.always(~each.valid | (running & ~complete & ~extra))
-    claim.always(dut.abort == (aborted & running))
+    claim.always(dut.cancel == (aborted & running))
     claim.always(~dut.finished.any() | complete | aborted)
     ids = claim.inside("dut.group", 192)[:96]
     handing = state("Choose compute unit", "Hand out work-group")
