@@ -1,5 +1,6 @@
 """Modules that are written once and instantiated wherever the design has them."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,17 +13,20 @@ __all__ = ["add_shared", "convert"]
 
 
 class _ModuleLibrary:
-    """The platform of a conversion: the components that became modules of their own, by name."""
+    """The platform of a conversion: the signatures of what became modules of their own, by name."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
-        self._components: dict[str, wiring.Component] = {}
+        self._signatures: dict[str, wiring.Signature] = {}
+        self._unwritten: deque[tuple[str, wiring.Component]] = deque()
 
     def instance(self, name: str, make: Callable[[], wiring.Component], path: str) -> tuple[Any, Instance]:
         """An interface like that of the component, and the instance to which it leads."""
-        if name not in self._components:
-            self._components[name] = make()
-        signature = self._components[name].signature
+        if name not in self._signatures:
+            component = make()
+            self._signatures[name] = component.signature
+            self._unwritten.append((name, component))
+        signature = self._signatures[name]
         interface = signature.create(path=(path,))
         # Named as rtlil.convert names them.
         ports = {
@@ -33,12 +37,10 @@ class _ModuleLibrary:
 
     def modules(self) -> Iterator[str]:
         """RTLIL of the modules; writing one may bring others."""
-        done = 0
-        while done < len(self._components):
-            name, component = list(self._components.items())[done]
+        while self._unwritten:
+            name, component = self._unwritten.popleft()
             text = rtlil.convert(component, name=self._full(name), platform=self, emit_src=False)
             yield text.replace("attribute \\top 1\n", "", 1)
-            done += 1
 
     def _full(self, name: str) -> str:
         return f"{self._prefix}.{name}"
