@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from fgpu.config import ATOMICS, Config
-from fgpu.errors import CompileError, ConfigError
+from fgpu.config import ATOMICS, Config, check_config
+from fgpu.errors import CompileError
 
 from .cache import Entry
 from .image import Image
@@ -27,8 +27,7 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
     if not isinstance(source, str | Mapping):
         raise CompileError(f"the source must be a text, or texts by their file names, not {source!r:.80}")
     config = Config(atomics=ATOMICS) if config is None else config
-    if not isinstance(config, Config):
-        raise ConfigError(f"config must be a Config, not {config!r}; Config.preset(name) makes one of a name")
+    check_config(config)
     sources = {filename: source} if isinstance(source, str) else dict(source)
     entry = Entry(sources, options, config, kernels)
     image = entry.find()

@@ -11,7 +11,7 @@ from .isa import INSTRUCTIONS, Unit
 
 __all__ = [
     "ATOMICS", "FLOAT_OPS", "LOADS", "PE_COUNT", "PHASES", "PRESETS", "RESULT_CYCLES", "WAVEFRONTS", "WAVEFRONT_SIZE",
-    "WORK_GROUP_MAX", "Config",
+    "WORK_GROUP_MAX", "Config", "check_config",
 ]
 
 PE_COUNT: Final = 8
@@ -38,6 +38,12 @@ FLOAT_OPS: Final = frozenset(row.mnemonic for row in INSTRUCTIONS if row.unit is
 
 _KIB = 1024
 _SETS_MIN = 16
+
+
+def check_config(config: object) -> None:
+    """Raise :class:`~fgpu.errors.ConfigError` for an argument that is no :class:`Config`."""
+    if not isinstance(config, Config):
+        raise ConfigError(f"config must be a Config, not {config!r}; Config.preset(name) makes one of a name")
 
 
 def _one_of(config: "Config", name: str, allowed: tuple[Any, ...]) -> None:

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from compiler.image import Image, Kernel
 from fgpu.address_map import PARAMETERS_MAX
-from fgpu.config import KERNEL_SLOTS, Config
-from fgpu.errors import ConfigError, LaunchError, MemoryAccessError
+from fgpu.config import KERNEL_SLOTS, Config, check_config
+from fgpu.errors import LaunchError, MemoryAccessError
 
 from .arguments import (
     Argument,
@@ -125,8 +125,7 @@ class Device:
                  memory_latency: Latency | None = None, memory: GlobalMemory | None = None,
                  trace: str | Path | None = None) -> None:
         self.config = Config() if config is None else config
-        if not isinstance(self.config, Config):
-            raise ConfigError(f"config must be a Config, not {config!r}; Config.preset(name) makes one of a name")
+        check_config(self.config)
         self.memory = GlobalMemory() if memory is None else memory
         if not isinstance(self.memory, GlobalMemory):
             raise LaunchError(f"memory must be a GlobalMemory, not {memory!r}")
