@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
+from fgpu.config import WAVEFRONT_SIZE
 from fgpu.errors import EncodingError, ImageError
 from fgpu.files import write_atomically
 from fgpu.isa import INSTRUCTION_BITS, decode
@@ -28,8 +29,8 @@ class Parameter:
     ``type`` is the OpenCL spelling of the value (a vector is a scalar here), or of what the pointer points to, and
     ``size`` its bytes. A value takes as many parameter words as it needs. ``implicit`` parameters come last: the
     source does not have them, and the host gives the address of the image's data (``constants``), the number of
-    dimensions (``work_dim``), or the address of the work-items' private memory (``private``): of the
-    ``private_bytes`` for the work-item of global id 0, from where the others follow, x first.
+    dimensions (``work_dim``), or the address of the work-items' private memory (``private``), of
+    which :meth:`Kernel.private_room` tells the size.
 
     If all parameters together have more than 16 words, the kernel gets 15 of them, and the address of the rest.
     """
@@ -57,6 +58,14 @@ class Kernel:
     instructions: int = 0
     work_group_size: tuple[int, int, int] | None = None
     private_bytes: int = 0
+
+    def private_room(self, work_items: int) -> int:
+        """Bytes of global memory that the host reserves for the private memory of all work-items of a launch.
+
+        They lie in blocks of 64, as many as a wavefront has, and may begin at any multiple of 4; accesses are fastest
+        where it is one of a cache line.
+        """
+        return -(-work_items // WAVEFRONT_SIZE) * WAVEFRONT_SIZE * self.private_bytes
 
 
 @dataclass(frozen=True)

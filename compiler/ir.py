@@ -193,7 +193,7 @@ class Function:
     metadata: dict[str, str]
     location: Location
     frame: int | None = None
-    """Bytes of a work-item's private memory where that is global; see :mod:`compiler.frame`."""
+    """Bytes of a work-item's private memory where that is in a frame; see :mod:`compiler.frame`."""
 
     def instructions(self) -> Iterator[Instruction]:
         for block in self.blocks.values():
@@ -228,3 +228,11 @@ class Module:
     functions: dict[str, Function]
     metadata: dict[str, list[str]]
     variables: dict[str, Variable]
+
+    def work_group_size(self, function: Function) -> tuple[int, int, int] | None:
+        """What ``reqd_work_group_size`` demands of the launches of a kernel."""
+        node = self.metadata.get(function.metadata.get("reqd_work_group_size", ""))
+        if not node:
+            return None
+        x, y, z = map(int, node)
+        return x, y, z

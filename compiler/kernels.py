@@ -68,7 +68,7 @@ def _kernel(program: Program, function: Function, module: Module) -> Kernel:
     compiled = _add_kernel(program, function, module)
     parameters += tuple(Parameter(name, "implicit", "uint", _WORD_BYTES) for name in compiled.hidden)
     return Kernel(function.name, compiled.entry, parameters, compiled.scratchpad,
-                  len(program.words) - compiled.entry, _work_group_size(function, module), compiled.frame)
+                  len(program.words) - compiled.entry, module.work_group_size(function), compiled.frame)
 
 
 def _add_kernel(program: Program, function: Function, module: Module) -> Compiled:
@@ -106,11 +106,3 @@ def _size(type: str) -> int:
     match = re.fullmatch(r"([a-z]+)(\d*)", type)
     scalar, lanes = match.groups() if match else (type, "")
     return _SIZES.get(scalar, 4) * {"": 1, "3": 4}.get(lanes, int(lanes or 1))
-
-
-def _work_group_size(function: Function, module: Module) -> tuple[int, int, int] | None:
-    node = module.metadata.get(function.metadata.get("reqd_work_group_size", ""))
-    if not node:
-        return None
-    x, y, z = map(int, node)
-    return x, y, z

@@ -1,13 +1,15 @@
 """Loads, stores and address arithmetic: instruction selection for memory."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from fgpu.isa import Opcode
 
 from .builder import Builder
+from .frame import FRAME_SPACE
+from .frame_memory import FrameMemory
 from .ir import Constant, Function, Instruction, Local, Type, Value
 from .mir import ZERO
+from .path import Path
 from .private import PrivateMemory
 
 __all__ = ["GLOBAL_SPACES", "PRIVATE_SPACE", "MemorySelector"]
@@ -19,15 +21,6 @@ _STORES = {1: Opcode.SB, 2: Opcode.SH, 4: Opcode.SW}
 _WORD = 4
 _INDIFFERENT = {"add", "sub", "mul", "and", "or", "xor", "shl", "store", "trunc"}
 """Operations that do not look at the bits above a narrow integer."""
-
-
-@dataclass(frozen=True)
-class _Path:
-    """What a getelementptr adds to ``base``: bytes, and registers times bytes."""
-
-    base: Value
-    offset: int
-    terms: tuple[tuple[int, int], ...]
 
 
 class MemorySelector:
@@ -43,6 +36,7 @@ class MemorySelector:
         self.users = users
         self.depth_of = depth_of
         self.private = PrivateMemory(function, builder, value, scratchpad_words)
+        self.frame = FrameMemory(builder, value, self._is_outside_loop, lambda: depth_of("") > 0)
 
     # -- global memory ---------------------------------------------------------------------------------
 
@@ -51,6 +45,9 @@ class MemorySelector:
         size = self._element_size(instruction, type, instruction.types[0])
         if instruction.types[0].space == PRIVATE_SPACE:
             return self.private.load(instruction, pointer, size)
+        if instruction.types[0].space == FRAME_SPACE:
+            word, index = self.frame.load(instruction, self._whole_path(pointer), size)
+            return word if size == _WORD else self._part(instruction, word, ZERO, index, size)
         base, index = self.address(pointer, size)
         word = self.builder.emit(_LOADS[size], rs=index, rt=base)
         if size == _WORD:
@@ -90,6 +87,9 @@ class MemorySelector:
         if instruction.types[1].space == PRIVATE_SPACE:
             self.private.store(instruction, pointer, data, size)
             return
+        if instruction.types[1].space == FRAME_SPACE:
+            self.frame.store(instruction, self._whole_path(pointer), data, size)
+            return
         base, index = self.address(pointer, size)
         self.builder.effect(_STORES[size], rs=index, rt=base, rd=data)
 
@@ -97,19 +97,15 @@ class MemorySelector:
         size = type.size
         if size not in _LOADS or (type.kind == "int" and type.bits not in (8, 16, 32)):
             raise self.function.error(f"memory access of {type.bits} bits is not supported", at)
-        if pointer.space in GLOBAL_SPACES and at.align < size:
+        if pointer.space != PRIVATE_SPACE and at.align < size:
             raise self.function.error(f"access to {size} bytes that may not be aligned is not supported", at)
         return size
 
     def address(self, pointer: Value, size: int) -> tuple[int, int]:
         """Base and index registers of an access of ``size`` bytes; the hardware scales the index by ``size``."""
         b, type = self.builder, Type("ptr", space=1)
-        path = self._path(pointer)
-        if path is None:
-            return self.value(pointer, type), ZERO
-        while (inner := self._path(path.base)) is not None and not self._is_outside_loop(path.base):
-            path = _Path(inner.base, inner.offset + path.offset, inner.terms + path.terms)
-        if path.offset % size or any(stride % size for _, stride in path.terms):
+        path = self._whole_path(pointer)
+        if not path.is_by(size):
             return self.value(pointer, type), ZERO
         base, index, offset = self.value(path.base, type), ZERO, path.offset // size
         for register, stride in path.terms:
@@ -118,11 +114,18 @@ class MemorySelector:
             return b.add(base, b.const(path.offset)), index     # goes to the loop's preheader
         return base, b.add(index, b.const(offset))
 
+    def _whole_path(self, pointer: Value) -> Path:
+        """All that the loop at hand adds to an address that is known before it."""
+        path = self._path(pointer) or Path(pointer)
+        while (inner := self._path(path.base)) is not None and not self._is_outside_loop(path.base):
+            path = path.behind(inner)
+        return path
+
     def _is_outside_loop(self, value: Value) -> bool:
         """Whether ``value`` is defined in fewer loops than the block at hand."""
         return not isinstance(value, Local) or self.depth_of(value.name) < self.depth_of("")
 
-    def _path(self, pointer: Value) -> _Path | None:
+    def _path(self, pointer: Value) -> Path | None:
         if not isinstance(pointer, Local):
             return None
         gep = self.definitions.get(pointer.name)
@@ -130,7 +133,7 @@ class MemorySelector:
             return None
         return self._walk(gep)
 
-    def _walk(self, gep: Instruction) -> _Path:
+    def _walk(self, gep: Instruction) -> Path:
         offset, type = 0, gep.source
         terms: list[tuple[int, int]] = []
         for position, (index, index_type) in enumerate(zip(gep.operands[1:], gep.types[1:], strict=True)):
@@ -146,7 +149,7 @@ class MemorySelector:
             if not isinstance(index, Constant):
                 register = self.builder.sign_extended(self.value(index, index_type), index_type.bits)
                 terms.append((register, type.size))
-        return _Path(gep.operands[0], offset, tuple(terms))
+        return Path(gep.operands[0], offset, tuple(terms))
 
     def _split(self, index: Value, type: Type) -> tuple[Value, int]:
         """``index`` as a value and a constant to add: in a loop the constant goes to the base, outside the loop."""

@@ -16,7 +16,7 @@ from .emit import emit, jump_to_last_calls
 from .expand import expand, expand_switches
 from .float_classes import expand_float_classes
 from .floats import expand_floats, floats_as_words
-from .frame import make_frame, private_is_global
+from .frame import make_frame, private_in_frame
 from .high_products import high_products
 from .ir import Function, Instruction, Module
 from .loops import compare_counters_for_equality
@@ -41,7 +41,7 @@ TOO_LARGE = 2
 _MANY = 2
 _WORD_BYTES = 4
 _FRAME_STEP = 4
-"""Words by which frames grow: they stay aligned to 16 bytes."""
+"""Words by which frames grow."""
 _EMPTY = Module({}, {}, {})
 _DIVERGENCE = 6
 """Entries of the link stack that branches of a wavefront may need (see Config.link_stack_depth)."""
@@ -100,7 +100,7 @@ class Program:
         self._under_way.append(function.name)
         inline_by_signature(function, module, len(ARGUMENTS), self._under_way, has_frame, inlined)
         if has_frame:
-            private_is_global(function)
+            private_in_frame(function)
         expand_overflow(function)
         expand_copies(function)
         floats_as_words(function)
@@ -118,7 +118,7 @@ class Program:
         expand(function)
         callees = self._linked(function, module)
         self._check_depth(function, callees)
-        allocated = self._allocated_in_frame if has_frame else self._best
+        allocated = self._best_in_frame if has_frame else self._best
         machine, scratchpad = allocated(function, module, callees)
         if not function.is_kernel:
             jump_to_last_calls(machine)
@@ -132,24 +132,29 @@ class Program:
         return Compiled(entry, scratchpad, frozenset(written), tuple(name for name in hidden if name is not None),
                         function.frame or 0, depth)
 
-    def _best(self, function: Function, module: Module,
-              callees: Mapping[str, Callee]) -> tuple[MachineFunction, int]:
+    def _best(self, function: Function, module: Module, callees: Mapping[str, Callee],
+              frame_words: int | None = None) -> tuple[MachineFunction, int]:
         """``function`` in the order that spills least and takes fewest instructions: clang's, the one in which
         loads and results overlap, which wins where they are equal, or, if those spill, the one in which few registers
-        live."""
+        live. Registers may be kept in the frame from word ``frame_words`` on, if there is one."""
         def cost(allocated: tuple[MachineFunction, int]) -> tuple[int, int]:
             machine, scratchpad = allocated
             return scratchpad, sum(len(block.ops) for block in machine.blocks.values())
 
+        def allocated(machine: MachineFunction) -> tuple[MachineFunction, int]:
+            destruct(machine)
+            return machine, allocate(machine) if frame_words is None else \
+                allocate(machine, self._room(machine), frame_words)
+
         machine = self._lowered(function, module, callees)
         changed = overlap(machine)
-        best = _allocated(machine)
+        best = allocated(machine)
         if changed:
-            best = min(best, _allocated(self._lowered(function, module, callees)), key=cost)
+            best = min(best, allocated(self._lowered(function, module, callees)), key=cost)
         if best[1] > best[0].private_words:
             machine = self._lowered(function, module, callees)
             shorten_lives(machine)
-            best = min(best, _allocated(machine), key=cost)
+            best = min(best, allocated(machine), key=cost)
         return best
 
     def _lowered(self, function: Function, module: Module, callees: Mapping[str, Callee]) -> MachineFunction:
@@ -159,22 +164,22 @@ class Program:
             raise TooLargeError     # at once, as registers for so much take minutes
         return machine
 
-    def _allocated_in_frame(self, function: Function, module: Module,
-                            callees: Mapping[str, Callee]) -> tuple[MachineFunction, int]:
+    def _best_in_frame(self, function: Function, module: Module,
+                       callees: Mapping[str, Callee]) -> tuple[MachineFunction, int]:
         """The same where registers may be kept in the frame, which grows until there is room for them."""
         assert function.frame is not None
         variables, words = function.frame, 0
         while True:
             function.frame = variables + words * _WORD_BYTES
-            machine = lower(function, module, self.config, callees)
-            optimize(machine)
-            shorten_lives(machine)
-            destruct(machine)
-            room = max(self.config.scratchpad_words, machine.private_words)
-            needed = allocate(machine, room, variables // _WORD_BYTES)
+            machine, needed = self._best(function, module, callees, variables // _WORD_BYTES)
+            room = self._room(machine)
             if needed - room <= words:
                 return machine, min(needed, room)
             words = -(-(needed - room) // _FRAME_STEP) * _FRAME_STEP
+
+    def _room(self, machine: MachineFunction) -> int:
+        """Words of scratchpad that the registers of ``machine`` may take, its variables included."""
+        return max(self.config.scratchpad_words, machine.private_words)
 
     def _linked(self, function: Function, module: Module) -> Mapping[str, Callee]:
         """What ``function`` calls, compiled into the program."""
@@ -214,9 +219,3 @@ class Program:
         if depth > room:
             raise function.error(f"calls nest {depth} deep in {function.name!r}; "
                                  f"link_stack_depth={self.config.link_stack_depth} leaves room for {room}")
-
-
-def _allocated(machine: MachineFunction) -> tuple[MachineFunction, int]:
-    """``machine``, now in physical registers, and the words of scratchpad that it needs."""
-    destruct(machine)
-    return machine, allocate(machine)

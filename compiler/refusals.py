@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from fgpu.errors import CompileError
 
+from .frame import FRAME_SPACE
 from .ir import Function, Instruction, Type
 from .memory import GLOBAL_SPACES, PRIVATE_SPACE
 
@@ -65,7 +66,7 @@ def check_function(function: Function) -> None:
 def _check_type(function: Function, at: Instruction | None, type: Type, where: str) -> None:
     if type.kind == "ptr" and type.space == _LOCAL_SPACE:
         raise function.error("__local memory is not supported", at)
-    if type.kind == "ptr" and type.space not in (*GLOBAL_SPACES, PRIVATE_SPACE):
+    if type.kind == "ptr" and type.space not in (*GLOBAL_SPACES, PRIVATE_SPACE, FRAME_SPACE):
         raise function.error(f"pointers to address space {type.space} are not supported", at)
     if at is not None and at.detail.startswith("llvm.") and type.kind == "struct":
         raise function.error(f"{at.detail} is not supported", at)

@@ -31,7 +31,8 @@ def overlap(function: MachineFunction) -> bool:
             latest.setdefault(latch, []).extend((phi.dst, phi.sources[latch]) for phi in phis)
     changed = False
     for name, block in function.blocks.items():
-        ops = _overlapped(block.ops, latest.get(name, []))
+        head, rest = _after_frame(block)
+        ops = head + _overlapped(rest, latest.get(name, []))
         changed |= ops != block.ops
         block.ops = ops
     return changed
@@ -46,6 +47,13 @@ def shorten_lives(function: MachineFunction) -> None:
         if block.branch is not None:
             keep.update(block.branch.uses)
         block.ops = _ordered(block, keep)
+
+
+def _after_frame(block: MachineBlock) -> tuple[list[Op], list[Op]]:
+    """The operations of ``block`` up to the one with the frame's address, before which no register can be kept there,
+    and the others."""
+    first = next((at + 1 for at, op in enumerate(block.ops) if op.opcode is Pseudo.FRAME), 0)
+    return block.ops[:first], block.ops[first:]
 
 
 def _memories(op: Op) -> tuple[str, ...]:
@@ -162,8 +170,7 @@ def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
 
 
 def _ordered(block: MachineBlock, keep: set[int]) -> list[Op]:
-    first = next((at + 1 for at, op in enumerate(block.ops) if op.opcode is Pseudo.FRAME), 0)
-    ops = block.ops[first:]     # what comes before must come before any register is kept in the frame
+    head, ops = _after_frame(block)
     before = _dependencies(ops)
     waiting = [len(needed) for needed in before]
     uses = Counter(register for op in ops for register in set(op.uses))
@@ -189,4 +196,4 @@ def _ordered(block: MachineBlock, keep: set[int]) -> list[Op]:
         for register in set(ops[at].uses):
             uses[register] -= 1
 
-    return block.ops[:first] + [ops[at] for at in _listed(_followers(before), waiting, urgency, place)]
+    return head + [ops[at] for at in _listed(_followers(before), waiting, urgency, place)]

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from fgpu.isa import Opcode
 
-from .frame import frame_register
+from .frame import WORD_STRIDE, frame_register
 from .mir import MachineFunction, Op, Pseudo
 
 __all__ = ["spill"]
 
+_WORD_BYTES = 4
 _Fetch = Callable[[int, list[Op]], int]
 
 
@@ -60,7 +61,7 @@ def spill(function: MachineFunction, registers: Iterable[int], edges: Mapping[in
             return None
         index = function.new_register()
         temporaries.add(index)
-        ops.append(Op(Pseudo.CONST, index, imm=frame_words + slot - room))
+        ops.append(Op(Pseudo.CONST, index, imm=(frame_words + slot - room) * WORD_STRIDE // _WORD_BYTES))
         return index, base
 
     def keep(register: int, slot: int, ops: list[Op]) -> None:

@@ -289,21 +289,18 @@ class Device:
                 self._tables[image.data] = self.buffer(np.frombuffer(image.data, np.uint8))
             values["constants"] = self._tables[image.data].address
         if "private" in names:
-            values["private"] = self._private(kernel, descriptor, after)
+            values["private"] = self._private(kernel, math.prod(descriptor.global_size), after)
         return values
 
-    def _private(self, kernel: Kernel, descriptor: KernelDescriptor, after: ExitStack) -> int:
-        """Where the private memory of the work-item of global id 0 is, or would be if there was one."""
-        items, first = math.prod(descriptor.global_size), 0
-        for size, offset in zip(descriptor.global_size[::-1], descriptor.global_offset[::-1], strict=True):
-            first = first * size + offset
+    def _private(self, kernel: Kernel, work_items: int, after: ExitStack) -> int:
+        """Where the private memory of the work-items is."""
         try:
-            address = self._allocator.take(items * kernel.private_bytes)
+            address = self._allocator.take(kernel.private_room(work_items))
         except MemoryAccessError as error:
             raise LaunchError(f"kernel {kernel.name!r} needs {kernel.private_bytes} bytes of private memory for each "
-                              f"of {items} work-items: {error}") from None
+                              f"of {work_items} work-items: {error}") from None
         after.callback(self._allocator.free, address)
-        return (address - first * kernel.private_bytes) % (1 << 32)
+        return address
 
     def launch_descriptor(self, image: Image, words: Sequence[int], *, slot: int = 0, initialize: bool = True,
                           clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:
