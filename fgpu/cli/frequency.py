@@ -1,0 +1,73 @@
+"""The maximum frequency of units on an ECP5, as ``fgpu synth`` reports it."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+from amaranth.lib import wiring
+
+from fgpu.config import Config
+
+from .baselines import progress_bar
+
+if TYPE_CHECKING:
+    from fgpu.timing import Timing
+
+__all__ = ["DEFAULT", "as_dict", "chosen", "measure", "report", "units"]
+
+DEFAULT = "compute_unit"
+
+
+def units() -> dict[str, Callable[[Config], wiring.Component]]:
+    """What can be placed and routed by itself, by name."""
+    from benchmarks.area import UNITS
+    from fgpu.core import FGPU
+    from fgpu.cu.compute_unit import ComputeUnit
+
+    return {DEFAULT: ComputeUnit, **UNITS, "core": FGPU}
+
+
+def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[str, ...]:
+    """The names of the units to measure; ``names`` is what was asked for, ``without`` asks for none.
+
+    Unasked, it is a compute unit of an ECP5 where nextpnr is installed. Raises :class:`click.UsageError` for options
+    that contradict each other and for unknown names, :class:`~fgpu.errors.ToolError` if nextpnr is missing.
+    """
+    from fgpu.timing import demand_nextpnr, is_installed
+
+    if names is None:
+        return (DEFAULT,) if family == "ecp5" and not without and is_installed() else ()
+    if without:
+        raise click.UsageError("--timing and --no-timing exclude each other")
+    if family != "ecp5":
+        raise click.UsageError("--timing needs --family ecp5")
+    known = units()
+    for name in names:
+        if name not in known:
+            raise click.UsageError(f"--timing takes {', '.join(known)}, not {name!r}")
+    demand_nextpnr()
+    return names
+
+
+def measure(name: str, config: Config) -> "Timing":
+    """The timing of a unit, with a display while it is measured."""
+    from fgpu.timing import component_timing
+
+    with progress_bar(f"placing and routing {name}"):
+        return component_timing(units()[name](config))
+
+
+def as_dict(name: str, timing: "Timing") -> dict[str, Any]:
+    """For a JSON file."""
+    return {"unit": name, **asdict(timing)}
+
+
+def report(name: str, timing: "Timing") -> str:
+    """A line, and the slowest path."""
+    from fgpu.timing import SPEED_GRADE
+
+    lines = [f"{name} by itself on an ECP5 of speed grade {SPEED_GRADE}: {timing.frequency:.1f} MHz (nextpnr). "
+             f"The slowest path takes {timing.delay:.1f} ns:"]
+    lines += [f"  {place.arrival:5.1f} ns  {place.signal}" for place in timing.path]
+    return "\n".join(lines)
