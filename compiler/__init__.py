@@ -18,7 +18,7 @@ What :func:`compile_opencl` does, and where:
                           inlined (``inline``), large ones subroutines
 ``lower``                 instruction selection, to virtual registers in SSA form (``mir``), with
                           ``builder``, ``conditions``, ``memory``, ``private`` (with ``private_layout``),
-                          ``calls``; refusals with reasons
+                          ``frame`` (with ``frame_memory``), ``calls``; refusals with reasons
 ``optimize``              common subexpressions, loop invariants, dead code
 ``schedule``              fewer registers at once, in functions that would spill
 ``destruct, allocate``    out of SSA form; registers by graph colouring, spills to the scratchpad

@@ -220,7 +220,7 @@ class Variable:
     content: bytes
 
 
-@dataclass
+@dataclass(eq=False)
 class Module:
     """All functions with a body, the lists of strings and numbers in metadata nodes, and
     the variables that hold integers."""

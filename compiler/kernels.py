@@ -10,7 +10,7 @@ from fgpu.isa import Opcode, decode
 from .frontend import builtins, compile_to_ir
 from .image import Image, Kernel, Parameter
 from .ir import Function, Module
-from .program import TOO_LARGE, Compiled, Program, TooLargeError
+from .program import Compiled, Program, TooLargeError
 
 __all__ = ["compile_sources"]
 
@@ -22,24 +22,30 @@ _SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "long": 8, 
 def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: Config,
                     wanted: Sequence[str] | None = None) -> Image:
     """Compile programs by their file names to one image; see :func:`~compiler.compile.compile_opencl`."""
-    words = 0
-    kernels: dict[str, Kernel] = {}
+    words: list[int] = []
+    least: list[int] = []
     for is_small in (False, True):      # functions become subroutines only where there is no room for their bodies
+        modules = _modules(sources, options, wanted, is_small)
         try:
-            program, kernels = _compiled(sources, options, config, wanted, is_small)
-        except (TooLargeError, EncodingError):      # a branch or a call that does not reach its target
+            program, kernels = _compiled(modules, config)
+        except TooLargeError as error:
+            least.append(error.least)
+            continue
+        except EncodingError:       # a branch or a call that does not reach its target
             continue
         if len(program.words) <= config.cram_words:
             return Image(tuple(program.words), kernels, bytes(program.data.content))
-        words = min(words or len(program.words), len(program.words))
-    size = words or f"more than {TOO_LARGE * config.cram_words}"
+        words.append(len(program.words))
+    size = f"{min(words)}" if words else f"at least {min(least, default=config.cram_words + 1)}"
+    count = sum(map(len, modules.values()))
     raise CompileError(f"{', '.join(sources)}: the program has {size} instructions; the code RAM holds "
                        f"{config.cram_words} (cram_size={config.cram_size})"
-                       + ("; compile fewer of its kernels with kernels=[...]" if len(kernels) > 1 else ""))
+                       + ("; compile fewer of its kernels with kernels=[...]" if count > 1 else ""))
 
 
-def _compiled(sources: Mapping[str, str], options: Sequence[str], config: Config, wanted: Sequence[str] | None,
-              is_small: bool) -> tuple[Program, dict[str, Kernel]]:
+def _modules(sources: Mapping[str, str], options: Sequence[str], wanted: Sequence[str] | None,
+             is_small: bool) -> dict[Module, list[Function]]:
+    """What clang makes of the sources, and those of their kernels that are wanted."""
     modules = [compile_to_ir(source, filename, options, library=builtins(), is_small=is_small, kernels=wanted or ())
                for filename, source in sources.items()]
     present = [[function for function in module.functions.values() if function.is_kernel] for module in modules]
@@ -51,15 +57,19 @@ def _compiled(sources: Mapping[str, str], options: Sequence[str], config: Config
         if name not in names:
             raise CompileError(f"{', '.join(sources)}: there is no kernel {name!r}; the kernels there are: "
                                f"{', '.join(names)}")
+    return {module: [function for function in functions if wanted is None or function.name in wanted]
+            for module, functions in zip(modules, present, strict=True)}
+
+
+def _compiled(modules: Mapping[Module, Sequence[Function]], config: Config) -> tuple[Program, dict[str, Kernel]]:
     program = Program(config)
     kernels: dict[str, Kernel] = {}
-    for module, functions in zip(modules, present, strict=True):
+    for module, functions in modules.items():
         program.start_source()
         for function in functions:
             if function.name in kernels:
                 raise function.error(f"there are two kernels {function.name!r} in the image")
-            if wanted is None or function.name in wanted:
-                kernels[function.name] = _kernel(program, function, module)
+            kernels[function.name] = _kernel(program, function, module)
     return program, kernels
 
 

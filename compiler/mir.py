@@ -108,6 +108,11 @@ class Op:
         """Whether computing the value again costs no more than reloading it: no operand but immediates."""
         return not self.uses and self.is_pure and not self.is_tied
 
+    @property
+    def is_instruction(self) -> bool:
+        """Whether this becomes an instruction for certain: register allocation removes moves and constants only."""
+        return self.opcode is Pseudo.CALL or (not isinstance(self.opcode, Pseudo) and not self.is_cheap)
+
     def substitute(self, change: Callable[[int], int]) -> None:
         """Replace the registers that the operation reads."""
         self.rs, self.rt, self.rd = (change(r) if r else r for r in (self.rs, self.rt, self.rd))

@@ -16,7 +16,7 @@ from .emit import emit, jump_to_last_calls
 from .expand import expand, expand_switches
 from .float_classes import expand_float_classes
 from .floats import expand_floats, floats_as_words
-from .frame import make_frame, private_in_frame
+from .frame import has_variables, make_frame, private_in_frame
 from .high_products import high_products
 from .ir import Function, Instruction, Module
 from .loops import compare_counters_for_equality
@@ -33,11 +33,10 @@ from .tables import DataSegment, localize_tables
 from .unaligned import split_unaligned
 from .wide import split_wide_integers
 
-__all__ = ["TOO_LARGE", "Compiled", "Program", "TooLargeError"]
+__all__ = ["Compiled", "Program", "TooLargeError"]
 
-TOO_LARGE = 2
-"""How many code RAMs' words of one function are so many that one need not go on."""
-
+_TOO_LARGE = 2
+"""How many code RAMs' words are so many that nobody asks how many more they would be."""
 _MANY = 2
 _WORD_BYTES = 4
 _FRAME_STEP = 4
@@ -48,7 +47,11 @@ _DIVERGENCE = 6
 
 
 class TooLargeError(Exception):
-    """The program will not fit the code RAM, whatever becomes of it."""
+    """The program will not fit the code RAM, whatever becomes of it: it has ``least`` words or more."""
+
+    def __init__(self, least: int) -> None:
+        super().__init__(f"at least {least} words")
+        self.least = least
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,14 @@ class Program:
     def add(self, function: Function, module: Module) -> Compiled:
         """Compile the kernel ``function``, with a frame in global memory if its scratchpad is too small."""
         before, again = deepcopy((len(self.words), self.data, self._entries, self._callees)), pickle.dumps(function)
-        compiled = self._add(function, module)
-        if compiled.scratchpad <= self.config.scratchpad_words:
-            return compiled
+        try:
+            compiled = self._add(function, module)
+            if compiled.scratchpad <= self.config.scratchpad_words:
+                return compiled
+        except TooLargeError:
+            if not has_variables(function):     # they may take fewer instructions in a frame
+                raise
+            self._under_way.clear()
         crowding = frozenset(name for name, callee in self._callees.items()
                              if callee.scratchpad > self.config.scratchpad_words or callee.clobbers >= set(COLOURS))
         length, self.data, self._entries, self._callees = before
@@ -160,8 +168,9 @@ class Program:
     def _lowered(self, function: Function, module: Module, callees: Mapping[str, Callee]) -> MachineFunction:
         machine = lower(function, module, self.config, callees)
         optimize(machine)
-        if sum(len(block.ops) for block in machine.blocks.values()) > TOO_LARGE * self.config.cram_words:
-            raise TooLargeError     # at once, as registers for so much take minutes
+        least, room = sum(op.is_instruction for b in machine.blocks.values() for op in b.ops), self.config.cram_words
+        if least > room or len(self.words) + least > _TOO_LARGE * room:
+            raise TooLargeError(len(self.words) + least)    # at once, as registers for so much take minutes
         return machine
 
     def _best_in_frame(self, function: Function, module: Module,

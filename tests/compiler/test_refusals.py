@@ -4,9 +4,14 @@ import re
 
 import pytest
 
+from benchmarks.registry import EVERY
 from compiler import compile_opencl
+from compiler.kernels import compile_sources
+from compiler.program import Program
 from fgpu.config import Config
 from fgpu.errors import CompileError
+
+from ..configurations import ATOMIC
 
 BODY = "__kernel void k(__global int *a) {{\n    {}\n}}\n"
 
@@ -92,8 +97,29 @@ def test_options_are_limited():
 
 def test_a_program_that_is_much_too_large_is_refused_at_once():
     source = BODY.format("\n#pragma unroll\nfor (int i = 0; i < 1000; i++) a[a[i] & 255] = i;")
-    with pytest.raises(CompileError, match="has more than 2048 instructions; the code RAM holds 1024"):
+    with pytest.raises(CompileError, match=r"has at least \d+ instructions; the code RAM holds 1024") as refusal:
         compile_opencl(source, config=Config(cram_size=4))
+    least = int(re.search(r"least (\d+)", str(refusal.value))[1])
+    assert 2000 < least <= len(compile_opencl(source).words)
+
+
+def test_what_must_be_instructions_is_never_more_than_they_are(monkeypatch):
+    """Nothing is refused that would fit: register allocation and all that follows keep every one of them."""
+    bounds = {}
+    lowered = Program._lowered
+
+    def counted(self, *arguments):
+        machine = lowered(self, *arguments)
+        bounds[machine.name] = sum(op.is_instruction for block in machine.blocks.values() for op in block.ops)
+        return machine
+
+    monkeypatch.setattr(Program, "_lowered", counted)
+    for source, benchmark in {benchmark.source: benchmark for benchmark in EVERY.values()}.items():
+        options = (*benchmark.element.options, *benchmark.options)
+        for kernel in benchmark.image(ATOMIC).kernels:
+            bounds.clear()
+            words = compile_sources({"k.cl": source.read_text()}, options, ATOMIC, [kernel]).words
+            assert len(words) / 3 < sum(bounds.values()) <= len(words)
 
 
 MANY = """__kernel void sum(__global int *a) { __local int t[64]; int i = get_local_id(0); t[i] = a[i];
