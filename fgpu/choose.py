@@ -1,11 +1,11 @@
-"""Multiplexers as synthesis tools like them."""
+"""Multiplexers and priorities as synthesis tools like them."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Mux, Value
+from amaranth.hdl import C, Cat, Mux, Value
 
-__all__ = ["choose"]
+__all__ = ["choose", "lowest", "number_of", "only"]
 
 
 def choose(values: Sequence[Any], index: Any) -> Value:
@@ -21,3 +21,24 @@ def choose(values: Sequence[Any], index: Any) -> Value:
     for bit in index:
         values = [Mux(bit, odd, even) for even, odd in zip(values[::2], values[1::2], strict=True)]
     return values[0]
+
+
+def lowest(requests: Value) -> Value:
+    """The lowest set bit alone; with no bit set, none."""
+    return Cat(requests[number] & ~requests[:number].any() for number in range(len(requests)))
+
+
+def number_of(one_hot: Value) -> Value:
+    """The number of the one bit that is set; with none, 0."""
+    count = len(one_hot)
+    return Cat(Cat(one_hot[number] for number in range(count) if number >> bit & 1).any()
+               for bit in range(max(count - 1, 1).bit_length()))
+
+
+def only(values: Sequence[Any], one_hot: Value) -> Value:
+    """The one of ``values`` whose bit is set, or 0: faster than :func:`choose` where the bit is known first."""
+    total: Value = C(0, 1)
+    for number, value in enumerate(values):
+        bits = Value.cast(value)
+        total = total | (bits & one_hot[number].replicate(len(bits)))
+    return total

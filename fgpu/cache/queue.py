@@ -4,6 +4,7 @@ from amaranth.hdl import Module, Mux, ShapeLike, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
 
 __all__ = ["Queue"]
 
@@ -19,14 +20,14 @@ class Queue(wiring.Component):
     shape : ShapeLike
         Payload.
     depth : int
-        Payloads in the LUT RAM, a power of two.
+        Payloads in the LUT RAM.
     registered : bool
         Whether there is an output register.
     """
 
     def __init__(self, shape: ShapeLike, *, depth: int, registered: bool = False) -> None:
-        if depth < 1 or depth & (depth - 1):
-            raise ValueError(f"Queue depth must be a power of two, not {depth!r}")
+        if depth < 1:
+            raise ValueError(f"Queue depth must be positive, not {depth!r}")
         self._shape = shape
         self._depth = depth
         self._registered = registered
@@ -34,7 +35,7 @@ class Queue(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.storage = storage = Memory(shape=self._shape, depth=self._depth, init=[],
+        m.submodules.storage = storage = Memory(shape=self._shape, depth=1 << ceil_log2(self._depth), init=[],
                                                 attrs={"ram_style": "distributed"})
         write = storage.write_port()
         read = storage.read_port(domain="comb")
@@ -44,9 +45,9 @@ class Queue(wiring.Component):
             empty.eq(level == 0),
             self.input.ready.eq(level != self._depth),
             write.data.eq(self.input.payload),
+            write.en.eq(self.input.valid & self.input.ready),   # also what goes past it, so that it is known early
         ]
         push, pull = Signal(), Signal()
-        m.d.comb += write.en.eq(push)
         if self._registered:
             free = ~self.output.valid | self.output.ready
             m.d.comb += [

@@ -6,13 +6,13 @@ row travel together, and rows of one cache line that a load touches in ascending
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.cache.bus import AtomicOp, Row
-from fgpu.choose import choose
+from fgpu.choose import choose, lowest, number_of
 from fgpu.config import PE_COUNT, Config
 
 from .control_word import Width
@@ -22,12 +22,18 @@ from .vector import PhaseAccess
 __all__ = ["Coalescer", "RowAccess"]
 
 
+def parts_of_word(config: Config) -> int:
+    """Parts of a word that come from different lanes: bytes, but without narrow stores the whole word."""
+    return 4 if config.sub_integer_stores else 1
+
+
 class RowAccess(data.StructLayout):
     """Accesses of one phase to one cache row.
 
-    ``new_row`` is 0 if the previous access of the same load used the same row. ``words`` are the lanes' word
-    positions in the row. An atomic ``operation`` is a ``load`` of one lane. The last access of an instruction,
-    flagged ``last``, may have no lanes.
+    ``new_row`` is 0 if the previous access of the same load used the same row; ``ascends``: the access before was
+    in a lower row of the same line. ``words`` are the lanes' word positions in the row, ``writes`` the parts of them
+    that they store and no higher lane of the access overwrites. An atomic ``operation`` is a ``load`` of one lane.
+    The last access of an instruction, flagged ``last``, may have no lanes.
     """
 
     def __init__(self, config: Config) -> None:
@@ -36,6 +42,7 @@ class RowAccess(data.StructLayout):
             **({"atomic": 1, "operation": AtomicOp} if config.atomics else {}),
             **({"expected": 32} if "cmpxchg" in config.atomics else {}),
             "new_row": 1,
+            "ascends": 1,
             "line": config.line_address_bits,
             "row_index": exact_log2(config.line_rows),
             "wavefront": 3,
@@ -44,7 +51,7 @@ class RowAccess(data.StructLayout):
             "last": 1,
             "lanes": PE_COUNT,
             "words": data.ArrayLayout(exact_log2(config.row_words), PE_COUNT),
-            "byte_offsets": data.ArrayLayout(2, PE_COUNT),
+            "writes": data.ArrayLayout(parts_of_word(config), PE_COUNT),
             "width": Width,
             "store_data": Words,
         })
@@ -79,10 +86,7 @@ class Coalescer(wiring.Component):
         rows = [new.addresses[lane][offset_bits:] for lane in range(PE_COUNT)]
 
         # Stage 2: one row of it.
-        leader = Signal(range(PE_COUNT))
-        for lane in reversed(range(PE_COUNT)):
-            with m.If(remaining[lane]):
-                m.d.comb += leader.eq(lane)
+        leader = Signal(range(PE_COUNT))        # the lowest remaining lane
         lanes = Signal(PE_COUNT)
         left = Signal(PE_COUNT)
         lanes_of_row = choose(same_row, leader)
@@ -93,6 +97,13 @@ class Coalescer(wiring.Component):
         atomic = phase.atomic if self._config.atomics else Const(0)
         fresh = Signal(init=1)
         previous_row = Signal(32 - offset_bits)
+        row_bits = exact_log2(self._config.line_rows)
+        same_line, same_index = Signal(), Signal()
+        m.d.comb += [
+            same_line.eq(row[row_bits:] == previous_row[row_bits:]),
+            same_index.eq(row[:row_bits] == previous_row[:row_bits]),
+        ]
+        writes = self._writes(phase, same_row)
 
         out: Any = self.accesses
         advance = Signal()
@@ -105,13 +116,14 @@ class Coalescer(wiring.Component):
             last = Signal()
             m.d.comb += last.eq(phase.last & (left == 0))
             m.d.sync += [
-                remaining.eq(left),
+                remaining.eq(left), leader.eq(number_of(lowest(left))),
                 busy.eq(left != 0),
                 out.valid.eq(lanes.any() | last),
                 out.payload.load.eq(phase.load),
-                out.payload.new_row.eq(lanes.any() & (fresh | (row != previous_row) | atomic)),
-                out.payload.line.eq(row[exact_log2(self._config.line_rows):]),
-                out.payload.row_index.eq(row[:exact_log2(self._config.line_rows)]),
+                out.payload.new_row.eq(lanes.any() & (fresh | ~(same_line & same_index) | atomic)),
+                out.payload.ascends.eq(same_line & (row[:row_bits] > previous_row[:row_bits])),
+                out.payload.line.eq(row[row_bits:]),
+                out.payload.row_index.eq(row[:row_bits]),
                 out.payload.wavefront.eq(phase.wavefront),
                 out.payload.phase.eq(phase.phase),
                 out.payload.rd.eq(phase.rd),
@@ -132,10 +144,11 @@ class Coalescer(wiring.Component):
             for lane in range(PE_COUNT):
                 m.d.sync += [
                     out.payload.words[lane].eq(addresses[lane][2:offset_bits]),
-                    out.payload.byte_offsets[lane].eq(addresses[lane][:2]),
+                    out.payload.writes[lane].eq(writes[lane] & lanes[lane].replicate(len(writes[lane]))),
                 ]
         with m.If(self.phases.ready & self.phases.valid):
-            m.d.sync += [phase.eq(new), remaining.eq(new.lanes), busy.eq(new.lanes.any() | new.last)]
+            m.d.sync += [phase.eq(new), remaining.eq(new.lanes), leader.eq(number_of(lowest(new.lanes))),
+                         busy.eq(new.lanes.any() | new.last)]
             for lane in range(PE_COUNT):
                 m.d.sync += same_row[lane].eq(Cat(rows[lane] == other for other in rows))
                 if self._config.atomics:
@@ -143,11 +156,32 @@ class Coalescer(wiring.Component):
                         m.d.sync += same_row[lane].eq(1 << lane)
         return m
 
+    def _writes(self, phase: Any, same_row: list[Signal]) -> list[Value]:
+        """For each lane the parts of its word that it writes, when its row's turn comes, and no higher lane does.
+
+        All lanes of a row leave together, so this does not depend on whose turn it is.
+        """
+        wanted: list[Any] = []
+        words = [phase.addresses[lane][2:exact_log2(self._config.row_words) + 2] for lane in range(PE_COUNT)]
+        for lane in range(PE_COUNT):
+            offset = phase.addresses[lane][:2]
+            strobe = Mux(phase.width == Width.BYTE, 1 << offset,
+                         Mux(phase.width == Width.HALF, Mux(offset[1], 0b1100, 0b0011), 0b1111))
+            wanted.append(strobe if self._config.sub_integer_stores else Const(1, 1))
+        writes = []
+        for lane in range(PE_COUNT):
+            lost: Any = 0
+            for higher in range(lane + 1, PE_COUNT):
+                same = same_row[lane][higher] & phase.lanes[higher] & (words[lane] == words[higher])
+                lost = lost | (wanted[higher] & same.replicate(len(wanted[higher])))
+            writes.append((wanted[lane] & ~lost)[:parts_of_word(self._config)])
+        return writes
+
 
 class Scatter(wiring.Component):
     """Places the store data of a row access into the row; combinational.
 
-    Where several work-items write one byte, the highest lane wins. The operand of an atomic operation goes to
+    The operand of an atomic operation goes to
     word 0, the expected word to word 1, and ``strobe`` says which word they are for.
     """
 
@@ -162,39 +196,26 @@ class Scatter(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         access: Any = self.access
-        # Without narrow stores all bytes of a word come from one lane.
-        parts = range(4 if self._config.sub_integer_stores else 1)
+        parts = range(parts_of_word(self._config))
         width = 32 // len(parts)
-        values, wanted = [], []
+        values = []
         for lane in range(PE_COUNT):
-            value, strobe = Signal(32, name=f"value{lane}"), Signal(len(parts), name=f"strobe{lane}")
-            word, offset = access.store_data[lane], access.byte_offsets[lane]
-            m.d.comb += [value.eq(word), strobe.eq(-1)]
+            value = Signal(32, name=f"value{lane}")
+            word = access.store_data[lane]
+            m.d.comb += value.eq(word)
             if len(parts) > 1:
                 with m.Switch(access.width):
                     with m.Case(Width.BYTE):
-                        m.d.comb += [strobe.eq(1 << offset), value.eq(word[:8].replicate(4))]
+                        m.d.comb += value.eq(word[:8].replicate(4))
                     with m.Case(Width.HALF):
-                        m.d.comb += [strobe.eq(Mux(offset[1], 0b1100, 0b0011)), value.eq(word[:16].replicate(2))]
+                        m.d.comb += value.eq(word[:16].replicate(2))
             values.append(value)
-            wanted.append(strobe & access.lanes[lane].replicate(len(parts)))
-
-        # Lanes that no higher one overwrites, for each part of a word; then no position needs priorities.
-        writes = []
-        for lane in range(PE_COUNT):
-            lost: Any = 0
-            for higher in range(lane + 1, PE_COUNT):
-                same_word = access.words[lane] == access.words[higher]
-                lost = lost | (wanted[higher] & same_word.replicate(len(parts)))
-            kept = Signal(len(parts), name=f"writes{lane}")
-            m.d.comb += kept.eq(wanted[lane] & ~lost)
-            writes.append(kept)
 
         for position in range(self._config.row_words):
             here = []
             for lane in range(PE_COUNT):
                 moved = access.atomic if self._config.atomics and position == 0 else 0
-                here.append(((access.words[lane] == position) | moved).replicate(len(parts)) & writes[lane])
+                here.append(((access.words[lane] == position) | moved).replicate(len(parts)) & access.writes[lane])
             for part in parts:
                 source = Cat(Cat(here[lane][part] for lane in range(PE_COUNT) if lane >> bit & 1).any()
                              for bit in range(exact_log2(PE_COUNT)))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Cat, Module, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -108,7 +108,8 @@ class Decoder(wiring.Component):
     """Turns an instruction word into a :class:`ControlWord`; combinational.
 
     A word that is no instruction of this configuration gives ``legal`` = 0 and a control word that does
-    nothing. ``reads_rs``, ``reads_rt``: these fields of it name registers. ``float_available`` says what the
+    nothing. ``reads_rs``, ``reads_rt``: these fields of it name registers. ``displacement`` is that of a branch or
+    a call, straight from the word. ``float_available`` says what the
     floating-point units, if there are any, can do; ``is_float``: they have to.
     """
 
@@ -116,7 +117,7 @@ class Decoder(wiring.Component):
         self._config = config
         members: dict[str, Any] = {
             "word": In(isa.INSTRUCTION_BITS), "control": Out(ControlWord), "legal": Out(1),
-            "reads_rs": Out(1), "reads_rt": Out(1),
+            "reads_rs": Out(1), "reads_rt": Out(1), "displacement": Out(signed(14)),
         }
         if config.float_ops:
             members |= {"float_available": In(1 << FloatOp.as_shape().width), "is_float": Out(1)}
@@ -158,6 +159,7 @@ class Decoder(wiring.Component):
                         # r0 reads as zero because nothing ever writes it.
                         m.d.comb += self.control.write.eq(word[0:5].any())
         rs, rt = word[5:10], word[10:15]
+        m.d.comb += self.displacement.eq(imm14.as_signed())
         m.d.comb += [self.control.rd.eq(word[0:5]), self.control.rs.eq(rs), self.control.rt.eq(rt)]
         if self._config.atomics:
             # Base and index are the other way round than in loads and stores, whose index the arithmetic unit scales.

@@ -61,7 +61,7 @@ class Launcher(wiring.Component):
             pair.high.eq(Array(group.ids[number] for number in range(_DIMENSIONS))[dimension]),
             self.runtime_write.address.eq(RuntimeAddress.work_group(dimension, slot)),
             self.runtime_write.word.eq(Cat(pair)),
-            self.mask_write.wavefront.eq(slot),
+            self.mask_write.wavefront.eq(held_slot),
             self.mask_write.mask.eq(Mux(last, kernel.last_mask, -1)),
         ]
         settled = Signal()      # free_count is up to date
@@ -72,8 +72,8 @@ class Launcher(wiring.Component):
                     self.room.eq(settled & (free_count > kernel.wavefronts_minus_1)),
                     self.work_groups.ready.eq(self.room),
                 ]
+                m.d.sync += [group.eq(self.work_groups.payload), self.number.eq(0), dimension.eq(0)]
                 with m.If(self.work_groups.valid & self.work_groups.ready):
-                    m.d.sync += [group.eq(self.work_groups.payload), self.number.eq(0), dimension.eq(0)]
                     m.next = "Start wavefront"
             with m.State("Start wavefront"):
                 m.d.comb += [self.busy.eq(1), self.runtime_write.valid.eq(1)]
@@ -82,7 +82,7 @@ class Launcher(wiring.Component):
                 with m.Else():
                     m.d.comb += self.mask_write.valid.eq(1)
                     with m.If(self.mask_ready):
-                        m.d.comb += self.start.eq(1 << slot)
+                        m.d.comb += self.start.eq(1 << held_slot)
                         m.d.sync += [dimension.eq(0), self.number.eq(self.number + 1), settled.eq(0)]
                         with m.If(last):
                             m.next = "Idle"

@@ -87,11 +87,9 @@ class RequestBuilder(wiring.Component):
         close = Signal()           # the open request is complete
         row_bit = Signal(config.line_rows)
         m.d.comb += row_bit.eq(1 << access.row_index)
-        # Rows above the highest collected so far: the cache answers in ascending order.
-        above = Signal()
-        m.d.comb += above.eq((rows >> access.row_index) == 0)
+        # The cache answers in ascending order. While a request is open, the access before is part of it.
         joins = Signal()
-        m.d.comb += joins.eq(opened & ~close & (access.line == line) & above)
+        m.d.comb += joins.eq(opened & ~close & access.ascends)
 
         m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH)
         load_free = loads.input.ready
@@ -102,7 +100,7 @@ class RequestBuilder(wiring.Component):
         direct_free = Signal()
         m.d.comb += [
             direct.eq(~access.load | atomic),
-            direct_free.eq((~direct_valid | request.ready) & ~(atomic & loads.output.valid)),
+            direct_free.eq(~opened & (~direct_valid | request.ready) & ~(atomic & loads.output.valid)),
             request.valid.eq(direct_valid | loads.output.valid),
             request.payload.eq(direct_out),
             loads.output.ready.eq(request.ready & ~direct_valid),
@@ -115,18 +113,16 @@ class RequestBuilder(wiring.Component):
                 request.payload.line.eq(loads.output.payload.line),
                 request.payload.rows.eq(loads.output.payload.rows),
             ]
-        must_open = Signal()
-        m.d.comb += must_open.eq(access.load & access.new_row & ~joins)
-        needs_flush = Signal()     # the open request must leave before this access is taken
-        m.d.comb += needs_flush.eq(opened & (must_open | direct))
+        needs_flush = Signal()     # the open request must leave before this access of a load is taken
+        m.d.comb += needs_flush.eq(opened & access.new_row & (close | ~access.ascends))
 
         flush = Signal()
-        m.d.comb += flush.eq(opened & (close | (self.accesses.valid & (needs_flush | ~station.ready))))
+        m.d.comb += flush.eq(opened & (close | (self.accesses.valid & (direct | needs_flush | ~station.ready))))
 
         take = Signal()
         goes = Signal()            # all but the station is ready
         m.d.comb += [
-            goes.eq(self.accesses.valid & Mux(direct, direct_free & ~flush, ~needs_flush | load_free)),
+            goes.eq(self.accesses.valid & Mux(direct, direct_free, ~needs_flush | load_free)),
             take.eq(goes & (station.ready | ~access.load)),
         ]
         m.d.comb += [
@@ -251,8 +247,10 @@ class LoadReturn(wiring.Component):
         else:
             row_valid = choose([queue.valid for queue in queues], station.slice)
             current = choose([queue.row for queue in queues], station.slice)
-        # The write happens in the next cycle, when the vector has bank (beat + 1 + 2) % 4.
-        clear = station.phase[:2] != (self.beat + 3)[:exact_log2(BANKS)]
+        # The write happens in the next cycle, when the vector has bank (beat + 1 + 2) % 4: that of the beat before.
+        before = Signal(exact_log2(BANKS), init=BANKS - 1)
+        m.d.sync += before.eq(self.beat)
+        clear = station.phase[:2] != before
         if self._config.float_ops:
             clear &= ~(self.float_next & (station.phase[:2] == (self.beat + 2)[:exact_log2(BANKS)]))
         go = Signal()
@@ -317,7 +315,8 @@ class MemoryController(wiring.Component):
         m.submodules.phases = phases = SyncFIFO(width=PhaseAccess(config).size, depth=_PHASE_FIFO_DEPTH)
         m.submodules.coalescer = coalescer = Coalescer(config)
         m.submodules.builder = builder = RequestBuilder(config)
-        m.submodules.stations = stations = SyncFIFO(width=Station(config).size, depth=config.cu_stations)
+        # One of them is in the output register.
+        m.submodules.stations = stations = Queue(Station(config), depth=config.cu_stations - 1, registered=True)
         m.submodules.load_return = load_return = LoadReturn(config, self._row_fifo_depth)
 
         # Phases without any enabled work-item need no place, except the last of an instruction.
@@ -339,13 +338,11 @@ class MemoryController(wiring.Component):
 
         connect(m, coalescer.accesses, builder.accesses)
         connect(m, builder.requests, flipped(self.requests))
+        connect(m, stations.output, load_return.stations)
         m.d.comb += [
-            stations.w_data.eq(builder.stations.payload),
-            stations.w_en.eq(builder.stations.valid & builder.stations.ready),
-            builder.stations.ready.eq(stations.w_rdy & self._room_for_row(m, builder, load_return)),
-            load_return.stations.valid.eq(stations.r_rdy),
-            load_return.stations.payload.eq(stations.r_data),
-            stations.r_en.eq(load_return.stations.ready),
+            stations.input.payload.eq(builder.stations.payload),
+            stations.input.valid.eq(builder.stations.valid & builder.stations.ready),
+            builder.stations.ready.eq(stations.input.ready & self._room_for_row(m, builder, load_return)),
             load_return.beat.eq(self.beat),
             self.load.eq(load_return.load),
             self.done.eq(load_return.done),
@@ -356,7 +353,7 @@ class MemoryController(wiring.Component):
         for response, rows in zip(self.responses, load_return.rows, strict=True):
             connect(m, flipped(response), rows)
         m.d.sync += self.idle.eq(
-            (reserved == 0) & coalescer.idle & builder.idle & ~stations.r_rdy & ~load_return.done)
+            (reserved == 0) & coalescer.idle & builder.idle & ~stations.output.valid & ~load_return.done)
         return m
 
     def _room_for_row(self, m: Module, builder: RequestBuilder, load_return: LoadReturn) -> Value:

@@ -7,6 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from fgpu.choose import choose, lowest, number_of, only
 from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.dispatcher.kernel import KernelInfo
 from fgpu.fault import FAULT_PC_BITS, FaultCause, FaultReport
@@ -120,36 +121,38 @@ class WavefrontScheduler(wiring.Component):
         # Slot cycle 0: pick a ready wavefront. Cycle 1: look at the instruction that follows the one just issued. Or
         # then and in the others: one of a wavefront that loads, which may not need what it loads.
         continues, look_ahead = Signal(), Signal()
+        picks = Signal(init=1)      # in slot cycle 0
+        m.d.sync += picks.eq(self.beat == SLOT - 1)
         present = Cat(controller.present for controller in controllers)
         m.d.comb += look_ahead.eq(continues & (self.beat == 1) & present.bit_select(self.issue.wavefront, 1))
         second_half = Signal()
         m.submodules.turn = turn = WavefrontTurn()
         early, early3, wavefront3 = Signal(), Signal(), Signal(range(WAVEFRONTS))
         able = Cat(controller.able for controller in controllers)
-        pick, check, picked = Signal(), Signal(), Signal(range(WAVEFRONTS))
+        pick, check = Signal(), Signal()
+        selected, checked = Signal(WAVEFRONTS), Signal(WAVEFRONTS)      # one of them is set, or none
         checks = Cat(controller.check for controller in controllers)
         m.d.comb += [
             turn.ready.eq(Cat(controller.ready for controller in controllers)),
             turn.free.eq(Cat(controller.free for controller in controllers)),
             early.eq(early3 & able.bit_select(wavefront3, 1) & ~turn.valid),
-            pick.eq((self.beat == 0) & ~second_half & (turn.valid | early)),
-            check.eq(look_ahead | ((self.beat != 0) & checks.any())),
+            pick.eq(picks & ~second_half & (turn.valid | early)),
+            check.eq(look_ahead | (~picks & checks.any())),
             turn.accept.eq(pick),
-            picked.eq(Mux(early, wavefront3, turn.choice)),
         ]
-        for slot in reversed(range(WAVEFRONTS)):
-            with m.If(check & checks[slot]):
-                m.d.comb += picked.eq(slot)
+        with m.If(picks & ~second_half):
+            m.d.comb += selected.eq(Mux(turn.valid, turn.choice, early << wavefront3))
         with m.If(look_ahead):
-            m.d.comb += picked.eq(self.issue.wavefront)
+            m.d.comb += checked.eq(1 << self.issue.wavefront)
+        with m.Elif(~picks):
+            m.d.comb += checked.eq(lowest(checks))
         valid1, check1, ahead1 = Signal(), Signal(), Signal()
         wavefront1, pc1 = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
-        m.d.sync += [valid1.eq(pick), check1.eq(check), ahead1.eq(look_ahead)]
-        with m.If(pick | check):
-            m.d.sync += [
-                wavefront1.eq(picked),
-                pc1.eq(Array(controller.pc for controller in controllers)[picked]),
-            ]
+        m.d.sync += [
+            valid1.eq(pick), check1.eq(check), ahead1.eq(look_ahead), wavefront1.eq(number_of(selected | checked)),
+        ]
+        # Nothing changes the address of a wavefront that was picked before it is committed.
+        m.d.comb += pc1.eq(choose([controller.pc for controller in controllers], wavefront1))
 
         # Slot cycle 1: read.
         valid2, check2, ahead2 = Signal(), Signal(), Signal()
@@ -188,7 +191,7 @@ class WavefrontScheduler(wiring.Component):
             control3.eq(decoder.control), mask3.eq(mask2),
             halves3.eq(Cat(mask2[:_HALF].any(), mask2[_HALF:].any())),
             next3.eq(pc2 + 1), pc3.eq(pc2), legal3.eq(decoder.legal),
-            target3.eq(pc2 + decoder.control.immediate + is_branch),
+            target3.eq(pc2 + decoder.displacement + is_branch),
         ]
 
         # Slot cycle 3: commit.
@@ -218,7 +221,7 @@ class WavefrontScheduler(wiring.Component):
             writes_at_once &= ~is_float3
         m.d.comb += [
             issued.eq(is_issued),
-            divergence.request_valid.eq(issued & (control3.flow != Flow.NEXT)),
+            divergence.request_valid.eq(valid3 & legal3 & (control3.flow != Flow.NEXT)),     # is never refused
             divergence.request.flow.eq(control3.flow),
             divergence.request.wavefront.eq(wavefront3),
             divergence.request.next.eq(next3),
@@ -259,11 +262,11 @@ class WavefrontScheduler(wiring.Component):
             self.issue.last.eq((self.beat == SLOT - 1) & ~second_half),
         ]
 
-        self._connect_controllers(m, controllers, divergence, commit, valid3, wavefront3, pick, picked)
+        self._connect_controllers(m, controllers, divergence, commit, valid3, wavefront3, selected)
         for slot, controller in enumerate(controllers):
             m.d.comb += [
                 controller.loading.eq(scoreboard.loading[slot]),
-                controller.check_granted.eq(check & (picked == slot)),
+                controller.check_granted.eq(checked[slot]),
                 controller.checked.eq(check2 & (wavefront2 == slot)),
                 controller.depends.eq(scoreboard.depends | ~decoder.legal),
             ]
@@ -277,14 +280,14 @@ class WavefrontScheduler(wiring.Component):
         return m
 
     def _connect_controllers(self, m: Module, controllers: list[Any], divergence: DivergenceUnit,
-                             commit: Any, valid3: Any, wavefront3: Any, pick: Any, picked: Any) -> None:
+                             commit: Any, valid3: Any, wavefront3: Any, selected: Any) -> None:
         for slot, controller in enumerate(controllers):
             m.d.comb += [
                 controller.slot_end.eq(self.beat == SLOT - 1),
                 controller.start.eq(self.start[slot]),
                 controller.entry.eq(self.kernel.entry),
                 controller.cancel.eq(self.cancel),
-                controller.selected.eq(pick & (picked == slot)),
+                controller.selected.eq(selected[slot]),
                 controller.commit.eq(commit),
                 controller.committed.eq(valid3 & (wavefront3 == slot)),
                 controller.outcome.eq(divergence.outcome),
@@ -311,11 +314,11 @@ class WavefrontScheduler(wiring.Component):
                 request.valid.eq(turn.valid),
                 request.payload.wavefront.eq(turn.choice),
                 request.payload.pair.eq(
-                    Array(controller.pc[1:self._config.pc_bits] for controller in controllers)[turn.choice]
-                    + Cat(controller.ahead for controller in controllers).bit_select(turn.choice, 1)),
+                    only([controller.pc[1:self._config.pc_bits] for controller in controllers], turn.chosen)
+                    + (Cat(controller.ahead for controller in controllers) & turn.chosen).any()),
             ]
         for slot, controller in enumerate(controllers):
-            m.d.comb += controller.fetch_granted.eq(free & turn.valid & (turn.choice == slot))
+            m.d.comb += controller.fetch_granted.eq(free & turn.chosen[slot])
 
     def _report_faults(self, m: Module, controllers: list[Any]) -> None:
         """The first fault counts; of several in one cycle that of the lowest slot."""

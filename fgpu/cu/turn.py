@@ -4,6 +4,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from fgpu.choose import lowest
 from fgpu.config import WAVEFRONTS
 
 __all__ = ["WavefrontTurn"]
@@ -13,7 +14,7 @@ _PATIENCE = 64
 
 
 class WavefrontTurn(wiring.Component):
-    """Chooses the first ready wavefront of a line; combinational.
+    """Chooses the first ready wavefront of a line, one-hot; combinational.
 
     The head of the line keeps its place until it is ``free``, even while it waits for memory. So wavefronts reach
     their loads one after the other, and the first of them store while the last still load: memory works while the
@@ -25,20 +26,17 @@ class WavefrontTurn(wiring.Component):
     free: In(WAVEFRONTS)
     accept: In(1)
     valid: Out(1)
-    choice: Out(range(WAVEFRONTS))
+    choice: Out(WAVEFRONTS)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         head = Signal(range(WAVEFRONTS))
         behind = Signal(WAVEFRONTS, init=-1)    # the head and those with higher numbers
-        candidates = Signal(WAVEFRONTS)
+        first = self.ready & behind
         m.d.comb += [
             self.valid.eq(self.ready.any()),
-            candidates.eq(Mux((self.ready & behind).any(), self.ready & behind, self.ready)),
+            self.choice.eq(Mux(first.any(), lowest(first), lowest(self.ready))),
         ]
-        for slot in reversed(range(WAVEFRONTS)):
-            with m.If(candidates[slot]):
-                m.d.comb += self.choice.eq(slot)
 
         issued = Signal(range(_PATIENCE))
         with m.If(self.accept & self.valid):

@@ -43,6 +43,7 @@ def round_robin_claim(count: int, round_robin: type[RoundRobin] = RoundRobin) ->
     claim.assume(who < count)
     claim.always(dut.valid == dut.requests.any())
     claim.always(~dut.valid | dut.requests.bit_select(dut.choice, 1))
+    claim.always(dut.chosen == Mux(dut.valid, 1 << dut.choice, 0))
     above = claim.inside("dut.above", count)
     _no_starvation(claim, above, dut.requests, dut.valid & dut.accept, dut.choice, who)
     return claim

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from amaranth.hdl import Array, Module, Mux, Signal, Value, ValueLike
-from amaranth.utils import exact_log2
+from amaranth.utils import ceil_log2
 
 from fgpu.cache.queue import Queue
 
@@ -44,7 +44,7 @@ def fifo(claim: Claim, path: str, push: ValueLike, before: ValueLike, pop: Value
 
     Returns how many payloads are inside. Without ``contents``, only their number is stated, not what they are.
     """
-    bits = exact_log2(depth) + 3
+    bits = ceil_log2(depth) + 3
     inside = claim.count(push, pop, bits)
     claim.always(claim.same(valid, inside != 0))
     claim.always(inside <= depth + registered)
@@ -52,7 +52,7 @@ def fifo(claim: Claim, path: str, push: ValueLike, before: ValueLike, pop: Value
     in_register = Value.cast(valid) if registered else Value.cast(0)
     level = claim.inside(f"{path}.level", range(depth + 1))
     claim.invariant(level + in_register == inside)
-    pointers = exact_log2(depth)
+    pointers = ceil_log2(depth)
     read, write = (claim.inside(f"{path}.{port}__addr", pointers) for port in ("read", "write"))
     claim.invariant((read + level)[:pointers] == write)
     if not contents:
@@ -63,7 +63,7 @@ def fifo(claim: Claim, path: str, push: ValueLike, before: ValueLike, pop: Value
     # How all that relates to the pointers and the memory.
     claim.invariant(~it.active | (it.ahead < inside))
     width = len(Value.cast(before))
-    words = Array(claim.inside(f"{path}.storage[{n}]", width) for n in range(depth))
+    words = Array(claim.inside(f"{path}.storage[{n}]", width) for n in range(1 << pointers))
     place = Signal(pointers)
     claim.m.d.comb += place.eq(read + it.ahead - in_register)
     claim.invariant(~it.active | (it.ahead < in_register) | (Mux(it.active, words[place], 0) == it.value))

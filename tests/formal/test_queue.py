@@ -9,7 +9,7 @@ from .prover import mutant
 
 
 @pytest.mark.parametrize("registered", [False, True])
-@pytest.mark.parametrize("depth", [2, 4])
+@pytest.mark.parametrize("depth", [2, 3, 4])
 def test_queue(depth: int, registered: bool, tmp_path: Path) -> None:
     queue_claim(depth, registered).prove(tmp_path, depth=3)
 

@@ -14,14 +14,15 @@ def turn_claim(turn: type[WavefrontTurn] = WavefrontTurn) -> Claim:
     claim = Claim(dut=dut)
     m: Module = claim.m
     claim.always(dut.valid == dut.ready.any())
-    claim.always(~dut.valid | dut.ready.bit_select(dut.choice, 1))
+    claim.always(~dut.valid | (dut.ready & dut.choice).any())
+    claim.always((dut.choice & (dut.choice - 1)) == 0)
 
     who = claim.constant("who", range(WAVEFRONTS))
     mine = dut.ready.bit_select(who, 1)
     claim.assume(~mine | ~dut.free.bit_select(who, 1))
     bound = (WAVEFRONTS - 1) * _PATIENCE
     waited = Signal(range(2 * bound))
-    with m.If(~mine | (dut.accept & (dut.choice == who))):
+    with m.If(~mine | (dut.accept & dut.choice.bit_select(who, 1))):
         m.d.sync += waited.eq(0)
     with m.Elif(dut.accept):
         m.d.sync += waited.eq(waited + 1)
