@@ -1,7 +1,7 @@
 """The words of a program: kernels, and the routines and functions that they call."""
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -45,6 +45,17 @@ _EMPTY = Module({}, {}, {})
 _DIVERGENCE = 6
 """Entries of the link stack that branches of a wavefront may need (see Config.link_stack_depth)."""
 
+_Order = Callable[[MachineFunction], object]
+
+
+def _as_it_is(function: MachineFunction) -> None:
+    """The order in which clang leaves the operations."""
+
+
+_ORDERS: tuple[_Order, ...] = (overlap, _as_it_is, shorten_lives)
+"""Orders of the operations to try: first the one in which loads and results overlap, last that in which few registers
+live."""
+
 
 class TooLargeError(Exception):
     """The program will not fit the code RAM, whatever becomes of it: it has ``least`` words or more."""
@@ -52,6 +63,10 @@ class TooLargeError(Exception):
     def __init__(self, least: int) -> None:
         super().__init__(f"at least {least} words")
         self.least = least
+
+
+class _NeedsFrameError(Exception):
+    """The variables of a kernel, and what it calls, have no room in the scratchpad, wherever its registers are."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +109,9 @@ class Program:
         except TooLargeError:
             if not has_variables(function):     # they may take fewer instructions in a frame
                 raise
-            self._under_way.clear()
+        except _NeedsFrameError:
+            pass
+        self._under_way.clear()
         crowding = frozenset(name for name, callee in self._callees.items()
                              if callee.scratchpad > self.config.scratchpad_words or callee.clobbers >= set(COLOURS))
         length, self.data, self._entries, self._callees = before
@@ -140,30 +157,31 @@ class Program:
         return Compiled(entry, scratchpad, frozenset(written), tuple(name for name in hidden if name is not None),
                         function.frame or 0, depth)
 
-    def _best(self, function: Function, module: Module, callees: Mapping[str, Callee],
-              frame_words: int | None = None) -> tuple[MachineFunction, int]:
-        """``function`` in the order that spills least and takes fewest instructions: clang's, the one in which
-        loads and results overlap, which wins where they are equal, or, if those spill, the one in which few registers
-        live. Registers may be kept in the frame from word ``frame_words`` on, if there is one."""
-        def cost(allocated: tuple[MachineFunction, int]) -> tuple[int, int]:
-            machine, scratchpad = allocated
-            return scratchpad, sum(len(block.ops) for block in machine.blocks.values())
+    def _best(self, function: Function, module: Module,
+              callees: Mapping[str, Callee]) -> tuple[MachineFunction, int]:
+        """``function`` in registers and the scratchpad, of which it needs so many words."""
+        machine, scratchpad, _ = self._in_best_order(function, module, callees)
+        return machine, scratchpad
 
-        def allocated(machine: MachineFunction) -> tuple[MachineFunction, int]:
-            destruct(machine)
-            return machine, allocate(machine) if frame_words is None else \
-                allocate(machine, self._room(machine), frame_words)
-
-        machine = self._lowered(function, module, callees)
-        changed = overlap(machine)
-        best = allocated(machine)
-        if changed:
-            best = min(best, allocated(self._lowered(function, module, callees)), key=cost)
-        if best[1] > best[0].private_words:
+    def _in_best_order(self, function: Function, module: Module, callees: Mapping[str, Callee],
+                       frame_words: int | None = None,
+                       orders: Sequence[_Order] = _ORDERS) -> tuple[MachineFunction, int, _Order]:
+        """``function`` in the order that spills least and takes fewest instructions, the words that it needs and that
+        order. The first wins where they are equal, and few registers need not live where nothing spills. Registers
+        may be kept in the frame from word ``frame_words`` on, if there is one."""
+        found: list[tuple[MachineFunction, int, _Order]] = []
+        for order in orders:
+            if order is shorten_lives and any(words == machine.private_words for machine, words, _ in found):
+                break
             machine = self._lowered(function, module, callees)
-            shorten_lives(machine)
-            best = min(best, allocated(machine), key=cost)
-        return best
+            if frame_words is None and function.is_kernel and machine.private_words > self.config.scratchpad_words:
+                raise _NeedsFrameError
+            if order(machine) is False and len(orders) > 1:
+                continue        # as it is without
+            destruct(machine)
+            words = allocate(machine) if frame_words is None else allocate(machine, self._room(machine), frame_words)
+            found.append((machine, words, order))
+        return min(found, key=lambda made: (made[1], sum(len(block.ops) for block in made[0].blocks.values())))
 
     def _lowered(self, function: Function, module: Module, callees: Mapping[str, Callee]) -> MachineFunction:
         machine = lower(function, module, self.config, callees)
@@ -177,11 +195,11 @@ class Program:
                        callees: Mapping[str, Callee]) -> tuple[MachineFunction, int]:
         """The same where registers may be kept in the frame, which grows until there is room for them."""
         assert function.frame is not None
-        variables, words = function.frame, 0
+        variables, words, orders = function.frame, 0, _ORDERS
         while True:
             function.frame = variables + words * _WORD_BYTES
-            machine, needed = self._best(function, module, callees, variables // _WORD_BYTES)
-            room = self._room(machine)
+            machine, needed, order = self._in_best_order(function, module, callees, variables // _WORD_BYTES, orders)
+            room, orders = self._room(machine), (order,)
             if needed - room <= words:
                 return machine, min(needed, room)
             words = -(-(needed - room) // _FRAME_STEP) * _FRAME_STEP
