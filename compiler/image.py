@@ -60,7 +60,8 @@ class Kernel:
     private_bytes: int = 0
 
     def private_room(self, work_items: int) -> int:
-        """Bytes of global memory that the host reserves for the private memory of all work-items of a launch.
+        """Bytes of global memory that the host reserves for the private memory of all work-items of a launch, whose
+        local size divides its global size.
 
         They lie in blocks of 64, as many as a wavefront has, and may begin at any multiple of 4; accesses are fastest
         where it is one of a cache line.
