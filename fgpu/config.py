@@ -38,6 +38,7 @@ FLOAT_OPS: Final = frozenset(row.mnemonic for row in INSTRUCTIONS if row.unit is
 
 _KIB = 1024
 _SETS_MIN = 16
+_SLICE_TAG_MANAGERS = 4
 
 
 def check_config(config: object) -> None:
@@ -95,8 +96,9 @@ class Config:
     """Associativity of the cache: 1 (direct-mapped), 2, 4."""
     global_stations: int = 64
     """Requests that a slice of the cache holds while the tags run ahead of the data: 32, 64."""
-    tag_managers: int = 4
-    """Cache lines in flight between cache and memory, all slices together: 1, 2, 4, 8, 16; a slice needs one."""
+    tag_managers: int = 0
+    """Cache lines in flight between cache and memory, all slices together: 1, 2, 4, 8, 16; a slice needs one. 0: four
+    for each slice."""
     link_stack_depth: int = 16
     """Entries of a wavefront's link and enable stacks: 8, 16, 32. Divergence needs 6, each nested call 1."""
     statistics: bool = False
@@ -117,7 +119,7 @@ class Config:
         _one_of(self, "cache_banks", (1, 2, 4, 8))
         _one_of(self, "cache_ways", (1, 2, 4))
         _one_of(self, "global_stations", (32, 64))
-        _one_of(self, "tag_managers", (1, 2, 4, 8, 16))
+        _one_of(self, "tag_managers", (0, 1, 2, 4, 8, 16))
         _one_of(self, "link_stack_depth", (8, 16, 32))
         _one_of(self, "statistics", (False, True))
         for name, allowed in (("atomics", ATOMICS), ("float_ops", FLOAT_OPS)):
@@ -131,7 +133,7 @@ class Config:
             raise ConfigError("atomics with 'cmpxchg' need cache_banks of 2, 4, 8, not "
                               f"{self.cache_banks!r}: a request carries two words")
 
-        if self.tag_managers < self.axi_ports:
+        if 0 < self.tag_managers < self.axi_ports:
             raise ConfigError(f"tag_managers must be at least {self.axi_ports} with axi_ports={self.axi_ports}, "
                               f"one for each slice of the cache, not {self.tag_managers}")
 
@@ -205,7 +207,7 @@ class Config:
     @property
     def slice_tag_managers(self) -> int:
         """Tag managers of a cache slice."""
-        return self.tag_managers // self.axi_ports
+        return self.tag_managers // self.axi_ports if self.tag_managers else _SLICE_TAG_MANAGERS
 
     @property
     def axi_words(self) -> int:

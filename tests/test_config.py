@@ -43,3 +43,4 @@ def test_slices_and_ways_share_the_cache() -> None:
     config = Config(cache_size=32, axi_ports=4, cache_ways=2, tag_managers=8)
     assert (config.cache_lines, config.slice_lines, config.cache_sets) == (256, 64, 32)
     assert config.slice_tag_managers == 2
+    assert config.replace(tag_managers=0).slice_tag_managers == 4

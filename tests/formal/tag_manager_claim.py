@@ -29,7 +29,7 @@ def follow_entries(claim: Claim, dut: TagManagers, path: str, config: Config) ->
     ``evicted``.
     """
     m: Module = claim.m
-    normal, count, bits = config.tag_managers, config.tag_managers + RETIREMENTS, tag_manager_bits(config)
+    normal, count, bits = config.slice_tag_managers, config.slice_tag_managers + RETIREMENTS, tag_manager_bits(config)
     wanted = dut.allocations.payload
 
     allocate = dut.allocations.valid & dut.allocations.ready
@@ -72,7 +72,7 @@ def tag_manager_claim(config: Config, tag_managers: type[TagManagers] = TagManag
     dut = tag_managers(config)
     claim = Claim(dut=dut)
     m: Module = claim.m
-    normal, count = config.tag_managers, config.tag_managers + RETIREMENTS
+    normal, count = config.slice_tag_managers, config.slice_tag_managers + RETIREMENTS
     wanted = dut.allocations.payload
     claim.assume(Mux(wanted.retire, wanted.evict & ~wanted.fill, wanted.evict | wanted.fill))
     entries = follow_entries(claim, dut, "dut", config)
