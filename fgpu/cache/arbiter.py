@@ -1,6 +1,6 @@
 """The way into the cache: one request a cycle, from the compute units in turn."""
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -14,6 +14,9 @@ from .payloads import TagOp, TagRequest, WriteRow
 
 __all__ = ["Arbiter"]
 
+_TURN = 4
+"""Reads of a turn."""
+
 
 class Arbiter(wiring.Component):
     """Merges the requests of the compute units, round-robin, and those of the cleaner, which go first.
@@ -25,8 +28,9 @@ class Arbiter(wiring.Component):
     Reads wait here, not in the tag stage, until ``admit_reads`` says that there is a tag manager for each that
     misses: writes pass them. Otherwise a kernel's stores would wait for all loads of all wavefronts.
 
-    A compute unit keeps its turn once after a read of an even line: 64 consecutive words are two lines, and a
-    wavefront that has both can store while the others still load.
+    A turn is four reads (a slice's is one): two loads of a wavefront, of 64 consecutive words each, take so many
+    lines, and a wavefront that has them can store while the others still load. A compute unit is *owed* what it has
+    not asked for yet: it goes before all turns when it comes.
     """
 
     def __init__(self, config: Config) -> None:
@@ -47,37 +51,41 @@ class Arbiter(wiring.Component):
         count = self._config.compute_units
         m.submodules.turn = turn = RoundRobin(count)
         choice = turn.choice
+        owed = [Signal(range(_TURN), name=f"owed{n}") for n in range(count)]
+        admitted, due = Signal(count), Signal(count)
         m.d.comb += [
             self.pending.eq(Cat(request.valid for request in self.requests).any()),
             self.idle.eq(~self.granted.valid),
+            turn.requests.eq(Mux(due.any(), due, admitted)),
         ]
         for cu, request in enumerate(self.requests):
-            m.d.comb += turn.requests[cu].eq(
-                request.valid & ((request.payload.op == MemoryOp.WRITE) | self.admit_reads))
+            op = request.payload.op
+            m.d.comb += [
+                admitted[cu].eq(request.valid & ((op == MemoryOp.WRITE) | self.admit_reads)),
+                due[cu].eq(request.valid & (op == MemoryOp.READ) & self.admit_reads & owed[cu].any()),
+            ]
 
         chosen = Signal(MemoryRequest(self._config))
         m.d.comb += chosen.eq(choose([request.payload for request in self.requests], choice[:exact_log2(count)]))
 
         space = Signal()
         accept = Signal()
-        keep, kept = Signal(), Signal()
-        if self._config.axi_ports == 1:     # else the two lines go to different slices
-            m.d.comb += keep.eq((chosen.op == MemoryOp.READ) & ~chosen.line[0] & ~kept)
-            with m.If(accept & turn.valid):
-                m.d.sync += kept.eq(keep)
         m.d.comb += [
             space.eq(~self.granted.valid | self.granted.ready),
             self.cleaner.ready.eq(space),
             accept.eq(space & self.writes.ready & ~self.hold & ~self.cleaner.valid),
             self.writes.payload.row.eq(chosen.row),
             self.writes.payload.strobe.eq(chosen.strobe),
-            turn.accept.eq(accept & ~keep),
+            turn.accept.eq(accept & ~due.any()),
             self.writes.valid.eq(accept & turn.valid & (chosen.op != MemoryOp.READ)),
         ]
         if self._config.atomics:
             m.d.comb += self.writes.payload.operation.eq(chosen.operation)
         for cu, request in enumerate(self.requests):
             m.d.comb += request.ready.eq(accept & turn.requests[cu] & (choice == cu))
+            if count > 1 and self._config.axi_ports == 1:       # else neighbours go to different slices
+                with m.If(request.ready & (request.payload.op == MemoryOp.READ)):
+                    m.d.sync += owed[cu].eq(owed[cu] - 1)      # of none: the first of a turn
 
         tag_op = Signal(TagOp)
         with m.Switch(chosen.op):

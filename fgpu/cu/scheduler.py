@@ -59,7 +59,8 @@ class WavefrontScheduler(wiring.Component):
     A wavefront goes on while its loads are under way, until an instruction needs their data. Instructions of such
     wavefronts are looked at in the three cycles of a slot in which none is picked. In the first of them the
     instruction is looked at that follows the one just issued: if it does not need that one's result, it can be picked
-    in the next slot, a slot before the result is written.
+    in the next slot, a slot before the result is written. It is if nobody else is ready, or if it loads or stores:
+    loads of a wavefront stay together, so that it has all its data, and stores, while others load.
     """
 
     def __init__(self, config: Config) -> None:
@@ -128,6 +129,8 @@ class WavefrontScheduler(wiring.Component):
         second_half = Signal()
         m.submodules.turn = turn = WavefrontTurn()
         early, early3, wavefront3 = Signal(), Signal(), Signal(range(WAVEFRONTS))
+        control3 = Signal(ControlWord)
+        access = control3.memory != MemoryAccess.NONE
         able = Cat(controller.able for controller in controllers)
         pick, check = Signal(), Signal()
         selected, checked = Signal(WAVEFRONTS), Signal(WAVEFRONTS)      # one of them is set, or none
@@ -135,13 +138,13 @@ class WavefrontScheduler(wiring.Component):
         m.d.comb += [
             turn.ready.eq(Cat(controller.ready for controller in controllers)),
             turn.free.eq(Cat(controller.free for controller in controllers)),
-            early.eq(early3 & able.bit_select(wavefront3, 1) & ~turn.valid),
+            early.eq(early3 & able.bit_select(wavefront3, 1)),
             pick.eq(picks & ~second_half & (turn.valid | early)),
             check.eq(look_ahead | (~picks & checks.any())),
             turn.accept.eq(pick),
         ]
         with m.If(picks & ~second_half):
-            m.d.comb += selected.eq(Mux(turn.valid, turn.choice, early << wavefront3))
+            m.d.comb += selected.eq(Mux(turn.valid & ~(early & access), turn.choice, early << wavefront3))
         with m.If(look_ahead):
             m.d.comb += checked.eq(1 << self.issue.wavefront)
         with m.Elif(~picks):
@@ -180,7 +183,7 @@ class WavefrontScheduler(wiring.Component):
             scoreboard.last.rd.eq(self.control.rd),
         ]
         valid3, number3 = Signal(), Signal(3)
-        control3, mask3 = Signal(ControlWord), Signal(WAVEFRONT_SIZE)
+        mask3 = Signal(WAVEFRONT_SIZE)
         halves3 = Signal(2)
         next3, target3, pc3 = Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS)
         legal3 = Signal()
@@ -196,7 +199,6 @@ class WavefrontScheduler(wiring.Component):
 
         # Slot cycle 3: commit.
         commit = Signal(Commit)
-        access = control3.memory != MemoryAccess.NONE
         on_vector = (control3.flow == Flow.NEXT) | (control3.flow == Flow.BRANCH)
         with m.If(~legal3):
             m.d.comb += commit.eq(Commit.ILLEGAL)

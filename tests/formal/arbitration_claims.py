@@ -52,8 +52,9 @@ def round_robin_claim(count: int, round_robin: type[RoundRobin] = RoundRobin) ->
 def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     """Accepted requests, and nothing else, leave one cycle later; the row of a write leaves at once.
 
-    The cleaner goes first and ``hold`` keeps the others out; a compute unit waits for one turn of each other,
-    which is two requests at most, a read only while reads are admitted.
+    The cleaner goes first and ``hold`` keeps the others out; a compute unit waits for one turn of each other, and
+    for the reads that are owed to it before and after: seven requests at most. A read only waits while reads are
+    admitted.
     """
     count = CONFIG.compute_units
     dut = arbiter(CONFIG)
@@ -99,11 +100,15 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     for n in range(count):
         with m.If(taken[n]):
             m.d.comb += choice.eq(n)
-    # The turn stays once after a read of an even line.
-    kept = Signal()
-    keep = ~kept & Array((r.payload.op == MemoryOp.READ) & ~r.payload.line[0] for r in dut.requests)[choice]
-    with m.If(taken.any()):
-        m.d.sync += kept.eq(keep)
-    claim.invariant(claim.inside("dut.kept", 1) == kept)
-    _no_starvation(claim, claim.inside("dut.turn.above", count), admitted, taken.any() & ~keep, choice, who)
+    # Each of the three reads after that of a turn goes first, and is nobody's turn.
+    owed = [Signal(2, name=f"owed{n}") for n in range(count)]
+    due = Signal(count)
+    for n, request in enumerate(dut.requests):
+        read = request.payload.op == MemoryOp.READ
+        m.d.comb += due[n].eq(admitted[n] & read & (owed[n] != 0))
+        with m.If(taken[n] & read):
+            m.d.sync += owed[n].eq(Mux(owed[n] == 0, 3, owed[n] - 1))
+        claim.invariant(claim.inside(f"dut.owed{n}", 2) == owed[n])
+    claim.always(~(due.any() & taken.any()) | (taken & due).any())
+    _no_starvation(claim, claim.inside("dut.turn.above", count), admitted, taken.any() & ~due.any(), choice, who)
     return claim
