@@ -28,9 +28,9 @@ class Arbiter(wiring.Component):
     Reads wait here, not in the tag stage, until ``admit_reads`` says that there is a tag manager for each that
     misses: writes pass them. Otherwise a kernel's stores would wait for all loads of all wavefronts.
 
-    A turn is four reads (a slice's is one): two loads of a wavefront, of 64 consecutive words each, take so many
-    lines, and a wavefront that has them can store while the others still load. A compute unit is *owed* what it has
-    not asked for yet: it goes before all turns when it comes.
+    A turn is four reads if reads had to wait (a slice's is one): two loads of a wavefront, of 64 consecutive words
+    each, take so many lines, and a wavefront that has them can store while the others still load. A compute unit is
+    *owed* what it has not asked for yet: it goes before all turns when it comes.
     """
 
     def __init__(self, config: Config) -> None:
@@ -53,6 +53,8 @@ class Arbiter(wiring.Component):
         choice = turn.choice
         owed = [Signal(range(_TURN), name=f"owed{n}") for n in range(count)]
         admitted, due = Signal(count), Signal(count)
+        waited = Signal()
+        m.d.sync += waited.eq(~self.admit_reads)
         m.d.comb += [
             self.pending.eq(Cat(request.valid for request in self.requests).any()),
             self.idle.eq(~self.granted.valid),
@@ -62,7 +64,7 @@ class Arbiter(wiring.Component):
             op = request.payload.op
             m.d.comb += [
                 admitted[cu].eq(request.valid & ((op == MemoryOp.WRITE) | self.admit_reads)),
-                due[cu].eq(request.valid & (op == MemoryOp.READ) & self.admit_reads & owed[cu].any()),
+                due[cu].eq(request.valid & (op == MemoryOp.READ) & self.admit_reads & waited & owed[cu].any()),
             ]
 
         chosen = Signal(MemoryRequest(self._config))

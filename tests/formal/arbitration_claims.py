@@ -100,12 +100,14 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     for n in range(count):
         with m.If(taken[n]):
             m.d.comb += choice.eq(n)
-    # Each of the three reads after that of a turn goes first, and is nobody's turn.
+    # If reads had to wait, each of the three after that of a turn goes first, and is nobody's turn.
+    waited = claim.past(~dut.admit_reads)
+    claim.invariant(claim.inside("dut.waited", 1) == waited)
     owed = [Signal(2, name=f"owed{n}") for n in range(count)]
     due = Signal(count)
     for n, request in enumerate(dut.requests):
         read = request.payload.op == MemoryOp.READ
-        m.d.comb += due[n].eq(admitted[n] & read & (owed[n] != 0))
+        m.d.comb += due[n].eq(admitted[n] & read & waited & (owed[n] != 0))
         with m.If(taken[n] & read):
             m.d.sync += owed[n].eq(Mux(owed[n] == 0, 3, owed[n] - 1))
         claim.invariant(claim.inside(f"dut.owed{n}", 2) == owed[n])
