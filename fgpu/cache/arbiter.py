@@ -15,7 +15,7 @@ from .payloads import TagOp, TagRequest, WriteRow
 __all__ = ["Arbiter"]
 
 _TURN = 4
-"""Reads of a turn."""
+"""Reads of a turn, a power of two: what is owed wraps."""
 
 
 class Arbiter(wiring.Component):
@@ -64,7 +64,7 @@ class Arbiter(wiring.Component):
             op = request.payload.op
             m.d.comb += [
                 admitted[cu].eq(request.valid & ((op == MemoryOp.WRITE) | self.admit_reads)),
-                due[cu].eq(request.valid & (op == MemoryOp.READ) & self.admit_reads & waited & owed[cu].any()),
+                due[cu].eq(admitted[cu] & (op == MemoryOp.READ) & waited & owed[cu].any()),
             ]
 
         chosen = Signal(MemoryRequest(self._config))
@@ -87,7 +87,7 @@ class Arbiter(wiring.Component):
             m.d.comb += request.ready.eq(accept & turn.requests[cu] & (choice == cu))
             if count > 1 and self._config.axi_ports == 1:       # else neighbours go to different slices
                 with m.If(request.ready & (request.payload.op == MemoryOp.READ)):
-                    m.d.sync += owed[cu].eq(owed[cu] - 1)      # of none: the first of a turn
+                    m.d.sync += owed[cu].eq(owed[cu] - 1)  # of none: the first of a turn
 
         tag_op = Signal(TagOp)
         with m.Switch(chosen.op):

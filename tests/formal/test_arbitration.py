@@ -34,7 +34,7 @@ def test_mutants_of_round_robin_fail(old: str, new: str, tmp_path: Path) -> None
     ("turn.accept.eq(accept & ~due.any())", "turn.accept.eq(0)"),
     ("owed[cu].eq(owed[cu] - 1)", "owed[cu].eq(3)"),
     ("Mux(due.any(), due, admitted)", "admitted"),
-    ("self.admit_reads & waited & owed[cu].any()", "waited & owed[cu].any()"),
+    ("due[cu].eq(admitted[cu]", "due[cu].eq(request.valid"),
     (" | self.admit_reads", " | 1"),
     ("& ~self.hold & ~self.cleaner.valid", "& ~self.hold"),
     ("space & self.writes.ready & ~self.hold", "space & ~self.hold"),
