@@ -41,7 +41,7 @@ _REFERENCE = {
 @click.option("--timing", type=NameList(), metavar="UNIT[,UNIT...]",
               help="For ecp5: the units that nextpnr places and routes by themselves, to tell their frequency and "
                    f"slowest path. Default {frequency.DEFAULT}, if nextpnr is installed; core is the whole.")
-@click.option("--no-timing", is_flag=True, help="Leave that out: it takes some minutes.")
+@click.option("--no-timing", is_flag=True, help="Leave that out: a compute unit takes a quarter of an hour or more.")
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/area.json says; goes with no other option.")
 @config_options(omit=("compute_units",))
