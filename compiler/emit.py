@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from fgpu.isa import Opcode, Operands, by_opcode, encode
 
+from .cfg import Flow
 from .mir import ZERO, MachineBlock, MachineFunction, Op, Pseudo
 
-__all__ = ["emit", "jump_to_last_calls"]
+__all__ = ["emit", "jump_to_last_calls", "skip_empty_blocks"]
 
 _INVERSE = {Opcode.BEQ: Opcode.BNE, Opcode.BNE: Opcode.BEQ}
 _DUPLICATE_UP_TO = 4
@@ -15,11 +16,11 @@ _DUPLICATE_UP_TO = 4
 
 def jump_to_last_calls(function: MachineFunction) -> None:
     """Let what a routine ends with calling return to where the routine was called from."""
-    _skip_empty_blocks(function)
+    skip_empty_blocks(function)
     for block in function.blocks.values():
         end = function.blocks[block.next] if block.next is not None else MachineBlock("")
         ops = [op for op in block.ops if not _does_nothing(op)]
-        if block.branch is None and not end.successors and all(map(_does_nothing, end.ops)) \
+        if block.branch is None and end.enter is None and not end.successors and all(map(_does_nothing, end.ops)) \
                 and ops and ops[-1].opcode is Pseudo.CALL:
             ops[-1].opcode = Pseudo.JUMP
             block.ops, block.next = ops, None
@@ -34,17 +35,21 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = ()) -> lis
 
     ``entries`` are the word indices of the routines that it may call.
     """
-    _skip_empty_blocks(function)
+    skip_empty_blocks(function)
     order = _layout(function)
     ops: list[Op] = []
     labels: dict[str, int] = {}
     targets: dict[int, str] = {}
+    calls: dict[int, str] = {}
     for position, block in enumerate(order):
         follower = order[position + 1].name if position + 1 < len(order) else None
         labels[block.name] = len(ops)
         _body(block, ops)
         if block.ops and block.ops[-1].opcode is Pseudo.JUMP:
             continue
+        if block.enter is not None:
+            calls[len(ops)] = block.enter
+            ops.append(Op(Opcode.JSUB))
         branch, target, next_block = block.branch, block.target, block.next
         if branch is not None and target is not None:
             if target == follower and next_block is not None:
@@ -56,7 +61,7 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = ()) -> lis
             ops.append(Op(Opcode.RET))
         elif next_block != follower:
             end = function.blocks[next_block]
-            if not end.successors and len(end.ops) <= _DUPLICATE_UP_TO:
+            if not end.successors and end.enter is None and len(end.ops) <= _DUPLICATE_UP_TO:
                 _body(end, ops)
                 ops.append(Op(Opcode.RET))
             else:
@@ -64,6 +69,8 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = ()) -> lis
                 ops.append(Op(Opcode.BEQ))
     for index, name in targets.items():
         ops[index].imm = labels[name] - index - 1
+    for index, name in calls.items():
+        ops[index].imm = labels[name] - index
     for index, op in enumerate(ops):
         if op.opcode is Pseudo.CALL:
             ops[index] = Op(Opcode.JSUB, imm=entries[op.imm] - (at + index))
@@ -72,14 +79,14 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = ()) -> lis
     return [_encode(op) for op in ops]
 
 
-def _skip_empty_blocks(function: MachineFunction) -> None:
+def skip_empty_blocks(function: MachineFunction) -> None:
     """Let branches to a block that does nothing go where it goes."""
     def final(name: str | None) -> str | None:
         seen = set()
         while name is not None and name not in seen:
             seen.add(name)
             block = function.blocks[name]
-            if block.ops or block.branch is not None or block.next is None:
+            if block.ops or block.branch is not None or block.enter is not None or block.next is None:
                 break
             name = block.next
         return name
@@ -91,16 +98,22 @@ def _skip_empty_blocks(function: MachineFunction) -> None:
 
 
 def _layout(function: MachineFunction) -> list[MachineBlock]:
-    """Blocks in an order in which most go on to the next one; loops stay together."""
-    flow = function.flow()
+    """Blocks in an order in which most go on to the next one; loops stay together, and parts that are called."""
+    successors = {name: block.successors for name, block in function.blocks.items()}
     placed: dict[str, MachineBlock] = {}
-    waiting = flow.order[::-1]
-    while waiting:
-        name: str | None = waiting.pop()
-        while name is not None and name not in placed:
-            block = placed[name] = function.blocks[name]
-            ways = [way for way in (block.next, block.target) if way is not None and way not in placed]
-            name = max(ways, key=flow.depth.__getitem__, default=None)
+    entries = [next(iter(successors))]
+    while entries:
+        entry = entries.pop()
+        flow = Flow({entry: successors[entry], **successors})
+        waiting = flow.order[::-1]
+        while waiting:
+            name: str | None = waiting.pop()
+            while name is not None and name not in placed:
+                block = placed[name] = function.blocks[name]
+                ways = [way for way in (block.next, block.target) if way is not None and way not in placed]
+                name = max(ways, key=flow.depth.__getitem__, default=None)
+                if block.enter is not None:
+                    entries.append(block.enter)
     return list(placed.values())
 
 

@@ -15,6 +15,8 @@ from .program import Compiled, Program, TooLargeError
 __all__ = ["compile_sources"]
 
 _WORD_BYTES = 4
+_WITHOUT_GATHERING = 1.25
+"""By how much a program may be too large that it is tried without the calls that let work-items meet again."""
 _VECTOR = re.compile(r" __attribute__\(\(ext_vector_type\((\d+)\)\)\)")
 _SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "long": 8, "ulong": 8}
 
@@ -24,10 +26,13 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
     """Compile programs by their file names to one image; see :func:`~compiler.compile.compile_opencl`."""
     words: list[int] = []
     least: list[int] = []
-    for is_small in (False, True):      # functions become subroutines only where there is no room for their bodies
+    # Functions become subroutines only where there is no room for their bodies, and what is split only then stays so.
+    for is_small, gathers in ((False, True), (True, True), (True, False)):
+        if not gathers and min(words, default=2 * config.cram_words) > _WITHOUT_GATHERING * config.cram_words:
+            break
         modules = _modules(sources, options, wanted, is_small)
         try:
-            program, kernels = _compiled(modules, config)
+            program, kernels = _compiled(modules, config, gathers)
         except TooLargeError as error:
             least.append(error.least)
             continue
@@ -61,8 +66,9 @@ def _modules(sources: Mapping[str, str], options: Sequence[str], wanted: Sequenc
             for module, functions in zip(modules, present, strict=True)}
 
 
-def _compiled(modules: Mapping[Module, Sequence[Function]], config: Config) -> tuple[Program, dict[str, Kernel]]:
-    program = Program(config)
+def _compiled(modules: Mapping[Module, Sequence[Function]], config: Config,
+              gathers: bool) -> tuple[Program, dict[str, Kernel]]:
+    program = Program(config, gathers)
     kernels: dict[str, Kernel] = {}
     for module, functions in modules.items():
         program.start_source()

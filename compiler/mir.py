@@ -131,7 +131,8 @@ class Phi:
 class MachineBlock:
     """Straight-line code; then ``branch`` (beq or bne) to ``target`` if there is one, else on to ``next``.
 
-    A block without ``next`` ends the kernel.
+    A block without ``next`` returns, or ends the kernel. If it ``splits``, work-items may part at its branch.
+    A block that has ``enter`` has nothing else but ``next``: it calls the part of the function that begins there.
     """
 
     name: str
@@ -140,6 +141,8 @@ class MachineBlock:
     branch: Op | None = None
     target: str | None = None
     next: str | None = None
+    splits: bool = False
+    enter: str | None = None
 
     @property
     def successors(self) -> list[str]:

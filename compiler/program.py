@@ -12,11 +12,13 @@ from .by_value import split_structs
 from .copies import expand_copies
 from .destruct import destruct
 from .dimensions import ask_for_dimensions
-from .emit import emit, jump_to_last_calls
+from .divergence import find_splits
+from .emit import emit, jump_to_last_calls, skip_empty_blocks
 from .expand import expand, expand_switches
 from .float_classes import expand_float_classes
 from .floats import expand_floats, floats_as_words
 from .frame import has_variables, make_frame, private_in_frame
+from .gather import gather
 from .high_products import high_products
 from .ir import Function, Instruction, Module
 from .loops import compare_counters_for_equality
@@ -84,10 +86,12 @@ class Compiled:
 
 
 class Program:
-    """Collects ``words``. A routine is added before the first kernel that calls it."""
+    """Collects ``words``. A routine is added before the first kernel that calls it; ``gathers`` lets work-items that
+    parted in a kernel meet again."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, gathers: bool = True) -> None:
         self.config = config
+        self.gathers = gathers
         self.words: list[int] = []
         self.data = DataSegment()
         self._entries: list[int] = []
@@ -147,6 +151,9 @@ class Program:
         machine, scratchpad = allocated(function, module, callees)
         if not function.is_kernel:
             jump_to_last_calls(machine)
+        elif self.gathers:
+            skip_empty_blocks(machine)
+            gather(machine, self.config.link_stack_depth - _DIVERGENCE)
         entry = len(self.words)
         self.words += emit(machine, entry, self._entries)
         written = {register for block in machine.blocks.values() for op in block.ops
@@ -186,6 +193,7 @@ class Program:
     def _lowered(self, function: Function, module: Module, callees: Mapping[str, Callee]) -> MachineFunction:
         machine = lower(function, module, self.config, callees)
         optimize(machine)
+        find_splits(machine)
         least, room = sum(op.is_instruction for b in machine.blocks.values() for op in b.ops), self.config.cram_words
         if least > room or len(self.words) + least > _TOO_LARGE * room:
             raise TooLargeError(len(self.words) + least)    # at once, as registers for so much take minutes
