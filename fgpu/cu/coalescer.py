@@ -6,20 +6,24 @@ row travel together, and rows of one cache line that a load touches in ascending
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.cache.bus import AtomicOp, Row
 from fgpu.choose import choose, lowest, number_of
-from fgpu.config import PE_COUNT, Config
+from fgpu.config import PE_COUNT, PHASES, Config
 
 from .control_word import Width
 from .register_file import Words
 from .vector import PhaseAccess
 
-__all__ = ["Coalescer", "RowAccess"]
+__all__ = ["PLACES", "Coalescer", "RowAccess"]
+
+PLACES = 4 * PHASES
+"""Phases that find room."""
 
 
 def parts_of_word(config: Config) -> int:
@@ -30,10 +34,10 @@ def parts_of_word(config: Config) -> int:
 class RowAccess(data.StructLayout):
     """Accesses of one phase to one cache row.
 
-    ``new_row`` is 0 if the previous access of the same load used the same row; ``ascends``: the access before was
-    in a lower row of the same line. ``words`` are the lanes' word positions in the row, ``writes`` the parts of them
-    that they store and no higher lane of the access overwrites. An atomic ``operation`` is a ``load`` of one lane.
-    The last access of an instruction, flagged ``last``, may have no lanes.
+    The previous access of the same load, if there was one, used the same row unless ``other_line`` or ``other_row``;
+    ``higher``: if it used the same line, then a lower row there. ``words`` are the lanes' word positions in the row,
+    ``writes`` the parts of them that they store and no higher lane of the access overwrites. An atomic ``operation``
+    is a ``load`` of one lane. The last access of an instruction, flagged ``last``, may have no lanes.
     """
 
     def __init__(self, config: Config) -> None:
@@ -41,8 +45,9 @@ class RowAccess(data.StructLayout):
             "load": 1,
             **({"atomic": 1, "operation": AtomicOp} if config.atomics else {}),
             **({"expected": 32} if "cmpxchg" in config.atomics else {}),
-            "new_row": 1,
-            "ascends": 1,
+            "other_line": 1,
+            "other_row": 1,
+            "higher": 1,
             "line": config.line_address_bits,
             "row_index": exact_log2(config.line_rows),
             "wavefront": 3,
@@ -53,127 +58,188 @@ class RowAccess(data.StructLayout):
             "words": data.ArrayLayout(exact_log2(config.row_words), PE_COUNT),
             "writes": data.ArrayLayout(parts_of_word(config), PE_COUNT),
             "width": Width,
-            "store_data": Words,
         })
 
 
-class Coalescer(wiring.Component):
-    """Splits a phase into accesses of one row each, lowest lane first; one a cycle.
+_PAIRS = [(lane, other) for other in range(PE_COUNT) for lane in range(other)]
+"""Of lanes that may share a row."""
 
-    Latency 2 cycles. All lanes of a phase that are in the row of the lowest remaining lane leave with it; atomic
-    operations leave one by one.
+
+class _Plan(data.StructLayout):
+    """What tells how many accesses a phase becomes: its lanes, the lowest alone, and which pairs share a row."""
+
+    def __init__(self) -> None:
+        super().__init__({"lanes": PE_COUNT, "first": PE_COUNT, "same_row": len(_PAIRS)})
+
+
+class _Kept(data.StructLayout):
+    """What is read when an access is made: a phase without its lanes and store data."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({name: field.shape for name, field in PhaseAccess(config)
+                          if name not in ("lanes", "store_data")})
+
+
+class Coalescer(wiring.Component):
+    """Splits phases into accesses of one row each, lowest lane first; one a cycle.
+
+    Latency 3 cycles. All lanes of a phase that are in the row of the lowest remaining lane leave with it; atomic
+    operations leave one by one. A phase has an enabled lane, or is the last of its instruction.
+
+    Phases stay in LUT RAM, ``PLACES`` at most, until their last access is accepted: then ``released``
+    is high. ``store_data`` is that of the access. The lanes of the next row are known a cycle ahead: the plans of the
+    phases are a memory of their own, which is read before the rest.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         super().__init__({
-            "phases": In(stream.Signature(PhaseAccess(config))),
+            "phase": In(PhaseAccess(config)),
+            "phase_valid": In(1),
+            "released": Out(1),
             "accesses": Out(stream.Signature(RowAccess(config))),
-            "idle": Out(1),
+            "store_data": Out(Words),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        row_words = self._config.row_words
-        offset_bits = exact_log2(row_words) + 2
+        config = self._config
+        offset_bits = exact_log2(config.row_words) + 2
+        row_bits = exact_log2(config.line_rows)
 
-        # Stage 1: a phase with its remaining lanes, and which lanes share a row.
-        phase = Signal(PhaseAccess(self._config))
-        busy = Signal()
-        remaining = Signal(PE_COUNT)
-        same_row = [Signal(PE_COUNT, name=f"same_row_{lane}") for lane in range(PE_COUNT)]
-        new: Any = self.phases.payload
+        new: Any = self.phase
+        incoming = Signal(_Plan())
         rows = [new.addresses[lane][offset_bits:] for lane in range(PE_COUNT)]
+        m.d.comb += [
+            incoming.lanes.eq(new.lanes),
+            incoming.first.eq(lowest(new.lanes)),
+            incoming.same_row.eq(Cat(rows[lane] == rows[other] for lane, other in _PAIRS)),
+        ]
+        if config.atomics:
+            with m.If(new.atomic):
+                m.d.comb += incoming.same_row.eq(0)
+        kept = _Kept(config)
+        write_place = Signal(range(2 * PLACES))     # one bit more, to tell full from empty
+        next_place = Signal(range(2 * PLACES))
+        place = Signal(range(PLACES))               # of the phase in stage 2
+        access_place = Signal(range(PLACES))        # of the phase of the access
+        next_plan: Any = self._memory(m, "plans", _Plan(), incoming, write_place, next_place)
+        phase: Any = self._memory(m, "kept", kept, Cat(new[name] for name in kept.members), write_place, place)
+        m.d.comb += self.store_data.eq(
+            self._memory(m, "store_data", Words, new.store_data, write_place, access_place))
+        with m.If(self.phase_valid):
+            m.d.sync += write_place.eq(write_place + 1)
 
-        # Stage 2: one row of it.
-        leader = Signal(range(PE_COUNT))        # the lowest remaining lane
-        lanes = Signal(PE_COUNT)
-        left = Signal(PE_COUNT)
-        lanes_of_row = choose(same_row, leader)
-        m.d.comb += [lanes.eq(lanes_of_row & remaining), left.eq(remaining & ~lanes_of_row)]
+        # Stage 1: the lanes of the next row, of the phase or of the next one.
+        busy = Signal()
+        same_row = Signal(len(_PAIRS))
+        lanes = Signal(PE_COUNT)                # of the row
+        leader = Signal(range(PE_COUNT))        # the lowest of them
+        left = Signal(PE_COUNT)                 # of the phase, for other rows
+        final = Signal()                        # none is
+
+        def to_row_of(first: Value, remaining: Value, same: Value) -> list[Any]:
+            """Go on to the row of the lane ``first``, one-hot, of those that remain."""
+            shares = {pair: same[number] for number, pair in enumerate(_PAIRS)}
+            in_row, others = Signal(PE_COUNT), Signal(PE_COUNT)
+            shared = Cat(Cat(first[lane], *(first[lower] & shares[lower, lane] for lower in range(lane))).any()
+                         for lane in range(PE_COUNT))
+            m.d.comb += [in_row.eq(remaining & shared), others.eq(remaining & ~shared)]
+            return [lanes.eq(in_row), leader.eq(number_of(first)), left.eq(others), final.eq(others == 0)]
+
+        of_next_phase = to_row_of(next_plan.first, next_plan.lanes, next_plan.same_row)
+        of_same_phase = to_row_of(lowest(left), left, same_row)
+        advance, follow = Signal(), Signal()
+        m.d.comb += follow.eq((next_place != write_place) & (~busy | (advance & final)))
+        with m.If(follow):
+            m.d.sync += [
+                *of_next_phase, busy.eq(1), same_row.eq(next_plan.same_row),
+                place.eq(next_place), next_place.eq(next_place + 1),
+            ]
+        with m.Elif(advance):
+            m.d.sync += [*of_same_phase, busy.eq(~final)]
+
+        # Stage 2: one row.
         row = Signal(32 - offset_bits)
         addresses: Any = phase.addresses
         m.d.comb += row.eq(choose([addresses[lane][offset_bits:] for lane in range(PE_COUNT)], leader))
-        atomic = phase.atomic if self._config.atomics else Const(0)
+        atomic = phase.atomic if config.atomics else Const(0)
         fresh = Signal(init=1)
         previous_row = Signal(32 - offset_bits)
-        row_bits = exact_log2(self._config.line_rows)
-        same_line, same_index = Signal(), Signal()
-        m.d.comb += [
-            same_line.eq(row[row_bits:] == previous_row[row_bits:]),
-            same_index.eq(row[:row_bits] == previous_row[:row_bits]),
-        ]
-        writes = self._writes(phase, same_row)
-
+        index, previous_index = row[:row_bits], previous_row[:row_bits]
         out: Any = self.accesses
-        advance = Signal()
-        m.d.comb += advance.eq(busy & (~out.valid | out.ready))
-        m.d.comb += self.phases.ready.eq(~busy | (advance & (left == 0)))
-        m.d.comb += self.idle.eq(~busy & ~out.valid)
+        access_final = Signal()
+        m.d.comb += [
+            advance.eq(busy & (~out.valid | out.ready)),
+            self.released.eq(out.valid & out.ready & access_final),
+        ]
         with m.If(out.ready):
             m.d.sync += out.valid.eq(0)
         with m.If(advance):
             last = Signal()
-            m.d.comb += last.eq(phase.last & (left == 0))
+            m.d.comb += last.eq(phase.last & final)
             m.d.sync += [
-                remaining.eq(left), leader.eq(number_of(lowest(left))),
-                busy.eq(left != 0),
-                out.valid.eq(lanes.any() | last),
+                access_place.eq(place),
+                access_final.eq(final),
+                out.valid.eq(1),
                 out.payload.load.eq(phase.load),
-                out.payload.new_row.eq(lanes.any() & (fresh | ~(same_line & same_index) | atomic)),
-                out.payload.ascends.eq(same_line & (row[:row_bits] > previous_row[:row_bits])),
+                out.payload.other_line.eq(lanes.any() & (row[row_bits:] != previous_row[row_bits:])),
+                out.payload.other_row.eq(lanes.any() & (fresh | atomic | (index != previous_index))),
+                out.payload.higher.eq(index > previous_index),
                 out.payload.line.eq(row[row_bits:]),
-                out.payload.row_index.eq(row[:row_bits]),
+                out.payload.row_index.eq(index),
                 out.payload.wavefront.eq(phase.wavefront),
                 out.payload.phase.eq(phase.phase),
                 out.payload.rd.eq(phase.rd),
                 out.payload.width.eq(phase.width),
                 out.payload.last.eq(last),
                 out.payload.lanes.eq(lanes),
-                out.payload.store_data.eq(phase.store_data),
             ]
-            if self._config.atomics:
+            if config.atomics:
                 m.d.sync += [out.payload.atomic.eq(atomic), out.payload.operation.eq(phase.operation)]
-            if "cmpxchg" in self._config.atomics:
+            if "cmpxchg" in config.atomics:
                 m.d.sync += out.payload.expected.eq(choose(list(phase.expected), leader))
             # Rows are compared within one load only, so that a load after a store sees memory anew.
             with m.If(lanes.any()):
                 m.d.sync += [previous_row.eq(row), fresh.eq(last)]
-            with m.Elif(last):
+            with m.Else():
                 m.d.sync += fresh.eq(1)
-            for lane in range(PE_COUNT):
+            for lane, writes in enumerate(self._writes(phase, lanes)):
                 m.d.sync += [
                     out.payload.words[lane].eq(addresses[lane][2:offset_bits]),
-                    out.payload.writes[lane].eq(writes[lane] & lanes[lane].replicate(len(writes[lane]))),
+                    out.payload.writes[lane].eq(writes),
                 ]
-        with m.If(self.phases.ready & self.phases.valid):
-            m.d.sync += [phase.eq(new), remaining.eq(new.lanes), leader.eq(number_of(lowest(new.lanes))),
-                         busy.eq(new.lanes.any() | new.last)]
-            for lane in range(PE_COUNT):
-                m.d.sync += same_row[lane].eq(Cat(rows[lane] == other for other in rows))
-                if self._config.atomics:
-                    with m.If(new.atomic):
-                        m.d.sync += same_row[lane].eq(1 << lane)
         return m
 
-    def _writes(self, phase: Any, same_row: list[Signal]) -> list[Value]:
-        """For each lane the parts of its word that it writes, when its row's turn comes, and no higher lane does.
+    def _memory(self, m: Module, name: str, shape: ShapeLike, value: Any, write_place: Signal,
+                read_place: Signal) -> Any:
+        """A part of all phases, in LUT RAM; the one at a place."""
+        memory = Memory(shape=shape, depth=PLACES, init=[], attrs={"ram_style": "distributed"})
+        m.submodules[name] = memory
+        write, read = memory.write_port(), memory.read_port(domain="comb")
+        m.d.comb += [
+            write.addr.eq(write_place),
+            write.data.eq(value),
+            write.en.eq(self.phase_valid),
+            read.addr.eq(read_place),
+        ]
+        return read.data
 
-        All lanes of a row leave together, so this does not depend on whose turn it is.
-        """
+    def _writes(self, phase: Any, lanes: Signal) -> list[Value]:
+        """For each of the lanes of a row the parts of its word that it writes and no higher lane does."""
         wanted: list[Any] = []
         words = [phase.addresses[lane][2:exact_log2(self._config.row_words) + 2] for lane in range(PE_COUNT)]
         for lane in range(PE_COUNT):
             offset = phase.addresses[lane][:2]
             strobe = Mux(phase.width == Width.BYTE, 1 << offset,
                          Mux(phase.width == Width.HALF, Mux(offset[1], 0b1100, 0b0011), 0b1111))
-            wanted.append(strobe if self._config.sub_integer_stores else Const(1, 1))
+            mine = strobe if self._config.sub_integer_stores else Const(1, 1)
+            wanted.append(mine & lanes[lane].replicate(len(mine)))
         writes = []
         for lane in range(PE_COUNT):
             lost: Any = 0
             for higher in range(lane + 1, PE_COUNT):
-                same = same_row[lane][higher] & phase.lanes[higher] & (words[lane] == words[higher])
-                lost = lost | (wanted[higher] & same.replicate(len(wanted[higher])))
+                lost = lost | (wanted[higher] & (words[lane] == words[higher]).replicate(len(wanted[higher])))
             writes.append((wanted[lane] & ~lost)[:parts_of_word(self._config)])
         return writes
 
@@ -189,6 +255,7 @@ class Scatter(wiring.Component):
         self._config = config
         super().__init__({
             "access": In(RowAccess(config)),
+            "store_data": In(Words),
             "row": Out(Row(config)),
             "strobe": Out(config.row_words * 4),
         })
@@ -196,12 +263,13 @@ class Scatter(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         access: Any = self.access
+        store_data: Any = self.store_data
         parts = range(parts_of_word(self._config))
         width = 32 // len(parts)
         values = []
         for lane in range(PE_COUNT):
             value = Signal(32, name=f"value{lane}")
-            word = access.store_data[lane]
+            word = store_data[lane]
             m.d.comb += value.eq(word)
             if len(parts) > 1:
                 with m.Switch(access.width):

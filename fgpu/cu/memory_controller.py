@@ -4,7 +4,6 @@ from typing import Any
 
 from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
@@ -14,13 +13,12 @@ from fgpu.cache.queue import Queue
 from fgpu.choose import choose
 from fgpu.config import PE_COUNT, PHASES, Config
 
-from .coalescer import Coalescer, RowAccess, Scatter
-from .register_file import BANKS, RegisterWrite
+from .coalescer import PLACES, Coalescer, RowAccess, Scatter
+from .register_file import BANKS, RegisterWrite, Words
 from .vector import PhaseAccess
 
 __all__ = ["MemoryController"]
 
-_PHASE_FIFO_DEPTH = 4 * PHASES
 _ROW_FIFO_DEPTH = 16
 _LOAD_QUEUE_DEPTH = 16
 """Of requests: two for each wavefront's load of consecutive words."""
@@ -66,6 +64,7 @@ class RequestBuilder(wiring.Component):
         self._config = config
         super().__init__({
             "accesses": In(stream.Signature(RowAccess(config))),
+            "store_data": In(Words),
             "requests": Out(stream.Signature(MemoryRequest(config))),
             "stations": Out(stream.Signature(Station(config))),
             "idle": Out(1),
@@ -79,7 +78,7 @@ class RequestBuilder(wiring.Component):
         station: Any = self.stations
 
         m.submodules.scatter = scatter = Scatter(config)
-        m.d.comb += scatter.access.eq(access)
+        m.d.comb += [scatter.access.eq(access), scatter.store_data.eq(self.store_data)]
 
         opened = Signal()
         line = Signal(config.line_address_bits)
@@ -87,15 +86,16 @@ class RequestBuilder(wiring.Component):
         close = Signal()           # the open request is complete
         row_bit = Signal(config.line_rows)
         m.d.comb += row_bit.eq(1 << access.row_index)
+        new_row, ascends = access.other_line | access.other_row, ~access.other_line & access.higher
         # The cache answers in ascending order. While a request is open, the access before is part of it.
         joins = Signal()
-        m.d.comb += joins.eq(opened & ~close & access.ascends)
+        m.d.comb += joins.eq(opened & ~close & ascends)
 
         m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH)
         load_free = loads.input.ready
         direct_out = Signal(MemoryRequest(config))      # a store or an atomic operation
         direct_valid = Signal()
-        atomic = access.atomic & access.new_row if config.atomics else Const(0)
+        atomic = access.atomic & new_row if config.atomics else Const(0)
         direct = Signal()          # a request of its own, which leaves at once
         direct_free = Signal()
         m.d.comb += [
@@ -114,7 +114,7 @@ class RequestBuilder(wiring.Component):
                 request.payload.rows.eq(loads.output.payload.rows),
             ]
         needs_flush = Signal()     # the open request must leave before this access of a load is taken
-        m.d.comb += needs_flush.eq(opened & access.new_row & (close | ~access.ascends))
+        m.d.comb += needs_flush.eq(opened & new_row & (close | ~ascends))
 
         flush = Signal()
         m.d.comb += flush.eq(opened & (close | (self.accesses.valid & (direct | needs_flush | ~station.ready))))
@@ -128,7 +128,7 @@ class RequestBuilder(wiring.Component):
         m.d.comb += [
             self.accesses.ready.eq(take),
             station.valid.eq(goes & access.load),
-            station.payload.new_row.eq(access.new_row),
+            station.payload.new_row.eq(new_row),
             station.payload.slice.eq(access.line),
             station.payload.wavefront.eq(access.wavefront),
             station.payload.phase.eq(access.phase),
@@ -159,7 +159,7 @@ class RequestBuilder(wiring.Component):
                 with m.If(atomic):
                     m.d.sync += direct_out.op.eq(MemoryOp.ATOMIC)
         with m.If(take & ~direct):
-            with m.If(access.new_row):
+            with m.If(new_row):
                 m.d.sync += [
                     opened.eq(1),
                     line.eq(access.line),
@@ -312,7 +312,6 @@ class MemoryController(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        m.submodules.phases = phases = SyncFIFO(width=PhaseAccess(config).size, depth=_PHASE_FIFO_DEPTH)
         m.submodules.coalescer = coalescer = Coalescer(config)
         m.submodules.builder = builder = RequestBuilder(config)
         # One of them is in the output register.
@@ -323,17 +322,15 @@ class MemoryController(wiring.Component):
         wanted = Signal()
         m.d.comb += [
             wanted.eq(self.access.lanes.any() | self.access.last),
-            phases.w_data.eq(self.access),
-            phases.w_en.eq(self.access_valid & wanted),
-            coalescer.phases.valid.eq(phases.r_rdy),
-            coalescer.phases.payload.eq(phases.r_data),
-            phases.r_en.eq(coalescer.phases.ready),
+            coalescer.phase.eq(self.access),
+            coalescer.phase_valid.eq(self.access_valid & wanted),
+            builder.store_data.eq(coalescer.store_data),
         ]
-        reserved = Signal(range(_PHASE_FIFO_DEPTH + 1))
-        leaving = Cat(phases.r_en & phases.r_rdy, self.access_valid & ~wanted)
+        reserved = Signal(range(PLACES + 1))
+        leaving = Cat(coalescer.released, self.access_valid & ~wanted)
         m.d.sync += [
             reserved.eq(reserved + self.reserve - leaving[0] - leaving[1]),
-            self.ready.eq(reserved <= _PHASE_FIFO_DEPTH - PHASES),
+            self.ready.eq(reserved <= PLACES - PHASES),
         ]
 
         connect(m, coalescer.accesses, builder.accesses)
@@ -353,7 +350,7 @@ class MemoryController(wiring.Component):
         for response, rows in zip(self.responses, load_return.rows, strict=True):
             connect(m, flipped(response), rows)
         m.d.sync += self.idle.eq(
-            (reserved == 0) & coalescer.idle & builder.idle & ~stations.output.valid & ~load_return.done)
+            (reserved == 0) & builder.idle & ~stations.output.valid & ~load_return.done)
         return m
 
     def _room_for_row(self, m: Module, builder: RequestBuilder, load_return: LoadReturn) -> Value:
