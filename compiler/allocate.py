@@ -2,7 +2,7 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from fgpu.errors import CompileError
 from fgpu.isa import REGISTER_COUNT, STACK_POINTER
@@ -12,10 +12,12 @@ from .liveness import live_out
 from .mir import MachineFunction, Op, Pseudo
 from .spill import spill
 
-__all__ = ["COLOURS", "allocate"]
+__all__ = ["COLOURS", "SPARE", "allocate"]
 
 COLOURS = tuple(number for number in range(1, REGISTER_COUNT) if number != STACK_POINTER)
 """Registers to allocate: r0 is zero, and code of other compilers relies on the stack pointer being kept."""
+SPARE = COLOURS[-1]
+"""What routines leave to kernels that keep the address of their frame in a register."""
 _LOOP_WEIGHT = 10
 _ROUNDS = 20
 
@@ -114,11 +116,11 @@ def _coalesce(function: MachineFunction, graph: _Graph) -> None:
         block.ops = [op for op in block.ops if op.dst is None or op.dst not in equal[op]]
 
 
-def _colour(graph: _Graph, temporaries: set[int]) -> tuple[dict[int, int], list[int]]:
-    """A colour for each register, and the registers for which none was left."""
+def _colour(graph: _Graph, temporaries: set[int], available: Sequence[int]) -> tuple[dict[int, int], list[int]]:
+    """A colour of those ``available`` for each register, and the registers for which none was left."""
     degree = {register: len(others) for register, others in graph.edges.items()}
     todo = {register for register in degree if register >= REGISTER_COUNT}
-    easy = sorted(register for register in todo if degree[register] < len(COLOURS))
+    easy = sorted(register for register in todo if degree[register] < len(available))
     stack = []
     hard: list[tuple[bool, float, int]] = []
 
@@ -144,13 +146,13 @@ def _colour(graph: _Graph, temporaries: set[int]) -> tuple[dict[int, int], list[
         stack.append(chosen)
         for other in graph.edges[chosen] & todo:
             degree[other] -= 1
-            if degree[other] == len(COLOURS) - 1:
+            if degree[other] == len(available) - 1:
                 heapq.heappush(easy, other)
     colours = {register: register for register in range(REGISTER_COUNT)}
     failed = []
     for register in reversed(stack):
         taken = {colours[other] for other in graph.edges[register] if other in colours}
-        free = next((colour for colour in COLOURS if colour not in taken), None)
+        free = next((colour for colour in available if colour not in taken), None)
         if free is None:
             failed.append(register)
         else:
@@ -158,10 +160,12 @@ def _colour(graph: _Graph, temporaries: set[int]) -> tuple[dict[int, int], list[
     return colours, failed
 
 
-def allocate(function: MachineFunction, room: int | None = None, frame_words: int = 0) -> int:
+def allocate(function: MachineFunction, room: int | None = None, frame_words: int = 0,
+             available: Sequence[int] = COLOURS) -> int:
     """Replace virtual by physical registers; returns the words of scratchpad that the function needs.
 
-    What needs more than ``room`` words lies in the function's frame, from word ``frame_words`` of it on.
+    The registers are of those ``available``. What needs more than ``room`` words lies in the function's frame, from
+    word ``frame_words`` of it on.
     """
     temporaries: set[int] = set()
     words = function.private_words
@@ -170,7 +174,7 @@ def allocate(function: MachineFunction, room: int | None = None, frame_words: in
         _coalesce(function, graph)
         graph = _Graph(function)
         frame = frame_register(function) if room is not None else None
-        colours, failed = _colour(graph, temporaries if frame is None else temporaries | {frame})
+        colours, failed = _colour(graph, temporaries if frame is None else temporaries | {frame}, available)
         if not failed:
             for block in function.blocks.values():
                 for op in block.reading():

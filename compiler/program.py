@@ -1,13 +1,13 @@
 """The words of a program: kernels, and the routines and functions that they call."""
 
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from copy import deepcopy
 from dataclasses import dataclass
 
 from fgpu.config import Config
 
-from .allocate import COLOURS, allocate
+from .allocate import COLOURS, SPARE, allocate
 from .by_value import split_structs
 from .copies import expand_copies
 from .destruct import destruct
@@ -71,6 +71,14 @@ class _NeedsFrameError(Exception):
     """The variables of a kernel, and what it calls, have no room in the scratchpad, wherever its registers are."""
 
 
+class _CrowdedError(Exception):
+    """A kernel with a frame calls functions that leave it no register, or that need more scratchpad than there is."""
+
+    def __init__(self, names: Set[str]) -> None:
+        super().__init__(", ".join(names))
+        self.names = names
+
+
 @dataclass(frozen=True)
 class Compiled:
     """A function in the program: its first word, the scratchpad words from 0 on that it needs, the registers that it
@@ -97,6 +105,7 @@ class Program:
         self._entries: list[int] = []
         self._callees: dict[str, Callee] = {}
         self._under_way: list[str] = []
+        self._available: Sequence[int] = COLOURS    # the registers of routines
 
     def start_source(self) -> None:
         """What follows is another program, which shares the library's routines only."""
@@ -116,16 +125,25 @@ class Program:
         except _NeedsFrameError:
             pass
         self._under_way.clear()
-        crowding = frozenset(name for name, callee in self._callees.items()
-                             if callee.scratchpad > self.config.scratchpad_words or callee.clobbers >= set(COLOURS))
-        length, self.data, self._entries, self._callees = before
-        del self.words[length:]
-        return self._add(pickle.loads(again), module, has_frame=True, inlined=crowding)
+        self._available = COLOURS[:-1]
+        inlined: frozenset[str] = frozenset()
+        while True:
+            length, self.data, self._entries, callees = deepcopy(before)
+            self._callees = {name: callee for name, callee in callees.items() if SPARE not in callee.clobbers}
+            del self.words[length:]
+            try:
+                compiled = self._add(pickle.loads(again), module, has_frame=True, inlined=inlined)
+            except _CrowdedError as error:
+                inlined |= error.names
+                self._under_way.clear()
+            else:
+                self._available = COLOURS
+                return compiled
 
     def _add(self, function: Function, module: Module, has_frame: bool = False,
              inlined: frozenset[str] = frozenset()) -> Compiled:
         """Compile ``function``. One that has a frame needs a register for its address, and calls nothing that takes
-        all registers or more of the scratchpad than there is: those must be ``inlined``."""
+        that, too, or more of the scratchpad than there is: those must be ``inlined``."""
         self._under_way.append(function.name)
         inline_by_signature(function, module, len(ARGUMENTS), self._under_way, has_frame, inlined)
         if has_frame:
@@ -146,6 +164,10 @@ class Program:
         split_unaligned(function)
         expand(function)
         callees = self._linked(function, module)
+        crowding = {name for name, callee in callees.items() if name in module.functions and name not in inlined
+                    and (SPARE in callee.clobbers or callee.scratchpad > self.config.scratchpad_words)}
+        if has_frame and crowding:
+            raise _CrowdedError(crowding)
         self._check_depth(function, callees)
         allocated = self._best_in_frame if has_frame else self._best
         machine, scratchpad = allocated(function, module, callees)
@@ -186,7 +208,10 @@ class Program:
             if order(machine) is False and len(orders) > 1:
                 continue        # as it is without
             destruct(machine)
-            words = allocate(machine) if frame_words is None else allocate(machine, self._room(machine), frame_words)
+            if frame_words is None:
+                words = allocate(machine, available=COLOURS if function.is_kernel else self._available)
+            else:
+                words = allocate(machine, self._room(machine), frame_words)
             found.append((machine, words, order))
         return min(found, key=lambda made: (made[1], sum(len(block.ops) for block in made[0].blocks.values())))
 

@@ -275,3 +275,21 @@ def test_frames_in_hardware(config):
     with Device(config, engine="verilator") as device:
         for shape in SHAPES:
             check_layout(device, *shape)
+
+
+def test_functions_that_take_many_registers_leave_one_to_kernels_with_frames():
+    """Their bodies for each of sixteen elements would not fit the code RAM."""
+    source = "kernel void k(global float *o, global const float *y, global const float *x) {\n" \
+        "int i = get_global_id(0); vstore16(atan2(vload16(i, y), vload16(i, x)), i, o); }\n" \
+        "kernel void l(global float *o, global const float *y, global const float *x) {\n" \
+        "int i = get_global_id(0); o[i] = atan2(y[i], x[i]); }"
+    image = compile_opencl(source)
+    assert image.kernels["k"].private_bytes > 0
+    assert image.kernels["l"].private_bytes == 0
+    assert len(image.words) < 2500
+    y, x = np.random.default_rng(2).normal(size=(2, 1024)).astype(np.float32)
+    with Device(Config(), engine="functional") as device:
+        for kernel, count in (("k", 1024), ("l", 64)):
+            out, *given = [device.buffer(values) for values in (np.zeros(1024, np.float32), y, x)]
+            device.launch(image, kernel, global_size=64, args=[out, *given])
+            np.testing.assert_allclose(out.read()[:count], np.arctan2(y, x)[:count], rtol=1e-6)
