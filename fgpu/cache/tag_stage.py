@@ -184,7 +184,7 @@ class TagStage(wiring.Component):
                            Mux(follows, t1_next_written, written_read.data)))
         t0_match, t0_old_tag, t0_old, t0_written = places[0]
         if len(ways) > 1:
-            t0_match = self._choose_way(m, t0_way, places, t1_serves & t1_go, t1_set, t1_way)
+            t0_match = self._choose_way(m, t0_way, places, t1_serves, t1_set, t1_way)
             _, t0_old_tag, t0_old, t0_written = (Array(each)[t0_way] for each in zip(*places, strict=True))
         with m.If(self.requests.ready):
             m.d.sync += t1_valid.eq(self.requests.valid)
@@ -269,13 +269,14 @@ class TagStage(wiring.Component):
             self.stations.payload.tag_manager.eq(
                 Mux(t1.op == TagOp.RETIRE, self.spare_retirement, self.spare)),
         ]
+        # What is served is written while it waits, too, again and again: that it goes is known late.
         for way in ways:
             tag_write, state_write, written_write = tag_writes[way], state_writes[way], written_writes[way]
-            settles = t1_go & t1_settles & (t1_way == way)
+            settles = (t1_serves | (t1_go & t1_settles)) & (t1_way == way)
             m.d.comb += [
                 tag_write.addr.eq(t1_set),
                 tag_write.data.eq(t1.line[low:]),
-                tag_write.en.eq(settles & ~hit),
+                tag_write.en.eq(t1_serves & (t1_way == way)),
                 written_write.addr.eq(t1_set),
                 written_write.data.eq(t1_next_written),
                 written_write.en.eq(settles),

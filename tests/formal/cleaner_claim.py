@@ -88,14 +88,17 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     for n, word in enumerate(tags):
         with m.If(place == n):
             m.d.comb += tag.eq(word)
-
     t1_valid, t1_match = claim.inside("stage.t1_valid", 1), claim.inside("stage.t1_match", 1)
     t1_old, t1_old_tag = claim.inside("stage.t1_old", 3), claim.inside("stage.t1_old_tag", len(tag))
     t1 = data.View(TagRequest(config), claim.inside("stage.t1", TagRequest(config).size))
     t1_op, serves, mine = t1.op.as_value(), Signal(), Signal()
     way = claim.inside("stage.t1_way", exact_log2(ways)) if ways > 1 else Signal(0)
+    uses = Signal()     # writes it again and again, until it goes: what was here before is in T1
+    with m.If(uses):
+        m.d.comb += [here.eq(t1_old), tag.eq(t1_old_tag)]
     m.d.comb += [
         mine.eq(t1_valid & (Cat(t1.line[:low], way) == place)),
+        uses.eq(mine & serves & (t1_op != TagOp.RETIRE.value)),
         serves.eq((t1_op == TagOp.READ.value) | (t1_op == TagOp.WRITE.value) | (t1_op == TagOp.RETIRE.value)
                   | ((t1_op == TagOp.ATOMIC.value) if config.atomics else 0)),
     ]

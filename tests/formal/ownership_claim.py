@@ -51,29 +51,34 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
     groups = Array(claim.inside(f"stage.states[{n}]", 3 * GROUP_LINES)
                    for n in range(config.cache_lines // GROUP_LINES))
 
-    def state(index: Signal, name: str) -> Signal:
-        found = Signal(LineState, name=name)
-        m.d.comb += found.eq(Array(groups)[index[lane_bits:]].word_select(index[:lane_bits], 3))
-        return found
+    t1_valid, t1_match = claim.inside("stage.t1_valid", 1), claim.inside("stage.t1_match", 1)
+    t1_old, t1_old_tag = claim.inside("stage.t1_old", 3), claim.inside("stage.t1_old_tag", tag_bits)
+    t1 = claim.inside("stage.t1", len(Value.cast(stage.requests.payload)))
+    t1_op = t1[:len(op)]
+
+    def place(index: Value, name: str) -> tuple[Signal, Signal]:
+        """The state and the tag. T1 writes them again and again, until it goes: there is what was here before."""
+        found, tag = Signal(LineState, name=f"{name}_state"), Signal(tag_bits, name=f"{name}_tag")
+        m.d.comb += [
+            found.eq(Array(groups)[index[lane_bits:]].word_select(index[:lane_bits], 3)), tag.eq(tags[index]),
+        ]
+        with m.If(t1_valid & (t1_op != TagOp.RETIRE.value) & (stage.line[:low] == index)):
+            m.d.comb += [found.eq(t1_old), tag.eq(t1_old_tag)]
+        return found, tag
 
     here, replaced = Signal(), Signal()
-    here_state = state(line[:low], "here_state")
+    here_state, here_tag = place(line[:low], "here")
     m.d.comb += [
-        here.eq(here_state.valid & (tags[line[:low]] == line[low:])),
+        here.eq(here_state.valid & (here_tag == line[low:])),
         replaced.eq(Cat(entries.evicts[n] & (entries.victims[n] == line)
                         for n in range(config.slice_tag_managers)).any()),
     ]
     # A complete line stays while it is written back early.
     claim.invariant(~here | ~replaced)
     claim.invariant(~here | ~leaving | here_state.populated)
-    t1_valid, t1_match = claim.inside("stage.t1_valid", 1), claim.inside("stage.t1_match", 1)
-    t1_old, t1_old_tag = claim.inside("stage.t1_old", 3), claim.inside("stage.t1_old_tag", tag_bits)
-    t1 = claim.inside("stage.t1", len(Value.cast(stage.requests.payload)))
-    t1_op = t1[:len(op)]
     claim.invariant(~t1_valid | (t1_op == TagOp.READ.value) | (t1_op == TagOp.WRITE.value)
                     | (t1_op == TagOp.RETIRE.value))
-    known, known_tag = state(stage.line[:low], "known"), Signal(tag_bits)
-    m.d.comb += known_tag.eq(tags[stage.line[:low]])
+    known, known_tag = place(stage.line[:low], "known")
     claim.invariant(~t1_valid | claim.same(t1_old, known))
     claim.invariant(~t1_valid | (t1_old_tag == known_tag))
     claim.invariant(~t1_valid | (t1_match == (t1_old_tag == stage.line[low:])))
