@@ -147,17 +147,15 @@ class Coalescer(wiring.Component):
             m.d.comb += [in_row.eq(remaining & shared), others.eq(remaining & ~shared)]
             return [lanes.eq(in_row), leader.eq(number_of(first)), left.eq(others), final.eq(others == 0)]
 
-        of_next_phase = to_row_of(next_plan.first, next_plan.lanes, next_plan.same_row)
-        of_same_phase = to_row_of(lowest(left), left, same_row)
         advance, follow = Signal(), Signal()
         m.d.comb += follow.eq((next_place != write_place) & (~busy | (advance & final)))
         with m.If(follow):
             m.d.sync += [
-                *of_next_phase, busy.eq(1), same_row.eq(next_plan.same_row),
-                place.eq(next_place), next_place.eq(next_place + 1),
+                *to_row_of(next_plan.first, next_plan.lanes, next_plan.same_row),
+                busy.eq(1), same_row.eq(next_plan.same_row), place.eq(next_place), next_place.eq(next_place + 1),
             ]
         with m.Elif(advance):
-            m.d.sync += [*of_same_phase, busy.eq(~final)]
+            m.d.sync += [*to_row_of(lowest(left), left, same_row), busy.eq(~final)]
 
         # Stage 2: one row.
         row = Signal(32 - offset_bits)
