@@ -22,7 +22,8 @@ What :func:`compile_opencl` does, and where:
 ``optimize``              common subexpressions, loop invariants, dead code
 ``schedule``              fewer registers at once, in functions that would spill
 ``destruct, allocate``    out of SSA form; registers by graph colouring, spills to the scratchpad
-``divergence, gather``    which branches may split wavefronts; work-items that parted meet again
+``divergence``            which branches may split wavefronts; ``gather`` lets work-items meet again, for which
+                          ``exits`` makes one way out of a loop of those behind such a branch
 ``emit``                  order of the blocks, branches, words
 ``program``               all of these for each kernel, and for each subroutine when it is first called
 ========================  ===========================================================================

@@ -14,6 +14,7 @@ from .destruct import destruct
 from .dimensions import ask_for_dimensions
 from .divergence import find_splits
 from .emit import emit, jump_to_last_calls, skip_empty_blocks
+from .exits import leave_together
 from .expand import expand, expand_switches
 from .float_classes import expand_float_classes
 from .floats import expand_floats, floats_as_words
@@ -219,6 +220,8 @@ class Program:
         machine = lower(function, module, self.config, callees)
         optimize(machine)
         find_splits(machine)
+        if function.is_kernel and self.gathers:
+            leave_together(machine)
         least, room = sum(op.is_instruction for b in machine.blocks.values() for op in b.ops), self.config.cram_words
         if least > room or len(self.words) + least > _TOO_LARGE * room:
             raise TooLargeError(len(self.words) + least)    # at once, as registers for so much take minutes

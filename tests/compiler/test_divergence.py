@@ -49,6 +49,14 @@ def test_a_condition_in_a_loop_does_not_split_the_wavefront_for_good():
     "for (int j = 0; j < n; j++) for (int v = a[i + j]; v > 0; v -= 7 + j) { s += v * v; o[i] = s; }",
     # continue by data
     "for (int j = 0; j < n; j++) { int v = a[i + j]; if (v < 30) continue; s += v; o[i] = s; s *= 3; o[i] = s; }",
+    # continue and break by data
+    "for (int j = 0; j < n; j++) { int v = a[i + j]; if (v < 30) continue; s += v; o[i] = s;"
+    " if (v > 95) break; s *= 3; o[i] = s; }",
+    # ways to several places behind loops, and out of several loops
+    "for (int j = 0; j < n; j++) { for (int m = 4; m < n; m++) { int v = a[i + j + m]; if (v < 40) { s += 3;"
+    " o[i] = s; if (v == 7) break; s *= 5; o[i] = s; if (v == 9) goto left; }"
+    " else if (v > 97) { s++; o[i] = s; goto found; } s ^= v; } s += 2; o[i] = s; } s = ~s;"
+    " left: s *= 3; o[i] = s; found: o[i] = s; s ^= s >> 3;",
     # break by data
     "for (int j = 0; j < n; j++) { int v = a[i + j]; s += v; o[i] = s; if (v > 80) break; s *= 3; o[i] = s; }",
     # a switch that falls through
