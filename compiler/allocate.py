@@ -9,7 +9,7 @@ from fgpu.isa import REGISTER_COUNT, STACK_POINTER
 
 from .frame import frame_register
 from .liveness import live_out
-from .mir import MachineFunction, Op, Pseudo
+from .mir import ZERO, MachineFunction, Op, Pseudo
 from .spill import spill
 
 __all__ = ["COLOURS", "SPARE", "allocate"]
@@ -181,7 +181,29 @@ def allocate(function: MachineFunction, room: int | None = None, frame_words: in
                     op.substitute(colours.__getitem__)
                     if op.dst is not None:
                         op.dst = colours[op.dst]
+            _drop_repeated_constants(function)
             return words
         words, new = spill(function, failed, graph.edges, words, room, frame_words)
         temporaries |= new
     raise CompileError(f"kernel {function.name!r} needs too many registers at once")
+
+
+def _drop_repeated_constants(function: MachineFunction) -> None:
+    """Drop constants that are in their registers already: a loop and the way around it may start with the same."""
+    flow = function.flow()
+    known: dict[str, dict[int, int]] = {}       # at the ends of blocks
+    for name in flow.order:
+        before = flow.predecessors[name]
+        here = dict(known.get(before[0], {})) if len(before) == 1 else {}
+        kept = []
+        for op in function.blocks[name].ops:
+            if op.dst is not None and op.opcode is Pseudo.CONST:
+                if here.get(op.dst) == op.imm:
+                    continue
+                here[op.dst] = op.imm
+            else:
+                for register in (op.dst, *op.clobbers):
+                    here.pop(register or ZERO, None)
+            kept.append(op)
+        function.blocks[name].ops = kept
+        known[name] = here

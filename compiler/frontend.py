@@ -1,5 +1,6 @@
 """OpenCL C to optimized LLVM IR: clang, its options and its diagnostics."""
 
+import enum
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from .bitcode import SOURCES, bitcode_files
 from .ir import Module
 from .reader import read_module
 
-__all__ = ["HEADER", "builtins", "compile_to_ir"]
+__all__ = ["HEADER", "Size", "builtins", "compile_to_ir"]
 
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
@@ -25,6 +26,11 @@ _USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.", "-cl-mad-enable",
 _ANY_BODY = 100_000
 _SMALL_BODY = -20
 """Up to which size functions are inlined, in LLVM's units: five for an instruction, less what the call would cost."""
+_UNROLLED = 4
+"""Copies of the body in an unrolled loop: they share a counter and a branch, and their loads do not wait for each
+other."""
+_UNROLLED_BODY = 80
+"""Up to which size together, in LLVM's units, about one for an instruction: beside more, counting costs little."""
 _ALL_STATIC = "#pragma clang attribute push(__attribute__((internal_linkage)), apply_to = function)"
 """Nobody else calls a program's functions, and inline ones have no body elsewhere. Kernels are `used`: opencl.h."""
 _ALL_STATIC_END = "#pragma clang attribute pop"
@@ -82,13 +88,26 @@ def _accepted(options: Sequence[str]) -> list[str]:
     return result
 
 
-def _inlining(is_small: bool) -> list[str]:
-    return ["-mllvm", f"-inline-threshold={_SMALL_BODY if is_small else _ANY_BODY}"]
+class Size(enum.Enum):
+    """How much code RAM programs may take for their speed."""
+
+    LARGE = "every function inlined, and loops unrolled"
+    MEDIUM = "every function inlined"
+    SMALL = "functions are subroutines unless a call takes as much"
+
+    def options(self) -> list[str]:
+        """Clang's."""
+        body = _SMALL_BODY if self is Size.SMALL else _ANY_BODY
+        options = [f"-inline-threshold={body}"]
+        if self is Size.LARGE:
+            options += ["-unroll-runtime", f"-unroll-max-count={_UNROLLED}",
+                        f"-unroll-partial-threshold={_UNROLLED_BODY}"]
+        return [part for option in options for part in ("-mllvm", option)]
 
 
 def builtins() -> list[Path]:
     """The built-in functions, to link programs with."""
-    return bitcode_files([*_CLANG, *_inlining(False), "-O1", "-Wno-tautological-constant-out-of-range-compare",
+    return bitcode_files([*_CLANG, *Size.MEDIUM.options(), "-O1", "-Wno-tautological-constant-out-of-range-compare",
                           "-o", "-", "-"])
 
 
@@ -101,11 +120,11 @@ def _wrapped(source: str, name: str, is_library: bool, kernels: Sequence[str]) -
 
 
 def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2",
-                  library: Sequence[Path] | None = None, is_small: bool = False, is_library: bool = False,
+                  library: Sequence[Path] | None = None, size: Size = Size.MEDIUM, is_library: bool = False,
                   kernels: Sequence[str] = ()) -> Module:
     """Run clang on ``source`` and link what it calls of ``library``.
 
-    Everything is inlined, as most bodies take less time than a call and its moves, unless the program shall be small.
+    Most bodies take less time than a call and its moves, and most loops less than their counting: ``size``.
     What no kernel calls is left out, unless this ``is_library``, and so may be kernels other than ``kernels``, if
     those are given.
     Its errors become a :class:`~fgpu.errors.CompileError`.
@@ -116,7 +135,7 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
     files = [] if library is None else library
     linked = [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]
     try:
-        run = subprocess.run([*_CLANG, *_inlining(is_small), optimization, *linked, *options,
+        run = subprocess.run([*_CLANG, *size.options(), optimization, *linked, *options,
                               *(["-D__FGPU_SOME_KERNELS"] if kernels else []), "-o", "-", "-"],
                              capture_output=True,
                              input=_wrapped(source, name, is_library, kernels).encode(),
@@ -129,7 +148,7 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
         lines = run.stderr.decode(errors="replace").strip().splitlines(keepends=True)
         message = "".join(line for line in lines if not line.startswith("<stdin>:"))    # of what is around the source
         if kernels and "alias must point to a defined" in message:      # one is of another source, or of none
-            return compile_to_ir(source, filename, options, optimization, library, is_small, is_library)
+            return compile_to_ir(source, filename, options, optimization, library, size, is_library)
         if "error:" in message:
             raise CompileError(_ATOMIC.sub(r"\1; it takes a pointer to int or uint", message))
         raise ToolError(f"clang failed with status {run.returncode}: {message or 'no message'}; "

@@ -7,7 +7,7 @@ from fgpu.config import Config
 from fgpu.errors import CompileError, EncodingError
 from fgpu.isa import Opcode, decode
 
-from .frontend import builtins, compile_to_ir
+from .frontend import Size, builtins, compile_to_ir
 from .image import Image, Kernel, Parameter
 from .ir import Function, Module
 from .program import Compiled, Program, TooLargeError
@@ -26,32 +26,51 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
     """Compile programs by their file names to one image; see :func:`~compiler.compile.compile_opencl`."""
     words: list[int] = []
     least: list[int] = []
-    # Functions become subroutines only where there is no room for their bodies, and what is split only then stays so.
-    for is_small, gathers in ((False, True), (True, True), (True, False)):
-        if not gathers and min(words, default=2 * config.cram_words) > _WITHOUT_GATHERING * config.cram_words:
-            break
-        modules = _modules(sources, options, wanted, is_small)
+    count = 0
+
+    def attempt(size: Size, gathers: bool = True) -> Image | None:
+        nonlocal count
+        modules = _modules(sources, options, wanted, size)
+        count = sum(map(len, modules.values()))
         try:
             program, kernels = _compiled(modules, config, gathers)
         except TooLargeError as error:
             least.append(error.least)
-            continue
+            return None
         except EncodingError:       # a branch or a call that does not reach its target
-            continue
+            return None
         if len(program.words) <= config.cram_words:
             return Image(tuple(program.words), kernels, bytes(program.data.content))
         words.append(len(program.words))
-    size = f"{min(words)}" if words else f"at least {min(least, default=config.cram_words + 1)}"
-    count = sum(map(len, modules.values()))
-    raise CompileError(f"{', '.join(sources)}: the program has {size} instructions; the code RAM holds "
+        return None
+
+    # The fastest first; only where there is no room at all do work-items that parted stay so.
+    for size in Size:
+        image = attempt(size)
+        if image is not None and size is Size.LARGE and _private_memory(image):
+            # Registers that are kept there cost more than counting does.
+            image = min(image, attempt(Size.MEDIUM) or image, key=_private_memory)
+        if image is not None:
+            return image
+    if min(words, default=2 * config.cram_words) <= _WITHOUT_GATHERING * config.cram_words:
+        image = attempt(Size.SMALL, gathers=False)
+        if image is not None:
+            return image
+    needed = f"{min(words)}" if words else f"at least {min(least, default=config.cram_words + 1)}"
+    raise CompileError(f"{', '.join(sources)}: the program has {needed} instructions; the code RAM holds "
                        f"{config.cram_words} (cram_size={config.cram_size})"
                        + ("; compile fewer of its kernels with kernels=[...]" if count > 1 else ""))
 
 
+def _private_memory(image: Image) -> int:
+    """Words of work-items' own memory."""
+    return sum(kernel.scratchpad_words + kernel.private_bytes // _WORD_BYTES for kernel in image.kernels.values())
+
+
 def _modules(sources: Mapping[str, str], options: Sequence[str], wanted: Sequence[str] | None,
-             is_small: bool) -> dict[Module, list[Function]]:
+             size: Size) -> dict[Module, list[Function]]:
     """What clang makes of the sources, and those of their kernels that are wanted."""
-    modules = [compile_to_ir(source, filename, options, library=builtins(), is_small=is_small, kernels=wanted or ())
+    modules = [compile_to_ir(source, filename, options, library=builtins(), size=size, kernels=wanted or ())
                for filename, source in sources.items()]
     present = [[function for function in module.functions.values() if function.is_kernel] for module in modules]
     for filename, functions in zip(sources, present, strict=True):

@@ -1,12 +1,13 @@
-"""Loop exits: a counter that goes up by one to its bound need only be compared for equality, which a branch does."""
+"""Loop counters: one for each way of counting, compared with its bound for equality where that is enough."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .cfg import Flow, Loop
+from .inline import substitute
 from .ir import Constant, Function, Instruction, Local, Value
 
-__all__ = ["compare_counters_for_equality"]
+__all__ = ["compare_counters_for_equality", "merge_counters"]
 
 _NEGATED = {"slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt", "ult": "uge", "uge": "ult", "ugt": "ule",
             "ule": "ugt", "eq": "ne", "ne": "eq"}
@@ -25,6 +26,33 @@ class _Fact:
     def forms(self) -> Iterator["_Fact"]:
         yield self
         yield _Fact(_MIRRORED[self.predicate], self.right, self.left)
+
+
+def merge_counters(function: Function) -> None:
+    """Let a loop count once where several variables start alike and grow alike: an unrolled one counts by itself."""
+    flow = Flow({name: block.successors for name, block in function.blocks.items()})
+    definitions = {i.name: i for i in function.instructions() if i.name}
+    same: dict[str, Value] = {}
+    for loop in flow.loops:
+        counters: dict[object, str] = {}
+        header = function.blocks[loop.header]
+        for phi in header.phis:
+            sources = dict(zip(phi.blocks, phi.operands, strict=True))
+            steps = {_step(sources.pop(latch), phi.name, definitions) for latch in loop.latches}
+            if len(steps) == 1 and None not in steps:
+                first = counters.setdefault((phi.type, steps.pop(), frozenset(sources.items())), phi.name)
+                if first != phi.name:
+                    same[phi.name] = Local(first)
+        header.instructions = [i for i in header.instructions if i.name not in same]
+    substitute(function.instructions(), same)
+
+
+def _step(value: Value, counter: str, definitions: dict[str, Instruction]) -> int | None:
+    """By which constant ``value`` is more than ``counter``."""
+    add = definitions.get(value.name) if isinstance(value, Local) else None
+    if add is None or add.op != "add" or add.operands[0] != Local(counter):
+        return None
+    return add.operands[1].value if isinstance(add.operands[1], Constant) else None
 
 
 def compare_counters_for_equality(function: Function) -> None:

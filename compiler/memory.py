@@ -107,12 +107,16 @@ class MemorySelector:
         path = self._whole_path(pointer)
         if not path.is_by(size):
             return self.value(pointer, type), ZERO
-        base, index, offset = self.value(path.base, type), ZERO, path.offset // size
-        for register, stride in path.terms:
-            index = b.add(index, b.mul(register, b.const(stride // size)))
-        if index and offset and self._is_outside_loop(path.base):
-            return b.add(base, b.const(path.offset)), index     # goes to the loop's preheader
-        return base, b.add(index, b.const(offset))
+        base, index = self.value(path.base, type), self._sum(path.terms, size)
+        if index and self._is_outside_loop(path.base):      # what is added to the base goes to the loop's preheader
+            return b.add(b.add(base, self._sum(path.steady)), b.const(path.offset)), index
+        return base, b.add(b.add(index, self._sum(path.steady, size)), b.const(path.offset // size))
+
+    def _sum(self, terms: tuple[tuple[int, int], ...], size: int = 1) -> int:
+        b, total = self.builder, ZERO
+        for register, stride in terms:
+            total = b.add(total, b.mul(register, b.const(stride // size)))
+        return total
 
     def _whole_path(self, pointer: Value) -> Path:
         """All that the loop at hand adds to an address that is known before it."""
@@ -136,6 +140,7 @@ class MemorySelector:
     def _walk(self, gep: Instruction) -> Path:
         offset, type = 0, gep.source
         terms: list[tuple[int, int]] = []
+        steady: list[tuple[int, int]] = []
         for position, (index, index_type) in enumerate(zip(gep.operands[1:], gep.types[1:], strict=True)):
             if position and type.kind == "struct" and isinstance(index, Constant):
                 assert index.value is not None
@@ -144,24 +149,52 @@ class MemorySelector:
                 continue
             if position:
                 type = type.fields[0]
+            product = self._split_product(index) if gep.type.space in GLOBAL_SPACES else None
+            if product is not None:
+                register, factor, constant = product
+                terms.append((register, type.size))
+                steady.append((factor, constant * type.size))
+                continue
             index, constant = self._split(index, index_type)
             offset += constant * type.size
             if not isinstance(index, Constant):
                 register = self.builder.sign_extended(self.value(index, index_type), index_type.bits)
                 terms.append((register, type.size))
-        return Path(gep.operands[0], offset, tuple(terms))
+        return Path(gep.operands[0], offset, tuple(terms), tuple(steady))
 
     def _split(self, index: Value, type: Type) -> tuple[Value, int]:
         """``index`` as a value and a constant to add: in a loop the constant goes to the base, outside the loop."""
         if isinstance(index, Constant) and index.value is not None:
             return Constant(0), index.value
-        definition = self.definitions.get(index.name) if isinstance(index, Local) else None
-        if definition is not None and type.bits == 32 and self.depth_of("") \
+        return (self._sum_with_constant(index) if type.bits == 32 else None) or (index, 0)
+
+    def _split_product(self, index: Value) -> tuple[int, int, int] | None:
+        """``(i + constant) * steady`` as the registers of ``i * steady`` and ``steady``, and the constant: the former
+        is the same for all copies of an unrolled loop's body, the latter are known before the loop."""
+        type = Type("int", 32)
+        product = self.definitions.get(index.name) if isinstance(index, Local) else None
+        if product is None or product.type != type or not self._is_product_for_addresses(product):
+            return None
+        for counter, factor in (product.operands, product.operands[::-1]):
+            parts = self._sum_with_constant(counter)
+            if parts is not None and self._is_outside_loop(factor) and not self._is_outside_loop(counter):
+                step = self.value(factor, type)
+                return self.builder.mul(self.value(parts[0], type), step), step, parts[1]
+        return None
+
+    def _is_product_for_addresses(self, product: Instruction) -> bool:
+        return product.op == "mul" and all(user.op == "getelementptr" for user in self.users[product.name])
+
+    def _sum_with_constant(self, value: Value) -> tuple[Value, int] | None:
+        """The value and the constant whose sum ``value`` is, if it is computed in a loop and for addresses only."""
+        definition = self.definitions.get(value.name) if isinstance(value, Local) else None
+        if definition is not None and self.depth_of("") \
                 and (definition.op == "add" or definition.detail == "disjoint") \
                 and isinstance(definition.operands[1], Constant) and definition.operands[1].value is not None \
-                and all(user.op == "getelementptr" for user in self.users[definition.name]):
+                and all(user.op == "getelementptr" or self._is_product_for_addresses(user)
+                        for user in self.users[definition.name]):
             return definition.operands[0], definition.operands[1].value
-        return index, 0
+        return None
 
     def getelementptr(self, gep: Instruction) -> int:
         """The address itself, for those who need it in a register."""
@@ -170,6 +203,4 @@ class MemorySelector:
             return self.private.element(gep, path.base, path.offset, path.terms)
         b, path = self.builder, self._walk(gep)
         address = self.value(path.base, gep.types[0])
-        for register, stride in path.terms:
-            address = b.add(address, b.mul(register, b.const(stride)))
-        return b.add(address, b.const(path.offset))
+        return b.add(b.add(address, self._sum(path.terms + path.steady)), b.const(path.offset))

@@ -22,7 +22,7 @@ from .frame import has_variables, make_frame, private_in_frame
 from .gather import gather
 from .high_products import high_products
 from .ir import Function, Instruction, Module
-from .loops import compare_counters_for_equality
+from .loops import compare_counters_for_equality, merge_counters
 from .lower import lower
 from .mir import ARGUMENTS, Callee, MachineFunction, Pseudo
 from .optimize import optimize
@@ -156,6 +156,7 @@ class Program:
         hidden: list[str | None] = [make_frame(function)] if has_frame else []
         scalarize(function)
         hidden += [localize_tables(function, module.variables, self.data), ask_for_dimensions(function)]
+        merge_counters(function)
         compare_counters_for_equality(function)
         high_products(function)
         expand_switches(function)
