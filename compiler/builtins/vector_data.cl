@@ -92,7 +92,7 @@ LOAD_HALF(__constant, 0)
     void OVERLOAD vstore_half##suffix(float x, size_t n, space half *p) { ((space ushort *)p)[n] = half_##mode(x); } \
     FOR_VECTORS(STORE_HALF_VECTOR, space, suffix, mode) \
     void OVERLOAD vstorea_half3##suffix(float3 x, size_t n, space half *p) \
-    { ushort3 v = half_##mode(x); vstore4((ushort4)(v, 0), n, (space ushort *)p); }
+    { vstore3(half_##mode(x), 0, (space ushort *)p + n * 4); }
 #define STORE_HALF_VECTOR(n, space, suffix, mode) \
     void OVERLOAD vstore_half##n##suffix(float##n x, size_t at, space half *p) \
     { vstore##n(half_##mode(x), at, (space ushort *)p); } \

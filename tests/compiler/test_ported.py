@@ -287,3 +287,11 @@ def test_the_fourth_word_of_a_vector_of_three_is_not_written():
     config = Config.preset("float")
     stores = disassemble(compile_opencl("kernel void k(global float3 *f) { f[0] = f[1] * f[2]; }", config=config))
     assert stores.count(" sw ") == 3
+
+
+def test_what_lies_behind_three_aligned_halves_stays():
+    source = "kernel void k(global half *h, global const float *f) { int i = get_global_id(0);" \
+        " vstorea_half3(vload3(i, f), i, h); }"
+    got, _ = run(source, [np.full((64, 4), 7, np.float16), np.arange(192, dtype=np.float32)])
+    assert got.reshape(64, 4)[:, :3].reshape(-1).tolist() == list(range(192))
+    assert (got.reshape(64, 4)[:, 3] == 7).all()
