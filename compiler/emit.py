@@ -52,7 +52,9 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = ()) -> lis
             ops.append(Op(Opcode.JSUB))
         branch, target, next_block = block.branch, block.target, block.next
         if branch is not None and target is not None:
-            if target == follower and next_block is not None:
+            # The way on is a jump if neither follows: that back to the inner loop's start is the one to branch to.
+            is_back = next_block != follower and labels.get(next_block or "", -1) > labels.get(target, -1)
+            if (target == follower or is_back) and next_block is not None:
                 branch = Op(_INVERSE[branch.opcode], rs=branch.rs, rd=branch.rd)  # type: ignore[index]
                 target, next_block = next_block, target
             targets[len(ops)] = target

@@ -14,7 +14,7 @@ from .bitcode import SOURCES, bitcode_files
 from .ir import Module
 from .reader import read_module
 
-__all__ = ["HEADER", "Size", "builtins", "compile_to_ir"]
+__all__ = ["HEADER", "UNROLLED", "Size", "builtins", "compile_to_ir"]
 
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
@@ -26,7 +26,7 @@ _USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.", "-cl-mad-enable",
 _ANY_BODY = 100_000
 _SMALL_BODY = -20
 """Up to which size functions are inlined, in LLVM's units: five for an instruction, less what the call would cost."""
-_UNROLLED = 4
+UNROLLED = 4
 """Copies of the body in an unrolled loop: they share a counter and a branch, and their loads do not wait for each
 other."""
 _UNROLLED_BODY = 80
@@ -100,7 +100,7 @@ class Size(enum.Enum):
         body = _SMALL_BODY if self is Size.SMALL else _ANY_BODY
         options = [f"-inline-threshold={body}"]
         if self is Size.LARGE:
-            options += ["-unroll-runtime", f"-unroll-max-count={_UNROLLED}",
+            options += ["-unroll-runtime", f"-unroll-max-count={UNROLLED}",
                         f"-unroll-partial-threshold={_UNROLLED_BODY}"]
         return [part for option in options for part in ("-mllvm", option)]
 

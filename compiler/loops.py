@@ -7,7 +7,7 @@ from .cfg import Flow, Loop
 from .inline import substitute
 from .ir import Constant, Function, Instruction, Local, Value
 
-__all__ = ["compare_counters_for_equality", "merge_counters"]
+__all__ = ["compare_counters_for_equality", "count_once", "merge_counters"]
 
 _NEGATED = {"slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt", "ult": "uge", "uge": "ult", "ugt": "ule",
             "ule": "ugt", "eq": "ne", "ne": "eq"}
@@ -28,6 +28,16 @@ class _Fact:
         yield _Fact(_MIRRORED[self.predicate], self.right, self.left)
 
 
+@dataclass(frozen=True)
+class _Counter:
+    """A variable of a loop that is ``start`` at first, and ``following``, ``step`` more, in each next round."""
+
+    phi: Instruction
+    start: Value
+    following: Local
+    step: int
+
+
 def merge_counters(function: Function) -> None:
     """Let a loop count once where several variables start alike and grow alike: an unrolled one counts by itself."""
     flow = Flow({name: block.successors for name, block in function.blocks.items()})
@@ -45,6 +55,44 @@ def merge_counters(function: Function) -> None:
                     same[phi.name] = Local(first)
         header.instructions = [i for i in header.instructions if i.name not in same]
     substitute(function.instructions(), same)
+
+
+def count_once(function: Function) -> None:
+    """Let a variable of the program tell a loop's end if it grows like a counter that is there for that alone."""
+    flow = Flow({name: block.successors for name, block in function.blocks.items()})
+    definitions = {i.name: i for i in function.instructions() if i.name}
+    home = {i.name: block.name for block in function.blocks.values() for i in block.instructions if i.name}
+    users: dict[str, list[Instruction]] = {}
+    for instruction in function.instructions():
+        for operand in instruction.operands:
+            if isinstance(operand, Local):
+                users.setdefault(operand.name, []).append(instruction)
+    for loop in flow.loops:
+        if loop.preheader is None or len(loop.latches) != 1:
+            continue
+        counters = [_Counter(phi, start, following, step)
+                    for phi in function.blocks[loop.header].phis
+                    for start, following in [(phi.operands[phi.blocks.index(loop.preheader)],
+                                              phi.operands[phi.blocks.index(loop.latches[0])])]
+                    if isinstance(following, Local) and (step := _step(following, phi.name, definitions)) is not None]
+        for counter in counters:
+            tests = [user for user in users[counter.following.name] if user is not counter.phi]
+            if counter.start != Constant(0) or len(users[counter.phi.name]) != 1 or len(tests) != 1 \
+                    or tests[0].op != "icmp" or tests[0].detail not in ("eq", "ne"):
+                continue
+            block = function.blocks[home[tests[0].name]].instructions
+            before = {i.name for i in block[:block.index(tests[0])]}
+            other = next((other for other in counters if other is not counter and other.step == counter.step
+                          and other.phi.type == counter.phi.type and other.following.name in before), None)
+            following, bound = tests[0].operands
+            is_known = not isinstance(bound, Local) or home.get(bound.name, "") not in loop.blocks
+            if other is None or following != counter.following or not is_known:
+                continue
+            end = Instruction("add", counter.phi.type, f"{counter.phi.name}.end", [other.start, bound],
+                              [counter.phi.type] * 2)
+            function.blocks[loop.preheader].instructions.insert(-1, end)
+            tests[0].operands = [other.following, Local(end.name)]
+            break
 
 
 def _step(value: Value, counter: str, definitions: dict[str, Instruction]) -> int | None:

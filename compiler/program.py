@@ -22,7 +22,7 @@ from .frame import has_variables, make_frame, private_in_frame
 from .gather import gather
 from .high_products import high_products
 from .ir import Function, Instruction, Module
-from .loops import compare_counters_for_equality, merge_counters
+from .loops import compare_counters_for_equality, count_once, merge_counters
 from .lower import lower
 from .mir import ARGUMENTS, Callee, MachineFunction, Pseudo
 from .optimize import optimize
@@ -34,6 +34,7 @@ from .schedule import overlap, shorten_lives
 from .subroutines import inline_by_signature
 from .tables import DataSegment, localize_tables
 from .unaligned import split_unaligned
+from .unrolled import enter_unrolled_loops_late
 from .wide import split_wide_integers
 
 __all__ = ["Compiled", "Program", "TooLargeError"]
@@ -156,8 +157,10 @@ class Program:
         hidden: list[str | None] = [make_frame(function)] if has_frame else []
         scalarize(function)
         hidden += [localize_tables(function, module.variables, self.data), ask_for_dimensions(function)]
+        enter_unrolled_loops_late(function)
         merge_counters(function)
         compare_counters_for_equality(function)
+        count_once(function)
         high_products(function)
         expand_switches(function)
         expand_float_classes(function)

@@ -5,6 +5,7 @@ import pytest
 
 from compiler import compile_opencl
 from fgpu.config import Config
+from sim import Device
 
 from .interpreter import run
 
@@ -97,3 +98,18 @@ def test_unrolling_takes_no_registers_that_are_missing():
     image = compile_opencl(f"{HEAD.format(type='int')} {{ int i = get_global_id(0); int sum = 0; {body} "
                            "out[i] = sum; }")
     assert image.kernels["k"].scratchpad_words == 0
+
+
+@pytest.mark.parametrize("name", ["same index", "bound of each work-item"])
+def test_few_rounds_cost_little(name):
+    def instructions(pragma, n):
+        image = compile_opencl(f"{HEAD.format(type='int')} {{ int i = get_global_id(0); int sum = 0;\n{pragma}\n"
+                               f"{BODIES[name]} out[i] = sum; }}")
+        with Device(Config(), engine="functional") as device:
+            buffers = [device.buffer(np.ones(4096, np.int32)) for _ in range(3)]
+            return device.launch(image, "k", global_size=64, local_size=64, args=[*buffers, n, 8]).instructions
+
+    for n in range(1, 12):
+        assert instructions("", n) <= instructions("#pragma unroll 1", n) + 8
+    # Work-items with different numbers of rounds meet behind the unrolled loop.
+    assert instructions("", 63) < 0.9 * instructions("#pragma unroll 1", 63)

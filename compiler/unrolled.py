@@ -1,0 +1,125 @@
+"""Unrolled loops of few rounds: the loop for the rounds that four do not make up does them all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .cfg import Flow
+from .frontend import UNROLLED
+from .inline import substitute
+from .ir import Block, Constant, Function, Instruction, Local, Value
+
+__all__ = ["enter_unrolled_loops_late"]
+
+_LONG = 12
+"""Rounds from which on an unrolled loop is worth what comes before and behind it."""
+
+
+@dataclass(frozen=True)
+class _Unrolled:
+    """What LLVM makes of a loop: ``guard`` goes to ``rest`` at once if ``rounds`` are less than four, which ``test``
+    tells, and else through the unrolled loop to ``check``, and from there to ``rest`` unless ``left``, those that are
+    left, is zero. The loop for them follows ``rest``."""
+
+    guard: Block
+    test: Instruction
+    check: Block
+    rest: Block
+    left: Instruction
+    rounds: Value
+    limit: int
+
+
+def enter_unrolled_loops_late(function: Function) -> None:
+    """Let all work-items come to the check behind unrolled loops, those with few rounds at once.
+
+    So they meet there, and go through the loop for the rest together.
+    """
+    flow = Flow({name: block.successors for name, block in function.blocks.items()})
+    definitions = {i.name: i for i in function.instructions() if i.name}
+    for name in flow.order:
+        found = _unrolled(function, function.blocks[name], flow, definitions)
+        if found is not None:
+            behind = [function.blocks[other] for other in flow.order if flow.dominates(name, other)]
+            _enter_late(found, function, flow, behind)
+
+
+def _unrolled(function: Function, rest: Block, flow: Flow,
+              definitions: Mapping[str, Instruction]) -> _Unrolled | None:
+    left = _left(rest, definitions)
+    before = [function.blocks[name] for name in flow.predecessors[rest.name]]
+    if left is None or len(before) != 2:
+        return None
+    for guard, check in (before, before[::-1]):
+        test, zero = (_definition(block.terminator.operands, definitions) for block in (guard, check))
+        if test is not None and zero is not None and guard.terminator.blocks[0] == rest.name \
+                and (test.op, test.detail) == ("icmp", "ult") and test in guard.instructions \
+                and zero.op == "icmp" and zero.operands == [Local(left.name), Constant(0)] \
+                and check.instructions == [*check.phis, zero, check.terminator] \
+                and len(flow.predecessors[check.name]) == 1:
+            rounds, limit = left.operands[0], UNROLLED
+            less = _definition(test.operands, definitions)
+            if less is not None and less.op == "add" and less.operands == [rounds, Constant(-1)]:
+                limit -= 1
+            elif test.operands[0] != rounds:    # of which LLVM may have kept the low bits only
+                continue
+            if test.operands[1] == Constant(limit):
+                return _Unrolled(guard, test, check, rest, left, rounds, limit)
+    return None
+
+
+def _left(block: Block, definitions: Mapping[str, Instruction]) -> Instruction | None:
+    """``rounds & 3``, of which LLVM assumes that it isn't zero where the loop for the rest begins."""
+    for call in block.instructions:
+        assumed = _definition(call.operands, definitions) if call.detail == "llvm.assume" else None
+        if assumed is not None and (assumed.op, assumed.detail) == ("icmp", "ne"):
+            left = _definition(assumed.operands, definitions)
+            if left is not None and left.op == "and" and left.operands[1] == Constant(UNROLLED - 1):
+                return left
+    return None
+
+
+def _definition(values: Sequence[Value], definitions: Mapping[str, Instruction]) -> Instruction | None:
+    first = values[0] if values else None
+    return definitions.get(first.name) if isinstance(first, Local) else None
+
+
+def _enter_late(found: _Unrolled, function: Function, flow: Flow, behind: list[Block]) -> None:
+    guard, check, rest = found.guard, found.check, found.rest
+    found.test.operands[1] = Constant(found.limit + _LONG - UNROLLED)
+    guard.terminator.blocks[0] = check.name
+    last = function.blocks[flow.predecessors[check.name][0]]
+    # What is told to the check is told here, and not in each round.
+    done = Block(f"{check.name}.done", [Instruction("br", blocks=[check.name])])
+    last.terminator.blocks = [done.name if name == check.name else name for name in last.terminator.blocks]
+    for phi in check.phis:
+        phi.blocks = [done.name]
+    blocks = list(function.blocks.values())
+    blocks.insert(blocks.index(check), done)
+    function.blocks = {block.name: block for block in blocks}
+    joined: list[Instruction] = []
+
+    def join(few: Value, many: Value, type_of: Instruction, number: str) -> Value:
+        """A value in ``check``: ``few`` from the guard, ``many`` from the unrolled loop."""
+        joined.append(Instruction("phi", type_of.type, f"{check.name}.{number}", [few, many], [type_of.type] * 2,
+                                  [guard.name, done.name]))
+        return Local(joined[-1].name)
+
+    rounds = join(found.rounds, Local(found.left.name), found.left, "rounds")
+    for block in (check, *behind):
+        substitute(block.instructions, {found.left.name: rounds})
+    values: dict[str, Value] = {}
+    met: dict[Value, Value] = {}
+    for number, phi in enumerate(rest.phis):
+        sources = dict(zip(phi.blocks, phi.operands, strict=True))
+        many = sources[check.name]
+        values[phi.name] = met[many] = join(sources[guard.name], many, phi, f"rest{number}")
+    rest.instructions = [i for i in rest.instructions if i.op != "phi"]
+    for successor in check.successors:
+        for number, phi in enumerate(function.blocks[successor].phis):
+            for at, (name, value) in enumerate(zip(phi.blocks, phi.operands, strict=True)):
+                if name == check.name and isinstance(value, Local):
+                    if value not in met:    # nobody goes there from the guard
+                        met[value] = join(Constant(0), value, phi, f"end{number}")
+                    phi.operands[at] = met[value]
+    check.instructions[:0] = joined
+    substitute(function.instructions(), values)
