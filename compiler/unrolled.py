@@ -1,5 +1,6 @@
 """Unrolled loops of few rounds: the loop for the rounds that four do not make up does them all."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,22 +37,26 @@ def enter_unrolled_loops_late(function: Function) -> None:
     """
     flow = Flow({name: block.successors for name, block in function.blocks.items()})
     definitions = {i.name: i for i in function.instructions() if i.name}
+    operands = (operand for i in function.instructions() for operand in i.operands)
+    uses = Counter(operand.name for operand in operands if isinstance(operand, Local))
     for name in flow.order:
-        found = _unrolled(function, function.blocks[name], flow, definitions)
+        found = _unrolled(function, function.blocks[name], flow, definitions, uses)
         if found is not None:
             behind = [function.blocks[other] for other in flow.order if flow.dominates(name, other)]
             _enter_late(found, function, flow, behind)
 
 
-def _unrolled(function: Function, rest: Block, flow: Flow,
-              definitions: Mapping[str, Instruction]) -> _Unrolled | None:
+def _unrolled(function: Function, rest: Block, flow: Flow, definitions: Mapping[str, Instruction],
+              uses: Mapping[str, int]) -> _Unrolled | None:
     left = _left(rest, definitions)
     before = [function.blocks[name] for name in flow.predecessors[rest.name]]
     if left is None or len(before) != 2:
         return None
     for guard, check in (before, before[::-1]):
         test, zero = (_definition(block.terminator.operands, definitions) for block in (guard, check))
-        if test is not None and zero is not None and guard.terminator.blocks[0] == rest.name \
+        # Another loop of as many rounds may share the tests.
+        if test is not None and zero is not None and uses[test.name] == uses[zero.name] == 1 \
+                and guard.terminator.blocks[0] == rest.name \
                 and (test.op, test.detail) == ("icmp", "ult") and test in guard.instructions \
                 and zero.op == "icmp" and zero.operands == [Local(left.name), Constant(0)] \
                 and check.instructions == [*check.phis, zero, check.terminator] \

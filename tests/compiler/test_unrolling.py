@@ -20,6 +20,8 @@ BODIES = {
     "bound of each work-item": "for (int j = 0; j < i % (n + 1); j++) sum += a[j] * b[j * step];",
     "counter of its own": "for (int j = 0, l = 0; j < n; j++, l++) sum += a[l] - b[j] * l;",
     "two loops": "for (int j = 0; j < n; j++) for (int l = 0; l < n; l++) sum += a[j * n + l] * b[l * n + j];",
+    "one after the other": "if (n) { int j = 0; do sum += a[j] * b[j + i]; while (++j != n); "
+                           "j = 0; do sum = sum * 3 + a[j + i]; while (++j != n); }",
     "stores": "for (int j = 0; j < n; j++) out[16 + j * 16 + i] = sum += a[j];",
 }
 
@@ -43,6 +45,10 @@ def expected(name, a, b, out, n, step):
                 total = (a[j] - b[j] * j).sum()
             case "two loops":
                 total = (a[:n * n].reshape(n, n) * b[:n * n].reshape(n, n).T).sum()
+            case "one after the other":
+                total = (a[j] * b[j + i]).sum()
+                for index in j:
+                    total = (total * 3 + a[index + i]) & 0xFFFF_FFFF
             case "stores":
                 out[16 + j * 16 + i] = a[j].cumsum()
                 total = a[j].sum()
