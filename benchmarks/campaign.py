@@ -21,7 +21,7 @@ __all__ = ["ACCURATE_CYCLES", "Point", "run_points"]
 
 ACCURATE_CYCLES: Final = 100_000_000
 """Longer runs go to the functional engine, unless said otherwise: some minutes of simulation."""
-_SAMPLE: Final = 64
+_SAMPLE: Final = 256
 _SCALAR_CYCLES: Final = 2
 """Of the scalar processor, for an instruction of a work-item."""
 _FIXED: Final = ("functional", SCALAR)

@@ -11,7 +11,7 @@ from .ir import Block, Constant, Function, Instruction, Local, Value
 
 __all__ = ["enter_unrolled_loops_late"]
 
-_LONG = 12
+_LONG = 8
 """Rounds from which on an unrolled loop is worth what comes before and behind it."""
 
 
