@@ -23,12 +23,12 @@ SMALL = Config(compute_units=2, cache_banks=1, cache_line=64, cache_size=4, cu_s
 CONFIGS = {
     "basic": Config(),
     "small": SMALL,
-    "4 CUs": Config.preset("reference", compute_units=4),
     "4 CUs, 2 ports, 2 ways": Config.preset("reference", compute_units=4, axi_ports=2, cache_ways=2),
     "atomics": ATOMIC,
     "floats": Config.preset("float"),
 }
 LONG = {
+    "4 CUs": Config.preset("reference", compute_units=4),
     "tiny": Config.preset("tiny", link_stack_depth=32),
     "words only": Config(compute_units=4, sub_integer_stores=False, cache_banks=2, scratchpad_size=16,
                          cu_stations=24),
