@@ -13,7 +13,8 @@ What :func:`compile_opencl` does, and where:
 ``tables, dimensions``    constant tables in the scratchpad or the image's data; get_work_dim()
 ``floats``                floating point as words, with instructions or with routines (``float_classes``)
 ``wide, words``           integers of more than 32 bits become words
-``loops, expand``         cheaper loop exits; division, switches and the like in simpler operations or by
+``unrolled, loops``       where unrolled loops begin; one counter for each loop, and cheaper exits
+``expand``                division, switches and the like in simpler operations or by
                           ``routines``: our own library, in OpenCL C (``library/``); small ones are
                           inlined (``inline``), large ones subroutines
 ``lower``                 instruction selection, to virtual registers in SSA form (``mir``), with

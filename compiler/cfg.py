@@ -76,6 +76,12 @@ class Flow:
                 b = idom[b]
         return a
 
+    def common_dominator(self, a: str, b: str) -> str:
+        """The last block that is on every path to ``a`` and on every path to ``b``."""
+        while not self.dominates(a, b):
+            a = self.idom[a]
+        return a
+
     def dominates(self, a: str, b: str) -> bool:
         """Whether every path to ``b`` goes through ``a``."""
         while self.number[b] > self.number[a]:

@@ -54,8 +54,7 @@ def _meeting(function: MachineFunction) -> tuple[Flow, _Meeting] | None:
             entry, blocks = name, _between(flow, name, end, loop)
             while not all(flow.dominates(entry, block) for block in blocks):
                 for block in blocks:
-                    while not flow.dominates(entry, block):
-                        entry = flow.idom[entry]
+                    entry = flow.common_dominator(entry, block)
                 if entry not in loop.blocks:
                     break
                 blocks = _between(flow, entry, end, loop)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from itertools import count
 
-from .cfg import Flow
 from .ir import Constant, Function, Instruction, Local, Type, Value, integer
 from .routines import PREFIX
 
@@ -65,7 +64,7 @@ def expand_floats(function: Function, hard: Set[str], subnormals: bool = True) -
 
     Without ``subnormals``, those in ``hard`` take them for zeros; the routines never do.
     """
-    flow = Flow({name: block.successors for name, block in function.blocks.items()})
+    flow = function.flow()
     depths = {parameter: 0 for parameter, _ in function.parameters}
     depths |= {i.name: flow.depth.get(name, 0) for name, block in function.blocks.items() for i in block.instructions}
     for name, block in function.blocks.items():

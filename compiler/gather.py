@@ -64,7 +64,7 @@ def _candidates(function: MachineFunction, flow: Flow) -> list[_Region]:
         entry, blocks = name, _reached(flow, flow.successors[name], end) | {name}
         while not all(flow.dominates(entry, block) for block in blocks):
             for block in blocks:
-                entry = _common_dominator(flow, entry, block)
+                entry = flow.common_dominator(entry, block)
             blocks |= _reached(flow, [entry], end)
         if (entry, end) not in found and blocks == _reached(flow, [entry], end) \
                 and all(block in after and flow.successors[block] for block in blocks) \
@@ -84,12 +84,6 @@ def _reached(flow: Flow, names: Iterable[str], end: str) -> set[str]:
             reached.add(name)
             todo += flow.successors[name]
     return reached
-
-
-def _common_dominator(flow: Flow, a: str, b: str) -> str:
-    while not flow.dominates(a, b):
-        a = flow.idom[a]
-    return a
 
 
 def _is_worth_it(function: MachineFunction, flow: Flow, entry: str, end: str) -> bool:

@@ -6,6 +6,8 @@ from typing import TypeAlias
 
 from fgpu.errors import CompileError
 
+from .cfg import Flow
+
 __all__ = [
     "VOID",
     "Block",
@@ -198,6 +200,9 @@ class Function:
     def instructions(self) -> Iterator[Instruction]:
         for block in self.blocks.values():
             yield from block.instructions
+
+    def flow(self) -> Flow:
+        return Flow({name: block.successors for name, block in self.blocks.items()})
 
     def predecessors(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {name: [] for name in self.blocks}

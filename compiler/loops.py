@@ -40,7 +40,7 @@ class _Counter:
 
 def merge_counters(function: Function) -> None:
     """Let a loop count once where several variables start alike and grow alike: an unrolled one counts by itself."""
-    flow = Flow({name: block.successors for name, block in function.blocks.items()})
+    flow = function.flow()
     definitions = {i.name: i for i in function.instructions() if i.name}
     same: dict[str, Value] = {}
     for loop in flow.loops:
@@ -59,7 +59,7 @@ def merge_counters(function: Function) -> None:
 
 def count_once(function: Function) -> None:
     """Let a variable of the program tell a loop's end if it grows like a counter that is there for that alone."""
-    flow = Flow({name: block.successors for name, block in function.blocks.items()})
+    flow = function.flow()
     definitions = {i.name: i for i in function.instructions() if i.name}
     home = {i.name: block.name for block in function.blocks.values() for i in block.instructions if i.name}
     users: dict[str, list[Instruction]] = {}
@@ -105,7 +105,7 @@ def _step(value: Value, counter: str, definitions: dict[str, Instruction]) -> in
 
 def compare_counters_for_equality(function: Function) -> None:
     """Turn ``i + 1 < n`` at the end of loops into ``i + 1 != n`` where ``i`` starts below ``n``."""
-    flow = Flow({name: block.successors for name, block in function.blocks.items()})
+    flow = function.flow()
     definitions = {i.name: i for i in function.instructions() if i.name}
     home = {i.name: block.name for block in function.blocks.values() for i in block.instructions if i.name}
     uses = [operand.name for i in function.instructions() for operand in i.operands if isinstance(operand, Local)]

@@ -9,7 +9,6 @@ from fgpu.isa import Opcode
 
 from .builder import Builder
 from .calls import CallSelector
-from .cfg import Flow
 from .conditions import Condition, ConditionSelector
 from .frame import PARAMETER, frame_address
 from .ir import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value
@@ -30,7 +29,7 @@ class _Lowering:
         self.function = function
         self.module = module
         self.config = config
-        self.flow = Flow({name: block.successors for name, block in function.blocks.items()})
+        self.flow = function.flow()
         self.machine = MachineFunction(function.name)
         self.machine.private_words = max((callee.scratchpad for callee in callees.values()), default=0)
         self.builder = Builder(self.machine)

@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
-from .cfg import Flow
 from .ir import Constant, Function, Instruction, Local, Type, Value, integer
 from .refusals import plain_name, unsupported_call
 
@@ -39,7 +38,7 @@ class _Scalarizer:
             if phi.op == "phi" and phi.type.kind == "vector":
                 self.lanes[phi.name] = [Local(f"{phi.name}.lane{lane}") for lane in range(phi.type.count)]
         later: list[Callable[[], None]] = []
-        flow = Flow({name: block.successors for name, block in self.function.blocks.items()})
+        flow = self.function.flow()
         for name in flow.order:
             block = self.function.blocks[name]
             self.made = self.parameters() if name == flow.entry else []

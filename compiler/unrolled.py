@@ -35,7 +35,7 @@ def enter_unrolled_loops_late(function: Function) -> None:
 
     So they meet there, and go through the loop for the rest together.
     """
-    flow = Flow({name: block.successors for name, block in function.blocks.items()})
+    flow = function.flow()
     definitions = {i.name: i for i in function.instructions() if i.name}
     operands = (operand for i in function.instructions() for operand in i.operands)
     uses = Counter(operand.name for operand in operands if isinstance(operand, Local))

@@ -6,7 +6,6 @@ Above the bits of its type, the last word of an integer may hold anything, as ev
 from collections.abc import Callable
 from dataclasses import replace
 
-from .cfg import Flow
 from .ir import Constant, Function, Instruction, Local, Type, Value, integer
 from .words import WORD, WORD_BITS, WordArithmetic, is_wide, word_count
 
@@ -50,7 +49,7 @@ class _Splitter(WordArithmetic):
         for phi in function.instructions():         # words of a phi may be asked for before we come to it
             if phi.op == "phi" and is_wide(phi.type):
                 self.parts[phi.name] = [Local(f"{phi.name}.word{n}") for n in range(word_count(phi.type))]
-        flow = Flow({name: block.successors for name, block in function.blocks.items()})
+        flow = function.flow()
         for name in flow.order:
             block = function.blocks[name]
             self.made = []
