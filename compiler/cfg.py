@@ -1,6 +1,6 @@
 """Control flow of a function, whatever its blocks hold: order, dominators, loops."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 __all__ = ["Flow", "Loop"]
@@ -87,6 +87,17 @@ class Flow:
         while self.number[b] > self.number[a]:
             b = self.idom[b]
         return a == b
+
+    def reached(self, names: Iterable[str], end: str, within: Container[str] | None = None) -> set[str]:
+        """The blocks to which ``names`` lead before ``end``, and those; only through blocks ``within``, if given."""
+        found: set[str] = set()
+        todo = list(names)
+        while todo:
+            name = todo.pop()
+            if name != end and name not in found and (within is None or name in within):
+                found.add(name)
+                todo += self.successors[name]
+        return found
 
     def _loops(self) -> list[Loop]:
         found: dict[str, Loop] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fgpu.isa import Opcode, by_opcode
 
 from .builder import Builder, signed
-from .ir import Constant, Instruction, Local, Type, Value
+from .ir import Constant, Definitions, Instruction, Type, Value
 from .mir import ZERO, Op
 
 __all__ = ["Condition", "ConditionSelector"]
@@ -32,7 +32,7 @@ class ConditionSelector:
     """Selects code for conditions of one function. ``value`` gives the register of an operand."""
 
     def __init__(self, builder: Builder, value: Callable[[Value, Type], int],
-                 definitions: dict[str, Instruction], depth_of: Callable[[str], int]) -> None:
+                 definitions: Definitions, depth_of: Callable[[str], int]) -> None:
         self.builder = builder
         self.value = value
         self.definitions = definitions
@@ -41,7 +41,7 @@ class ConditionSelector:
 
     def condition(self, value: Value) -> Condition:
         """The condition that an i1 stands for, with what computes it where that saves an instruction."""
-        definition = self.definitions.get(value.name) if isinstance(value, Local) else None
+        definition = self.definitions.of(value)
         if definition is None:
             return Condition(self.value(value, _BOOL))
         key = (self.builder.block.name, definition.name)
@@ -149,7 +149,7 @@ class ConditionSelector:
 
     def branch(self, value: Value) -> Op:
         """The branch that is taken if ``value`` is true."""
-        definition = self.definitions.get(value.name) if isinstance(value, Local) else None
+        definition = self.definitions.of(value)
         if definition is not None and definition.op == "icmp" and definition.detail in ("eq", "ne"):
             left, right = self.operands(definition)
             return Op(Opcode.BEQ if definition.detail == "eq" else Opcode.BNE, rs=right, rd=left)

@@ -51,13 +51,13 @@ def _meeting(function: MachineFunction) -> tuple[Flow, _Meeting] | None:
             end = inside.get(name, END)
             if end == END or end in flow.successors[end]:
                 continue
-            entry, blocks = name, _between(flow, name, end, loop)
+            entry, blocks = name, flow.reached([name], end, loop.blocks)
             while not all(flow.dominates(entry, block) for block in blocks):
                 for block in blocks:
                     entry = flow.common_dominator(entry, block)
                 if entry not in loop.blocks:
                     break
-                blocks = _between(flow, entry, end, loop)
+                blocks = flow.reached([entry], end, loop.blocks)
             if entry not in loop.blocks:
                 continue
             exits = [(block, to) for block in sorted(blocks, key=flow.number.__getitem__)
@@ -73,18 +73,6 @@ def _meetings_in(flow: Flow, loop: Loop) -> Mapping[str, str]:
     for name in loop.blocks:
         before[name] = [p for p in flow.predecessors[name] if p in loop.blocks] if name != loop.header else []
     return Flow(before).idom
-
-
-def _between(flow: Flow, name: str, end: str, loop: Loop) -> set[str]:
-    """``name`` and the blocks of the loop to which it leads before ``end``."""
-    found: set[str] = set()
-    todo = [name]
-    while todo:
-        block = todo.pop()
-        if block != end and block in loop.blocks and block not in found:
-            found.add(block)
-            todo += flow.successors[block]
-    return found
 
 
 def _rewrite(function: MachineFunction, flow: Flow, meeting: _Meeting, number: int) -> None:

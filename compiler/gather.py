@@ -6,7 +6,7 @@ of the program that ends with ``ret``, and where it was there is a ``jsub`` of i
 instructions touch none.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .cfg import Flow
@@ -61,12 +61,12 @@ def _candidates(function: MachineFunction, flow: Flow) -> list[_Region]:
         end = after.get(name, END)
         if not function.blocks[name].splits or end == END:
             continue
-        entry, blocks = name, _reached(flow, flow.successors[name], end) | {name}
+        entry, blocks = name, flow.reached(flow.successors[name], end) | {name}
         while not all(flow.dominates(entry, block) for block in blocks):
             for block in blocks:
                 entry = flow.common_dominator(entry, block)
-            blocks |= _reached(flow, [entry], end)
-        if (entry, end) not in found and blocks == _reached(flow, [entry], end) \
+            blocks |= flow.reached([entry], end)
+        if (entry, end) not in found and blocks == flow.reached([entry], end) \
                 and all(block in after and flow.successors[block] for block in blocks) \
                 and all(flow.predecessors[block][0] in blocks and blocks.issuperset(flow.predecessors[block])
                         for block in blocks if block != entry) and _is_worth_it(function, flow, entry, end):
@@ -74,23 +74,11 @@ def _candidates(function: MachineFunction, flow: Flow) -> list[_Region]:
     return list(found.values())
 
 
-def _reached(flow: Flow, names: Iterable[str], end: str) -> set[str]:
-    """The blocks that are reached from ``names`` before ``end``."""
-    reached: set[str] = set()
-    todo = list(names)
-    while todo:
-        name = todo.pop()
-        if name != end and name not in reached:
-            reached.add(name)
-            todo += flow.successors[name]
-    return reached
-
-
 def _is_worth_it(function: MachineFunction, flow: Flow, entry: str, end: str) -> bool:
     """Whether much follows: the next round of a loop, a loop, or some instructions."""
     if any(entry in loop.blocks and end in loop.blocks for loop in flow.loops):
         return True
-    rest = _reached(flow, [end], END)
+    rest = flow.reached([end], END)
     return any(flow.depth[name] for name in rest) \
         or sum(op.is_instruction for name in rest for op in function.blocks[name].reading()) >= _WORTH
 

@@ -3,7 +3,7 @@
 clang makes it of the usual four 16-bit multiplications, and programs write it with a cast to ulong.
 """
 
-from .ir import Constant, Function, Instruction, Local, Value
+from .ir import Constant, Definitions, Function, Local, Value
 
 __all__ = ["high_products"]
 
@@ -13,17 +13,17 @@ _WORD_BITS = 32
 
 def high_products(function: Function) -> None:
     """Let ``(a * b) >> 32``, computed in 64 bits, be a call of a runtime function."""
-    definitions = {i.name: i for i in function.instructions() if i.name}
+    definitions = function.definitions()
     for instruction in function.instructions():
         if instruction.op != "trunc" or instruction.type.bits != _WORD_BITS:
             continue
-        shift = _definition(instruction.operands[0], definitions)
+        shift = definitions.of(instruction.operands[0])
         if shift is None or shift.op not in ("lshr", "ashr") or shift.operands[1] != Constant(_WORD_BITS):
             continue
-        product = _definition(shift.operands[0], definitions)
+        product = definitions.of(shift.operands[0])
         if product is None or product.op != "mul":
             continue
-        extensions = {d.op for operand in product.operands if (d := _definition(operand, definitions)) is not None}
+        extensions = {d.op for operand in product.operands if (d := definitions.of(operand)) is not None}
         if len(extensions) != 1 or not extensions <= set(_ROUTINES):
             continue
         extension = extensions.pop()
@@ -36,16 +36,12 @@ def high_products(function: Function) -> None:
     _drop_unread(function)
 
 
-def _definition(value: Value, definitions: dict[str, Instruction]) -> Instruction | None:
-    return definitions.get(value.name) if isinstance(value, Local) else None
-
-
-def _factor(value: Value, extension: str, definitions: dict[str, Instruction]) -> Value | None:
+def _factor(value: Value, extension: str, definitions: Definitions) -> Value | None:
     """The word that ``value`` extends to 64 bits."""
     if isinstance(value, Constant) and value.value is not None:
         low = -(1 << 31) if extension == "sext" else 0
         return value if value.value in range(low, low + (1 << _WORD_BITS)) else None
-    definition = _definition(value, definitions)
+    definition = definitions.of(value)
     if definition is None or definition.types[0].bits != _WORD_BITS:
         return None
     return definition.operands[0]

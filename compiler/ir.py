@@ -12,6 +12,7 @@ __all__ = [
     "VOID",
     "Block",
     "Constant",
+    "Definitions",
     "Function",
     "Global",
     "Instruction",
@@ -183,6 +184,18 @@ class Block:
         return list(dict.fromkeys(self.terminator.blocks))
 
 
+class Definitions(dict[str, Instruction]):
+    """What makes the values of a function, by their names."""
+
+    def of(self, value: Value) -> Instruction | None:
+        """The instruction that makes ``value``; None for constants and parameters."""
+        return self.get(value.name) if isinstance(value, Local) else None
+
+    def of_condition(self, branch: Instruction) -> Instruction | None:
+        """The instruction that makes the condition of ``branch``, if that has one."""
+        return self.of(branch.operands[0]) if branch.op == "condbr" else None
+
+
 @dataclass(eq=False)
 class Function:
     """A function with a body; ``parameters`` are its values' names and types, ``metadata`` the ids it refers to."""
@@ -200,6 +213,9 @@ class Function:
     def instructions(self) -> Iterator[Instruction]:
         for block in self.blocks.values():
             yield from block.instructions
+
+    def definitions(self) -> Definitions:
+        return Definitions({i.name: i for i in self.instructions() if i.name})
 
     def flow(self) -> Flow:
         return Flow({name: block.successors for name, block in self.blocks.items()})

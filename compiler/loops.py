@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .cfg import Flow, Loop
 from .inline import substitute
-from .ir import Constant, Function, Instruction, Local, Value
+from .ir import Constant, Definitions, Function, Instruction, Local, Value
 
 __all__ = ["compare_counters_for_equality", "count_once", "merge_counters"]
 
@@ -41,7 +41,7 @@ class _Counter:
 def merge_counters(function: Function) -> None:
     """Let a loop count once where several variables start alike and grow alike: an unrolled one counts by itself."""
     flow = function.flow()
-    definitions = {i.name: i for i in function.instructions() if i.name}
+    definitions = function.definitions()
     same: dict[str, Value] = {}
     for loop in flow.loops:
         counters: dict[object, str] = {}
@@ -60,7 +60,7 @@ def merge_counters(function: Function) -> None:
 def count_once(function: Function) -> None:
     """Let a variable of the program tell a loop's end if it grows like a counter that is there for that alone."""
     flow = function.flow()
-    definitions = {i.name: i for i in function.instructions() if i.name}
+    definitions = function.definitions()
     home = {i.name: block.name for block in function.blocks.values() for i in block.instructions if i.name}
     users: dict[str, list[Instruction]] = {}
     for instruction in function.instructions():
@@ -95,9 +95,9 @@ def count_once(function: Function) -> None:
             break
 
 
-def _step(value: Value, counter: str, definitions: dict[str, Instruction]) -> int | None:
+def _step(value: Value, counter: str, definitions: Definitions) -> int | None:
     """By which constant ``value`` is more than ``counter``."""
-    add = definitions.get(value.name) if isinstance(value, Local) else None
+    add = definitions.of(value)
     if add is None or add.op != "add" or add.operands[0] != Local(counter):
         return None
     return add.operands[1].value if isinstance(add.operands[1], Constant) else None
@@ -106,15 +106,14 @@ def _step(value: Value, counter: str, definitions: dict[str, Instruction]) -> in
 def compare_counters_for_equality(function: Function) -> None:
     """Turn ``i + 1 < n`` at the end of loops into ``i + 1 != n`` where ``i`` starts below ``n``."""
     flow = function.flow()
-    definitions = {i.name: i for i in function.instructions() if i.name}
+    definitions = function.definitions()
     home = {i.name: block.name for block in function.blocks.values() for i in block.instructions if i.name}
     uses = [operand.name for i in function.instructions() for operand in i.operands if isinstance(operand, Local)]
     for loop in flow.loops:
         if loop.preheader is None or len(loop.latches) != 1:
             continue
         branch = function.blocks[loop.latches[0]].terminator
-        test = definitions.get(branch.operands[0].name) \
-            if branch.op == "condbr" and isinstance(branch.operands[0], Local) else None
+        test = definitions.of_condition(branch)
         if test is None or test.op != "icmp" or uses.count(test.name) != 1 or branch.blocks[0] == branch.blocks[1]:
             continue
         stays = branch.blocks[0] == loop.header
@@ -128,9 +127,9 @@ def compare_counters_for_equality(function: Function) -> None:
                 test.detail = "ne" if stays else "eq"
 
 
-def _start(value: Value, loop: Loop, definitions: dict[str, Instruction], function: Function) -> Value | None:
+def _start(value: Value, loop: Loop, definitions: Definitions, function: Function) -> Value | None:
     """Where the counter starts whose increment by one ``value`` is."""
-    add = definitions.get(value.name) if isinstance(value, Local) else None
+    add = definitions.of(value)
     if add is None or add.op != "add" or add.operands[1] != Constant(1) or not isinstance(add.operands[0], Local):
         return None
     for phi in function.blocks[loop.header].phis:
@@ -141,14 +140,13 @@ def _start(value: Value, loop: Loop, definitions: dict[str, Instruction], functi
     return None
 
 
-def _facts(function: Function, flow: Flow, loop: Loop, definitions: dict[str, Instruction]) -> list[_Fact]:
+def _facts(function: Function, flow: Flow, loop: Loop, definitions: Definitions) -> list[_Fact]:
     """Comparisons that hold when the loop is entered: the branches that lead there."""
     facts = []
     name, follower = loop.preheader, loop.header
     while name is not None:
         branch = function.blocks[name].terminator
-        test = definitions.get(branch.operands[0].name) \
-            if branch.op == "condbr" and isinstance(branch.operands[0], Local) else None
+        test = definitions.of_condition(branch)
         # The edge says something only if it is the only way into the block that follows.
         only_way = follower == loop.header or flow.predecessors[follower] == [name]
         if test is not None and test.op == "icmp" and only_way and branch.blocks[0] != branch.blocks[1] \

@@ -34,17 +34,15 @@ class _Lowering:
         self.machine.private_words = max((callee.scratchpad for callee in callees.values()), default=0)
         self.builder = Builder(self.machine)
         self.values: dict[str, int] = {}
-        self.definitions: dict[str, Instruction] = {}
+        self.definitions = function.definitions()
         self.users: dict[str, list[Instruction]] = {}
         self.home: dict[str, str] = {}
         for block in function.blocks.values():
             for instruction in block.instructions:
-                self.definitions[instruction.name] = instruction
                 self.home[instruction.name] = block.name
                 for operand in instruction.operands:
                     if isinstance(operand, Local):
                         self.users.setdefault(operand.name, []).append(instruction)
-        self.definitions.pop("", None)
         self.memory = MemorySelector(function, self.builder, self.value, self.definitions, self.users, self.depth_of,
                                      config.scratchpad_words)
         self.calls = CallSelector(function, module, config, self.builder, self.value, self.memory,
@@ -166,7 +164,7 @@ class _Lowering:
     def minus_condition(self, add: Instruction) -> int | None:
         """``x + (c ? -1 : 0)`` as ``x - c``."""
         for extended, other in (add.operands, add.operands[::-1]):
-            sext = self.definitions.get(extended.name) if isinstance(extended, Local) else None
+            sext = self.definitions.of(extended)
             if sext is not None and sext.op == "sext" and sext.types[0].bits == 1:
                 return self.builder.sub(self.value(other, add.type), self.value(sext.operands[0], sext.types[0]))
         return None
@@ -174,7 +172,7 @@ class _Lowering:
     def bit_field(self, instruction: Instruction) -> int | None:
         """A masked shift by a constant as two shifts: no longer, and needs no mask in a register."""
         shifted, constant = instruction.operands
-        shift = self.definitions.get(shifted.name) if isinstance(shifted, Local) else None
+        shift = self.definitions.of(shifted)
         mask = constant.value if isinstance(constant, Constant) else None
         if shift is None or shift.op not in ("shl", "lshr") or mask is None or instruction.type.bits != WORD_BITS \
                 or not isinstance(shift.operands[1], Constant) or shift.operands[1].value is None:
@@ -200,7 +198,7 @@ class _Lowering:
         orders = [instruction.operands] if instruction.op == "sub" else [instruction.operands,
                                                                          instruction.operands[::-1]]
         for x, choice in orders:
-            select = self.definitions.get(choice.name) if isinstance(choice, Local) else None
+            select = self.definitions.of(choice)
             if select is None or select.op != "select" or len(self.users[select.name]) != 1 \
                     or Constant(0) not in select.operands[1:] or self.depth_of(select.name) != self.depth_of(""):
                 continue
@@ -215,7 +213,7 @@ class _Lowering:
 
     def shift_amount(self, amount: Value, type: Type) -> int:
         """Shifts use the low five bits of a register: what OpenCL C asks for, so clang's mask can go."""
-        definition = self.definitions.get(amount.name) if isinstance(amount, Local) else None
+        definition = self.definitions.of(amount)
         if type.bits == 32 and definition is not None and definition.op == "and" \
                 and definition.operands[1] == Constant(31):
             amount = definition.operands[0]
@@ -233,7 +231,7 @@ class _Lowering:
 
     def multiply_accumulate(self, add: Instruction) -> int | None:
         for product, other in (add.operands, add.operands[::-1]):
-            mul = self.definitions.get(product.name) if isinstance(product, Local) else None
+            mul = self.definitions.of(product)
             if mul is None or mul.op not in ("mul", "shl") or len(self.users[mul.name]) != 1 \
                     or self.depth_of(mul.name) != self.depth_of(""):
                 continue

@@ -7,7 +7,7 @@ from fgpu.isa import Opcode
 from .builder import Builder
 from .frame import FRAME_SPACE
 from .frame_memory import FrameMemory
-from .ir import Constant, Function, Instruction, Local, Type, Value
+from .ir import Constant, Definitions, Function, Instruction, Local, Type, Value
 from .mir import ZERO
 from .path import Path
 from .private import PrivateMemory
@@ -27,7 +27,7 @@ class MemorySelector:
     """Selects the memory instructions of one function. ``value`` gives the register of an operand."""
 
     def __init__(self, function: Function, builder: Builder, value: Callable[[Value, Type], int],
-                 definitions: dict[str, Instruction], users: dict[str, list[Instruction]],
+                 definitions: Definitions, users: dict[str, list[Instruction]],
                  depth_of: Callable[[str], int], scratchpad_words: int) -> None:
         self.function = function
         self.builder = builder
@@ -130,9 +130,7 @@ class MemorySelector:
         return not isinstance(value, Local) or self.depth_of(value.name) < self.depth_of("")
 
     def _path(self, pointer: Value) -> Path | None:
-        if not isinstance(pointer, Local):
-            return None
-        gep = self.definitions.get(pointer.name)
+        gep = self.definitions.of(pointer)
         if gep is None or gep.op != "getelementptr":
             return None
         return self._walk(gep)
@@ -172,7 +170,7 @@ class MemorySelector:
         """``(i + constant) * steady`` as the registers of ``i * steady`` and ``steady``, and the constant: the former
         is the same for all copies of an unrolled loop's body, the latter are known before the loop."""
         type = Type("int", 32)
-        product = self.definitions.get(index.name) if isinstance(index, Local) else None
+        product = self.definitions.of(index)
         if product is None or product.type != type or not self._is_product_for_addresses(product):
             return None
         for counter, factor in (product.operands, product.operands[::-1]):
@@ -187,7 +185,7 @@ class MemorySelector:
 
     def _sum_with_constant(self, value: Value) -> tuple[Value, int] | None:
         """The value and the constant whose sum ``value`` is, if it is computed in a loop and for addresses only."""
-        definition = self.definitions.get(value.name) if isinstance(value, Local) else None
+        definition = self.definitions.of(value)
         if definition is not None and self.depth_of("") \
                 and (definition.op == "add" or definition.detail == "disjoint") \
                 and isinstance(definition.operands[1], Constant) and definition.operands[1].value is not None \

@@ -1,13 +1,13 @@
 """Unrolled loops of few rounds: the loop for the rounds that four do not make up does them all."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .cfg import Flow
 from .frontend import UNROLLED
 from .inline import substitute
-from .ir import Block, Constant, Function, Instruction, Local, Value
+from .ir import Block, Constant, Definitions, Function, Instruction, Local, Value
 
 __all__ = ["enter_unrolled_loops_late"]
 
@@ -36,7 +36,7 @@ def enter_unrolled_loops_late(function: Function) -> None:
     So they meet there, and go through the loop for the rest together.
     """
     flow = function.flow()
-    definitions = {i.name: i for i in function.instructions() if i.name}
+    definitions = function.definitions()
     operands = (operand for i in function.instructions() for operand in i.operands)
     uses = Counter(operand.name for operand in operands if isinstance(operand, Local))
     for name in flow.order:
@@ -46,14 +46,14 @@ def enter_unrolled_loops_late(function: Function) -> None:
             _enter_late(found, function, flow, behind)
 
 
-def _unrolled(function: Function, rest: Block, flow: Flow, definitions: Mapping[str, Instruction],
+def _unrolled(function: Function, rest: Block, flow: Flow, definitions: Definitions,
               uses: Mapping[str, int]) -> _Unrolled | None:
     left = _left(rest, definitions)
     before = [function.blocks[name] for name in flow.predecessors[rest.name]]
     if left is None or len(before) != 2:
         return None
     for guard, check in (before, before[::-1]):
-        test, zero = (_definition(block.terminator.operands, definitions) for block in (guard, check))
+        test, zero = (definitions.of_condition(block.terminator) for block in (guard, check))
         # Another loop of as many rounds may share the tests.
         if test is not None and zero is not None and uses[test.name] == uses[zero.name] == 1 \
                 and guard.terminator.blocks[0] == rest.name \
@@ -62,7 +62,7 @@ def _unrolled(function: Function, rest: Block, flow: Flow, definitions: Mapping[
                 and check.instructions == [*check.phis, zero, check.terminator] \
                 and len(flow.predecessors[check.name]) == 1:
             rounds, limit = left.operands[0], UNROLLED
-            less = _definition(test.operands, definitions)
+            less = definitions.of(test.operands[0])
             if less is not None and less.op == "add" and less.operands == [rounds, Constant(-1)]:
                 limit -= 1
             elif test.operands[0] != rounds:    # of which LLVM may have kept the low bits only
@@ -72,20 +72,15 @@ def _unrolled(function: Function, rest: Block, flow: Flow, definitions: Mapping[
     return None
 
 
-def _left(block: Block, definitions: Mapping[str, Instruction]) -> Instruction | None:
+def _left(block: Block, definitions: Definitions) -> Instruction | None:
     """``rounds & 3``, of which LLVM assumes that it isn't zero where the loop for the rest begins."""
     for call in block.instructions:
-        assumed = _definition(call.operands, definitions) if call.detail == "llvm.assume" else None
+        assumed = definitions.of(call.operands[0]) if call.detail == "llvm.assume" else None
         if assumed is not None and (assumed.op, assumed.detail) == ("icmp", "ne"):
-            left = _definition(assumed.operands, definitions)
+            left = definitions.of(assumed.operands[0])
             if left is not None and left.op == "and" and left.operands[1] == Constant(UNROLLED - 1):
                 return left
     return None
-
-
-def _definition(values: Sequence[Value], definitions: Mapping[str, Instruction]) -> Instruction | None:
-    first = values[0] if values else None
-    return definitions.get(first.name) if isinstance(first, Local) else None
 
 
 def _enter_late(found: _Unrolled, function: Function, flow: Flow, behind: list[Block]) -> None:
