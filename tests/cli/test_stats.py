@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ..configurations import TWO_PORTS, options
+
 LANES = """
 .kernel lanes
     lid   r1, 0
@@ -95,7 +97,8 @@ def test_merges(fgpu, wide):
 
 def test_two_ports(fgpu, wide):
     """Lines go to the ports in turn: two of four each, in and out, of 128 bytes in 16 beats."""
-    result = fgpu("run copy.s --global 128 --arg range:int32:128 --arg zeros:int32:128 --axi-ports 2 --json")
+    arguments = "--arg range:int32:128 --arg zeros:int32:128"
+    result = fgpu(f"run copy.s --global 128 {arguments} --json {options(TWO_PORTS)}")
     assert result.exit_code == 0, result.output
     stats = json.loads(result.output)["stats"]
     for port in ("axi0", "axi1"):

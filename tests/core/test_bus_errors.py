@@ -17,12 +17,11 @@ from sim.engine import Launch
 from sim.memory import GlobalMemory
 from sim.verilator import VerilatorEngine
 
-from ..configurations import ATOMIC
+from ..configurations import ATOMIC, TWO_PORTS
 from .harness import BASE, first_seed, random_timing
-from .test_random_programs import LONG
 from .test_several_kernels import BusyHost
 
-CONFIGS = {"1 port": ATOMIC, "2 ports": LONG["atomics, 2 ports"]}
+CONFIGS = {"1 port": ATOMIC, "2 ports": TWO_PORTS}
 SIZE = 1 << 16
 OUT = BASE + 4096       # of the good kernel
 ITEMS = 1024

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from compiler import Image, assemble
-from fgpu.config import Config
 from fgpu.errors import KernelFault
 from fgpu.fault import FaultCause
 from sim import Device
@@ -14,7 +13,8 @@ from sim.descriptor import KernelDescriptor
 from sim.engine import Launch
 from sim.verilator import VerilatorEngine
 
-CONFIG = Config(compute_units=2, scratchpad_check=True, link_stack_depth=8, cram_size=1)
+from ..configurations import TWO_PORTS
+
 GOOD = ".kernel good\n lp r1, 0\n lid r2, 0\n wgoff r3, 0\n add r2, r2, r3\n sw r2, r1[r2]\n ret\n"
 
 KERNELS = {
@@ -31,7 +31,7 @@ KERNELS = {
 
 @pytest.fixture(scope="module")
 def device() -> Iterator[Device]:
-    with Device(CONFIG) as device:
+    with Device(TWO_PORTS) as device:
         yield device
 
 
@@ -61,10 +61,10 @@ def test_stacks_may_grow_down_from_zero(device: Device) -> None:
 
 def test_an_illegal_instruction_stops_the_kernel(device: Device) -> None:
     """The device refuses such an image, so the engine is launched below it."""
-    engine = VerilatorEngine(CONFIG, device.memory)
+    engine = VerilatorEngine(TWO_PORTS, device.memory)
     descriptor = KernelDescriptor(entry=0, global_size=(1024,), local_size=(64,))
     words = assemble(".kernel bad\n lid r1, 0\n").words
-    for illegal in (0x00000000, 0xFFFFFFFF, 0x81000000, 0xC0000000):
+    for illegal in (0x00000000, 0xFFFFFFFF, 0x8A000000, 0xC0000000):
         with pytest.raises(KernelFault, match="instruction 1 ") as raised:
             engine.launch(Launch(program=[*words, illegal], descriptor=descriptor.words(), max_cycles=10_000))
         assert raised.value.cause is FaultCause.ILLEGAL_INSTRUCTION

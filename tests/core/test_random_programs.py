@@ -12,7 +12,7 @@ import pytest
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from sim.engine import MemoryTiming
 
-from ..configurations import ATOMIC
+from ..configurations import ATOMIC, TWO_PORTS
 from ..random_config import random_config
 from .harness import BASE, SIZE, Difference, Pair, first_seed, random_timing
 from .program_generator import generate
@@ -42,8 +42,7 @@ LONG = {
     "some floats, flushed": Config(float_ops=frozenset({"fadd", "fmul", "fdiv", "itofp"}), float_subnormals=False),
     "some atomics": Config(compute_units=4, cache_banks=1, cache_line=64, cache_size=4,
                            atomics=frozenset({"add", "umin", "xor"})),
-    "atomics, 2 ports": Config(compute_units=2, axi_ports=2, cache_banks=2, cache_size=4, cache_ways=1,
-                               cu_stations=16, atomics=ATOMICS),
+    "atomics, 2 ports": TWO_PORTS.replace(cram_size=8, atomics=ATOMICS),
 }
 
 
