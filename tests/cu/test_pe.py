@@ -2,7 +2,6 @@
 
 import random
 from collections import deque
-from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -16,39 +15,11 @@ from fgpu.cu.decoder import Decoder
 from fgpu.cu.pe import MEMORY_STAGE, OPERAND_STAGE, RESULT_STAGE, ProcessingElement
 from fgpu.isa import Format, Operands, by_mnemonic, encode
 
+from ..arithmetic import OPERATIONS, WORD
 from ..core.program_statements import corners
 from ..streams import simulate
 
-WORD = 1 << 32
 CORNERS = corners(Config())
-
-
-def signed(value: int) -> int:
-    return value - WORD if value >> 31 else value
-
-
-OPERATIONS: dict[str, Callable[[int, int, int], int | None]] = {
-    "add": lambda a, b, d: a + b,
-    "sub": lambda a, b, d: a - b,
-    "mul": lambda a, b, d: a * b,
-    "macc": lambda a, b, d: d + a * b,
-    "li": lambda a, b, d: b,
-    "lui": lambda a, b, d: b << 16 | d & 0xFFFF,
-    "sll": lambda a, b, d: a << b % 32,
-    "srl": lambda a, b, d: a >> b % 32,
-    "sra": lambda a, b, d: signed(a) >> b % 32,
-    "and": lambda a, b, d: a & b,
-    "or": lambda a, b, d: a | b,
-    "xor": lambda a, b, d: a ^ b,
-    "nor": lambda a, b, d: ~(a | b),
-    "movn": lambda a, b, d: a if b else None,
-    "movz": lambda a, b, d: None if b else a,
-    "slt": lambda a, b, d: signed(a) < signed(b),
-    "sltu": lambda a, b, d: a < b,
-}
-"""The new rd from rs, rt or the immediate, and rd; None: unchanged."""
-OPERATIONS |= {f"{name}i": OPERATIONS[name] for name in ("add", "sll", "srl", "sra", "and", "or", "xor", "slt")}
-OPERATIONS["sltiu"] = OPERATIONS["sltu"]
 
 
 class Pipeline(wiring.Component):
@@ -111,7 +82,7 @@ class Reference:
             return None
         if name in OPERATIONS:
             value = OPERATIONS[name](a, b, d)
-            return None if value is None else int(value) % WORD
+            return None if value is None else value % WORD
         return runtime if name in ("lid", "wgid", "lp") else None
 
 

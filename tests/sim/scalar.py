@@ -9,34 +9,7 @@ from fgpu.isa import decode
 from sim.descriptor import KernelDescriptor
 from sim.memory import GlobalMemory
 
-WORD = 1 << 32
-
-
-def signed(value: int) -> int:
-    return value - WORD if value >> 31 else value
-
-
-ALU = {
-    "add": lambda a, b, d: a + b,
-    "sub": lambda a, b, d: a - b,
-    "mul": lambda a, b, d: a * b,
-    "macc": lambda a, b, d: d + a * b,
-    "li": lambda a, b, d: b,
-    "lui": lambda a, b, d: d % 65536 + b * 65536,
-    "sll": lambda a, b, d: a << b % 32,
-    "srl": lambda a, b, d: a >> b % 32,
-    "sra": lambda a, b, d: signed(a) >> b % 32,
-    "and": lambda a, b, d: a & b,
-    "or": lambda a, b, d: a | b,
-    "xor": lambda a, b, d: a ^ b,
-    "nor": lambda a, b, d: ~(a | b),
-    "movn": lambda a, b, d: a if b else d,
-    "movz": lambda a, b, d: d if b else a,
-    "slt": lambda a, b, d: int(signed(a) < signed(b)),
-    "sltu": lambda a, b, d: int(a < b),
-}
-ALU |= {f"{name}i": ALU[name] for name in ("add", "sll", "srl", "sra", "and", "or", "xor", "slt")}
-ALU["sltiu"] = ALU["sltu"]
+from ..arithmetic import OPERATIONS, WORD
 
 
 class WorkItem:
@@ -83,9 +56,9 @@ class WorkItem:
                 if not links:
                     return
                 pc = links.pop()
-            elif name in ALU:
+            elif name in OPERATIONS:
                 second = imm % WORD if row.immediate is not None else r[rt]
-                result = ALU[name](r[rs], second, r[rd])
+                result = OPERATIONS[name](r[rs], second, r[rd])
             elif row.is_load or row.is_store:
                 result = self.access(name, (r[rt] + (r[rs] << row.scale)) % WORD, r[rd])
             elif name == "llwi":

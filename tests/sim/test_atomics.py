@@ -11,11 +11,9 @@ from fgpu.errors import KernelFault, LaunchError
 from sim import Device, GlobalMemory
 from sim.functional.atomics import atomic
 
+from ..arithmetic import signed
+
 CORNERS = (0, 1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF)
-
-
-def signed(word: int) -> int:
-    return word - (1 << 32) if word >> 31 else word
 
 
 def golden(name: str, old: int, operand: int, expected: int) -> int:
