@@ -1,4 +1,4 @@
-"""Cycles that the reference design takes, measured once (``shared/spec/reference.md``)."""
+"""Cycles that the reference design takes, measured once."""
 
 import json
 from functools import cache

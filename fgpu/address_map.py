@@ -1,4 +1,4 @@
-"""The control interface: addresses and the kernel descriptor (``shared/spec/control-interface.md``).
+"""The control interface: addresses and the kernel descriptor (``docs/control-interface.md``).
 
 Host code packs descriptors and the dispatcher unpacks them through the same layouts.
 """

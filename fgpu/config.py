@@ -246,4 +246,4 @@ PRESETS: dict[str, Config] = {
     "reference": Config(cache_banks=4, cache_ways=1, cu_stations=32, tag_managers=2),
 }
 """tiny: the smallest core; basic: the default; full: 8 CUs and all atomics; float: the default with all
-floating-point units; reference: the parameters of the reference's 1-CU build in ``shared/spec/reference.md``."""
+floating-point units; reference: the parameters with which the reference design was measured on one compute unit."""

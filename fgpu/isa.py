@@ -3,7 +3,7 @@
 Decoder, assembler, disassembler, compiler and functional model all read :data:`INSTRUCTIONS`; a new
 instruction is a new row (and its behaviour in the execution unit that its family names).
 
-Sources: appendix A of the dissertation for the semantics, ``shared/spec/isa.md`` for the bits.
+Sources: appendix A of the dissertation for the semantics; the bits are those of the reference design's binaries.
 """
 
 from dataclasses import dataclass

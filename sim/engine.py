@@ -15,7 +15,7 @@ class MemoryTiming:
 
     Raises :class:`~fgpu.errors.ConfigError` for one that cannot be.
 
-    The default is the memory of ``shared/spec/reference.md``: no added latency.
+    The default is the memory on which the reference design was measured: no added latency.
     """
 
     read_latency: tuple[int, int] = (0, 0)

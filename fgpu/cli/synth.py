@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["synth"]
 
 _REFERENCE = {
-    # Vivado, routed; for one compute unit Yosys on the reference's source: shared/spec/reference.md.
+    # Vivado, routed (the dissertation's table); for one compute unit Yosys on the reference's source.
     1: ("Yosys", 32208, 36128, 50.0, 32),
     2: ("Vivado", 42754, 56191, 82.5, 64),
     4: ("Vivado", 64990, 111878, 188.5, 128),
