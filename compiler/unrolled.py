@@ -61,14 +61,13 @@ def _unrolled(function: Function, rest: Block, flow: Flow, definitions: Definiti
                 and zero.op == "icmp" and zero.operands == [Local(left.name), Constant(0)] \
                 and check.instructions == [*check.phis, zero, check.terminator] \
                 and len(flow.predecessors[check.name]) == 1:
-            rounds, limit = left.operands[0], UNROLLED
+            counts = [(test.operands[0], UNROLLED)]
             less = definitions.of(test.operands[0])
-            if less is not None and less.op == "add" and less.operands == [rounds, Constant(-1)]:
-                limit -= 1
-            elif test.operands[0] != rounds:    # of which LLVM may have kept the low bits only
-                continue
-            if test.operands[1] == Constant(limit):
-                return _Unrolled(guard, test, check, rest, left, rounds, limit)
+            if less is not None and less.op == "add" and less.operands[1] == Constant(-1):
+                counts.append((less.operands[0], UNROLLED - 1))
+            for rounds, limit in counts:
+                if test.operands[1] == Constant(limit) and _is_left_of(rounds, left.operands[0], definitions):
+                    return _Unrolled(guard, test, check, rest, left, rounds, limit)
     return None
 
 
@@ -81,6 +80,14 @@ def _left(block: Block, definitions: Definitions) -> Instruction | None:
             if left is not None and left.op == "and" and left.operands[1] == Constant(UNROLLED - 1):
                 return left
     return None
+
+
+def _is_left_of(rounds: Value, value: Value, definitions: Definitions) -> bool:
+    """Whether ``value`` ends with the bits of ``rounds`` that tell how many are left: LLVM drops masks of others."""
+    mask = definitions.of(rounds)
+    return rounds == value or (
+        mask is not None and mask.op == "and" and mask.operands[0] == value and isinstance(mask.operands[1], Constant)
+        and mask.operands[1].value is not None and mask.operands[1].value % UNROLLED == UNROLLED - 1)
 
 
 def _enter_late(found: _Unrolled, function: Function, flow: Flow, behind: list[Block]) -> None:

@@ -18,6 +18,7 @@ BODIES = {
     "product twice": "for (int j = 0; j < n; j++) sum += a[j * step] * b[j * step + i];",
     "backwards": "for (int j = n - 1; j >= 0; j--) sum = sum * 3 + a[j * step + i];",
     "bound of each work-item": "for (int j = 0; j < i % (n + 1); j++) sum += a[j] * b[j * step];",
+    "masked bound": "for (int j = 0; j < (n & 31); j++) sum += a[j] * b[j * step];",
     "counter of its own": "for (int j = 0, l = 0; j < n; j++, l++) sum += a[l] - b[j] * l;",
     "two loops": "for (int j = 0; j < n; j++) for (int l = 0; l < n; l++) sum += a[j * n + l] * b[l * n + j];",
     "one after the other": "if (n) { int j = 0; do sum += a[j] * b[j + i]; while (++j != n); "
@@ -41,6 +42,8 @@ def expected(name, a, b, out, n, step):
                     total = (total * 3 + a[index * step + i]) & 0xFFFF_FFFF
             case "bound of each work-item":
                 total = (a[j] * b[j * step])[:i % (n + 1)].sum()
+            case "masked bound":
+                total = (a[j] * b[j * step]).sum()
             case "counter of its own":
                 total = (a[j] - b[j] * j).sum()
             case "two loops":
@@ -106,7 +109,7 @@ def test_unrolling_takes_no_registers_that_are_missing():
     assert image.kernels["k"].scratchpad_words == 0
 
 
-@pytest.mark.parametrize("name", ["same index", "bound of each work-item"])
+@pytest.mark.parametrize("name", ["same index", "bound of each work-item", "masked bound"])
 def test_few_rounds_cost_little(name):
     def instructions(pragma, n):
         image = compile_opencl(f"{HEAD.format(type='int')} {{ int i = get_global_id(0); int sum = 0;\n{pragma}\n"
