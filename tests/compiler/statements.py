@@ -146,6 +146,11 @@ class Loop:
             env["x"] = wrap(env["x"] + i, "int")
 
 
+def evenly(*strategies):
+    """One of them, each as often as another; ``st.one_of`` takes those with many branches more often."""
+    return st.sampled_from(strategies).flatmap(lambda strategy: strategy)
+
+
 def programs(variables, private=False):
     """Lists of statements that change ``variables``; ``x`` must be an int among them."""
     expression = expressions(variables, leaves=4)
@@ -159,14 +164,13 @@ def programs(variables, private=False):
 
     def extend(inner):
         block = st.lists(inner, max_size=2).map(tuple)
-        in_loop = st.one_of(inner, leave, st.builds(
-            lambda condition, block, leave, other: If(condition, (*block, leave), other),
-            expression, block, leave, block))
+        leaving = st.builds(lambda block, leave: (*block, leave), block, leave)
+        in_loop = evenly(inner, leave, st.builds(If, expression, leaving, evenly(block, leaving)))
         return st.one_of(
             st.builds(If, expression, st.lists(inner, min_size=1, max_size=3).map(tuple), block),
             st.builds(lambda b, most, g, body: Loop(b, most, g, body, next(counters)), expression,
                       st.sampled_from([7, 31]), st.none() | expression,
-                      st.one_of(st.lists(body, min_size=1, max_size=3).map(tuple) for body in (simple, in_loop))),
+                      evenly(*(st.lists(body, min_size=1, max_size=3).map(tuple) for body in (simple, in_loop)))),
         )
     return st.lists(st.recursive(simple, extend, max_leaves=6) | st.builds(Leave, expression, st.just(Done)),
                     min_size=1, max_size=5)
