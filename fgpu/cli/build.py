@@ -9,7 +9,7 @@ from rich.table import Table
 
 from fgpu.config import Config
 
-from .common import config_options, load_image, read_text, write_file
+from .common import OPENCL, compile_file, compiler_options, config_options, load_image, read_text, write_file
 
 __all__ = ["asm", "compile_", "disasm", "verilog"]
 
@@ -40,14 +40,13 @@ def _report(image: Any, output: Path) -> None:
 @click.command("compile")
 @_FILE
 @_output("Image to write: .json (with kernels and parameters) or .mif (words only).")
-@click.option("-D", "--define", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
-@click.option("-I", "--include", "includes", multiple=True, metavar="DIR", help="Look for headers in DIR.")
+@compiler_options
 @click.option("--kernel", "kernels", multiple=True, metavar="NAME",
               help="Compile this kernel; may be repeated. Without it, all of the program's.")
 @click.option("--listing", is_flag=True, help="Print the assembly, too.")
 @config_options()
-def compile_(file: Path, output: Path, defines: tuple[str, ...], includes: tuple[str, ...], kernels: tuple[str, ...],
-             listing: bool, config: Config) -> None:
+def compile_(file: Path, output: Path, kernels: tuple[str, ...], listing: bool, options: tuple[str, ...],
+             config: Config) -> None:
     """Compile OpenCL C to a program image.
 
     The hardware options say what the program may use: its code RAM, scratchpad and stores.
@@ -56,13 +55,11 @@ def compile_(file: Path, output: Path, defines: tuple[str, ...], includes: tuple
     Example:
       fgpu compile vec_add.cl -o vec_add.json --listing
     """
-    from compiler import compile_opencl, disassemble
+    from compiler import disassemble
 
-    if file.suffix.lower() not in (".cl", ".ocl", ".c"):
+    if file.suffix.lower() not in OPENCL:
         raise click.ClickException(f"{file} is not OpenCL C: its name must end in .cl")
-    options = [f"-D{define}" for define in defines] + [f"-I{include}" for include in includes]
-    image = compile_opencl(read_text(file), filename=str(file), options=options, config=config,
-                           kernels=kernels or None)
+    image = compile_file(file, config, options, kernels)
     image.save(output)
     if listing:
         click.echo(disassemble(image))
@@ -89,8 +86,9 @@ def asm(file: Path, output: Path) -> None:
 @click.command(short_help="Print the assembly of an image.")
 @_FILE
 @_output("Write the text to a file instead of the terminal.", required=False)
+@compiler_options
 @config_options()
-def disasm(file: Path, output: Path | None, config: Config) -> None:
+def disasm(file: Path, output: Path | None, options: tuple[str, ...], config: Config) -> None:
     """Print the assembly of an image (.mif, .json), or of what a .cl file compiles to.
 
     \b
@@ -99,7 +97,7 @@ def disasm(file: Path, output: Path | None, config: Config) -> None:
     """
     from compiler import disassemble
 
-    text = disassemble(load_image(file, config))
+    text = disassemble(load_image(file, config, options))
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -18,12 +18,15 @@ from fgpu.files import write_atomically
 from .values import NameList
 
 __all__ = [
-    "ErrorGroup", "config_options", "engine_options", "latency_option", "load_image", "read_text", "write_file",
+    "OPENCL", "ErrorGroup", "compile_file", "compiler_options", "config_options", "engine_options", "latency_option",
+    "load_image", "read_text", "write_file",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _SHORT = {"compute_units": ["--cus"]}
+OPENCL = (".cl", ".ocl", ".c")
+"""How names of files with OpenCL C end."""
 _INTERNAL = ("statistics",)     # simulators set it themselves
 
 
@@ -61,6 +64,13 @@ def _descriptions() -> dict[str, str]:
     return found
 
 
+def _instead_of(command: Command, function: Any) -> Any:
+    """``function``, to which click passes what ``command`` wants, and more."""
+    function.__doc__, function.__name__ = command.__doc__, command.__name__
+    function.__click_params__ = list(getattr(command, "__click_params__", []))
+    return function
+
+
 def config_options(omit: tuple[str, ...] = ()) -> Callable[[Command], Command]:
     """Options for every hardware parameter but ``omit``; the command gets a ``config``."""
 
@@ -74,9 +84,7 @@ def config_options(omit: tuple[str, ...] = ()) -> Callable[[Command], Command]:
             base = Config() if preset is None else Config.preset(preset)
             return command(config=base.replace(**changes), **given)
 
-        wrapped: Any = with_config
-        wrapped.__doc__, wrapped.__name__ = command.__doc__, command.__name__
-        wrapped.__click_params__ = list(getattr(command, "__click_params__", []))
+        wrapped = _instead_of(command, with_config)
         descriptions = _descriptions()
         for field in reversed(fields(Config)):
             if field.name in names:
@@ -107,6 +115,23 @@ def engine_options(command: Command) -> Command:
     return click.option("--engine", type=click.Choice(ENGINES), default=ENGINES[0], show_default=True,
                         help="verilator: every cycle, fast, builds a model once; pysim: every cycle, slow; "
                              "functional: results only.")(command)
+
+
+def compiler_options(command: Command) -> Command:
+    """Options for clang; the command gets them as ``options``."""
+
+    def with_options(defines: tuple[str, ...], includes: tuple[str, ...], others: tuple[str, ...],
+                     **given: Any) -> Any:
+        options = (*(f"-D{define}" for define in defines), *(f"-I{include}" for include in includes), *others)
+        return command(options=options, **given)
+
+    wrapped = click.option("--option", "others", multiple=True, metavar="OPTION",
+                           help="Another option of OpenCL's compilers, as --option=-cl-finite-math-only.")(
+                               _instead_of(command, with_options))
+    wrapped = click.option("-I", "--include", "includes", multiple=True, metavar="DIR",
+                           help="Look for headers in DIR, too; those beside FILE are found.")(wrapped)
+    return click.option("-D", "--define", "defines", multiple=True, metavar="NAME[=VALUE]",
+                        help="Define a macro.")(wrapped)
 
 
 def _latency(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
@@ -149,15 +174,24 @@ def write_file(path: Path, content: bytes | str) -> None:
         raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from None
 
 
-def load_image(path: Path, config: Config, options: tuple[str, ...] = (), kernel: str | None = None) -> Any:
-    """An image from OpenCL C (.cl), of which only ``kernel`` is compiled if there is one, from assembly (.s, .asm) or
-    from a program image (.mif, .json)."""
-    from compiler import Image, assemble, compile_opencl
+def compile_file(path: Path, config: Config, options: tuple[str, ...] = (), kernels: tuple[str, ...] = ()) -> Any:
+    """The image of OpenCL C, of which only ``kernels`` are compiled if there are any."""
+    from compiler import compile_opencl
+
+    return compile_opencl(read_text(path), filename=str(path), options=(*options, f"-I{path.parent}"), config=config,
+                          kernels=kernels or None)
+
+
+def load_image(path: Path, config: Config, options: tuple[str, ...] = (), kernels: tuple[str, ...] = ()) -> Any:
+    """An image from OpenCL C (.cl; see :func:`compile_file`), from assembly (.s, .asm) or from a program image (.mif,
+    .json)."""
+    from compiler import Image, assemble
 
     suffix = path.suffix.lower()
-    if suffix == ".cl":
-        return compile_opencl(read_text(path), filename=str(path), options=options, config=config,
-                              kernels=None if kernel is None else [kernel])
+    if suffix in OPENCL:
+        return compile_file(path, config, options, kernels)
+    if options:
+        raise click.UsageError(f"{options[0]} is for OpenCL C, which {path} is not")
     if suffix in (".s", ".asm"):
         return assemble(read_text(path), filename=str(path))
     if suffix in (".mif", ".json"):

@@ -13,7 +13,7 @@ from fgpu.address_map import PARAMETERS_MAX
 from fgpu.config import Config
 from fgpu.errors import LaunchError
 
-from .common import config_options, engine_options, load_image, write_file
+from .common import compiler_options, config_options, engine_options, load_image, write_file
 from .report import array_text, counter_table, run_lines, time_table
 from .values import Assignment, NumberList, argument, array_bytes
 
@@ -44,12 +44,13 @@ __all__ = ["run"]
 @click.option("--trace", type=click.Path(path_type=Path), metavar="VCD", help="Write waveforms.")
 @click.option("--stats", is_flag=True, help="Also print what the hardware counted: lanes, cache, AXI ports.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@compiler_options
 @engine_options
 @config_options()
 def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, local_size: tuple[int, ...] | None,
         global_offset: tuple[int, ...] | None, arguments: tuple[str, ...], outputs: tuple[tuple[int, str], ...],
         descriptor: Path | None, preloads: tuple[tuple[int, str], ...], seed: int, trace: Path | None, stats: bool,
-        as_json: bool, engine: str, latency: Any, max_cycles: int, config: Config) -> None:
+        as_json: bool, options: tuple[str, ...], engine: str, latency: Any, max_cycles: int, config: Config) -> None:
     """Run a kernel: OpenCL C (.cl), assembly (.s) or an image (.mif, .json).
 
     \b
@@ -66,7 +67,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         raise click.UsageError("--descriptor already has the entry, the sizes and the parameters")
     if stats and engine == "functional":
         raise click.UsageError("the functional engine counts nothing; --stats needs --engine verilator or pysim")
-    image = load_image(file, config, kernel=kernel)
+    image = load_image(file, config, options, () if kernel is None else (kernel,))
     if not image.kernels:
         image = Image.from_words(image.words, {"main": 0})
     rng = np.random.default_rng(seed)

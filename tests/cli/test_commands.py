@@ -48,6 +48,21 @@ def test_compile_passes_macros_on(fgpu):
     assert not Path("k2.json").exists()
 
 
+def test_headers_beside_the_source_are_found(fgpu):
+    """Wherever one is; macros and other options are for all commands that compile."""
+    Path("kernels/inner").mkdir(parents=True)
+    Path("kernels/inner/h.h").write_text("#define VALUE (SEVEN * 6)\n")
+    Path("kernels/k.cl").write_text('#include "inner/h.h"\n__kernel void k(__global int *o) { o[0] = VALUE; }')
+    run = f"run {Path('kernels/k.cl').resolve()} --global 1 --arg zeros:int32:1 --output 0=o.npy {FUNCTIONAL}"
+    assert "SEVEN" in fgpu(run).output
+    assert fgpu(f"{run} -D SEVEN=7 --option=-cl-finite-math-only").exit_code == 0
+    assert np.load("o.npy").tolist() == [42]
+    assert "42" in fgpu("disasm kernels/k.cl -D SEVEN=7").output
+    result = fgpu("run copy.s --global 1 -D SEVEN=7")
+    assert result.exit_code == 2
+    assert "-DSEVEN=7 is for OpenCL C, which copy.s is not" in result.stderr
+
+
 def test_only_the_named_kernels_are_compiled(fgpu):
     Path("k.cl").write_text("__kernel void j(__global int *o) { barrier(1); }\n"
                             "__kernel void k(__global int *o) { o[get_global_id(0)] = 5; }")
