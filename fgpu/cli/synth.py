@@ -67,7 +67,7 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
     for units, tree in trees.items():
         console.print(_table(tree, depth, f"{units} CU(s)"))
         console.print()
-    if family == "xc7":
+    if family == "xc7" and not config.float_ops and not config.atomics:      # as the reference was synthesized
         console.print(_comparison(trees))
     timings = {}
     for name in timed:
@@ -111,16 +111,17 @@ def _table(tree: "ModuleArea", depth: int, title: str) -> Table:
 
 
 def _comparison(trees: "dict[int, ModuleArea]") -> Table:
-    """Beside the reference's areas. Vivado's LUTs include those of LUT memory."""
-    table = Table("CUs", box=None, pad_edge=False)
-    for column in ("LUTs", "with memory", "reference", "of it", "FFs", "reference", "block RAMs", "reference", "DSPs",
-                   "reference"):
+    """Beside the reference's areas. Vivado's LUTs include those of LUT memory, Yosys' do not."""
+    table = Table("CUs", "beside the reference", box=None, pad_edge=False)
+    for column in ("fgpu", "reference", "of it"):
         table.add_column(column, justify="right")
     for units, tree in trees.items():
         area = tree.area
         tool, luts, ffs, block_rams, dsps = _REFERENCE[units]
-        ours = area.luts if tool == "Yosys" else area.all_luts
-        table.add_row(str(units), f"{area.luts:,}", f"{area.all_luts:,}", f"{luts:,} ({tool})", f"{ours / luts:.2f}",
-                      f"{area.ffs:,}", f"{ffs:,}", f"{area.block_rams:g}", f"{block_rams:g}", str(area.dsps),
-                      str(dsps))
+        rows = (("LUTs", area.luts, luts if tool == "Yosys" else None),
+                ("LUTs with LUT memory", area.all_luts, luts if tool == "Vivado" else None),
+                ("FFs", area.ffs, ffs), ("block RAMs", area.block_rams, block_rams), ("DSPs", area.dsps, dsps))
+        for name, ours, theirs in rows:
+            table.add_row(str(units) if name == "LUTs" else "", name, f"{ours:,.6g}", *(
+                () if theirs is None else (f"{theirs:,.6g} ({tool})", f"{ours / theirs:.2f}")))
     return table
