@@ -5,6 +5,7 @@ llvmlite shows no metadata, so this reads the lines of the printed module, which
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from .ir import Location
 
@@ -45,5 +46,10 @@ class Metadata:
 
     def _file(self, scope: str) -> str:
         match = re.search(r"file: (!\d+)", self._text.get(scope, ""))
-        name = re.search(r'filename: "([^"]*)"', self._text.get(match[1], "")) if match else None
-        return name[1] if name else "<opencl>"
+        node = self._text.get(match[1], "") if match else ""
+        found = re.search(r'filename: "([^"]*)", directory: "([^"]*)"', node)
+        if found is None:
+            return "<opencl>"
+        name, directory = map(Path, found.groups())
+        # Clang takes apart what an absolute path has in common with the current directory.
+        return str(name if directory.resolve() == Path.cwd() else directory / name)

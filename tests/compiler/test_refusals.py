@@ -46,6 +46,19 @@ def test_statements(statement, message):
         compile_opencl(BODY.format(statement), filename="k.cl")
 
 
+def test_lines_of_headers_elsewhere(tmp_path, monkeypatch):
+    """Their names are whole wherever the current directory is, and short in it."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+        (folder / f"{folder.name}.h").write_text("\nvoid f(void) { barrier(1); }\n")
+    monkeypatch.chdir(here)
+    for folder, name in ((here, "here.h"), (there, f"{there}/there.h")):
+        source = f'#include "{folder.name}.h"\n__kernel void k(__global int *a) {{ f(); a[0] = 1; }}'
+        with pytest.raises(CompileError, match=f"^{re.escape(name)}:2: barrier"):
+            compile_opencl(source, options=[f"-I{folder}"])
+
+
 @pytest.mark.parametrize(("source", "message"), [
     ("", "k.cl: there is no __kernel function in this program"),
     ("int f(int x) { return x; }", "k.cl: there is no __kernel function in this program"),
