@@ -8,6 +8,8 @@ from rich.table import Table
 
 from fgpu.config import FLOAT_OPS, Config
 
+from .report import print_table
+
 if TYPE_CHECKING:
     from benchmarks import Record
 
@@ -36,7 +38,7 @@ def print_ratios(records: "list[Record]") -> None:
         table.add_row(*map(str, run), f"{hard[run]:,}", f"{soft[run]:,}", f"{ratio:.2f}")
     console = Console(highlight=False)
     console.print()
-    console.print(table)
+    print_table(console, table)
     if ratios:
         worst = max(ratios, key=lambda run: ratios[run])
         console.print(f"Geometric mean {geometric_mean(ratios.values()):.2f}, most {ratios[worst]:.2f} "

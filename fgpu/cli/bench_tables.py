@@ -8,6 +8,8 @@ from rich.table import Table
 
 from fgpu.config import Config
 
+from .report import print_table
+
 if TYPE_CHECKING:
     from benchmarks import Record
 
@@ -27,7 +29,7 @@ def print_records(records: "list[Record]") -> None:
             _number(round(cycles / record.seconds) if cycles and record.seconds else None),
             "[green]right[/]" if record.passed else "[red]FAILED[/]")
     console = Console(highlight=False)
-    console.print(table)
+    print_table(console, table)
     for record in records:
         if record.failure or record.note:
             console.print(f"{record.kernel} {record.size}, {record.cus} CU(s): {record.failure or record.note}",
@@ -53,7 +55,7 @@ def print_speedups(records: "list[Record]") -> None:
                           *(f"{ratio:.1f} ({run})" for ratio, run in (speedups[0], speedups[-1])))
     console = Console(highlight=False)
     console.print()
-    console.print(table)
+    print_table(console, table)
 
 
 def print_bounds(records: "list[Record]", config: Config) -> None:
@@ -72,7 +74,7 @@ def print_bounds(records: "list[Record]", config: Config) -> None:
                       f"{bound.total / record.work_items:.2f}")
     console = Console(highlight=False)
     console.print()
-    console.print(table)
+    print_table(console, table)
     speedups = [record.reference_cycles / record.cycles for record in records
                 if record.cycles and record.reference_cycles]
     if speedups:

@@ -4,6 +4,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from fgpu.config import WAVEFRONT_SIZE, WAVEFRONTS
@@ -11,7 +13,7 @@ from fgpu.config import WAVEFRONT_SIZE, WAVEFRONTS
 if TYPE_CHECKING:
     from sim import Run
 
-__all__ = ["BUCKETS", "array_text", "counter_table", "run_lines", "time_table"]
+__all__ = ["BUCKETS", "array_text", "counter_table", "print_table", "run_lines", "time_table"]
 
 BUCKETS = {
     "issue": "issuing instructions",
@@ -29,8 +31,17 @@ _CACHE = {
     "fill": "lines read from memory", "fill_merge": "of these, around bytes already written",
     "eviction": "lines written to memory",
 }
+_ANY_WIDTH = 1000
 _BAR = 32
 _FEW = 8
+
+
+def print_table(console: Console, table: Table) -> None:
+    """All of ``table``, in lines longer than the terminal's if need be: a number that is cut short is another one."""
+    width = console.width
+    console.width = max(width, Measurement.get(console, console.options.update(max_width=_ANY_WIDTH), table).maximum)
+    console.print(table)
+    console.width = width
 
 
 def array_text(array: np.ndarray) -> str:

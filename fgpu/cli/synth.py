@@ -14,6 +14,7 @@ from fgpu.config import Config
 from . import frequency
 from .baselines import progress_bar, refuse_other_options, rewrite
 from .common import config_options, write_file
+from .report import print_table
 from .values import NameList, NumberList
 
 if TYPE_CHECKING:
@@ -65,10 +66,10 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
             trees[units] = synthesize(variant, family, progress=update)
     console = Console(highlight=False)
     for units, tree in trees.items():
-        console.print(_table(tree, depth, f"{units} CU(s)"))
+        print_table(console, _table(tree, depth, f"{units} CU(s)"))
         console.print()
     if family == "xc7" and not config.float_ops and not config.atomics:      # as the reference was synthesized
-        console.print(_comparison(trees))
+        print_table(console, _comparison(trees))
     timings = {}
     for name in timed:
         timings[name] = frequency.measure(name, config.replace(compute_units=cus[0]))

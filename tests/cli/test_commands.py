@@ -63,6 +63,16 @@ def test_headers_beside_the_source_are_found(fgpu):
     assert "-DSEVEN=7 is for OpenCL C, which copy.s is not" in result.stderr
 
 
+def test_numbers_are_whole_in_narrow_terminals(fgpu, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    result = fgpu("bench xcorr --sizes 1024 --engine functional")
+    assert result.exit_code == 0, result.output
+    header, row = (line.split() for line in result.output.splitlines()[:2])
+    assert header[-3:] == ["instructions", "cycles/s", "result"]
+    assert (row[0], row[-1]) == ("xcorr", "right")
+    assert int(row[-2].replace(",", "")) > 10_000
+
+
 def test_only_the_named_kernels_are_compiled(fgpu):
     Path("k.cl").write_text("__kernel void j(__global int *o) { barrier(1); }\n"
                             "__kernel void k(__global int *o) { o[get_global_id(0)] = 5; }")
