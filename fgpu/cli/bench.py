@@ -135,18 +135,17 @@ def _scalar_points(points: "list[Point]") -> "list[Point]":
     from benchmarks import EVERY
     from benchmarks.scalar import SCALAR, runs_on_scalar
 
-    found: dict[tuple[str, int], Point] = {}
-    for point in points:
-        other = replace(point, engine=SCALAR, config=Config())
+    found = []
+    once = {(point.kernel, point.size): replace(point, engine=SCALAR, config=Config()) for point in points
+            if runs_on_scalar(EVERY[point.kernel])}
+    for point in once.values():
         limit = point.accurate_cycles
-        if (point.kernel, point.size) in found or not runs_on_scalar(EVERY[point.kernel]):
-            continue
-        if limit is not None and (cycles := other.expected_cycles()) > limit:
+        if limit is not None and (cycles := point.expected_cycles()) > limit:
             click.echo(f"not run: {point.kernel} {point.size} on the scalar processor: about {cycles:,} cycles",
                        err=True)
-            continue
-        found[point.kernel, point.size] = other
-    return list(found.values())
+        else:
+            found.append(point)
+    return found
 
 
 def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | None) -> "list[Record]":

@@ -84,6 +84,13 @@ def test_bench_shows_the_speedup(tmp_path: Path) -> None:
     assert re.search(rf"1 +1 +{ratio:.1f} +{ratio:.1f} \(copy 64\)", result.output)
 
 
+def test_bench_leaves_out_what_takes_too_long_and_says_so_once() -> None:
+    command = "bench xcorr --sizes 512 --cus 1,2 --scalar --jobs 1 --accurate-cycles 1000"
+    result = CliRunner().invoke(main, command.split())
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("not run: xcorr 512 on the scalar processor: about") == 1
+
+
 def test_refused() -> None:
     with pytest.raises(LaunchError, match="max_atomic does not run on the scalar processor"):
         run_scalar("max_atomic", 64)
