@@ -126,7 +126,7 @@ class _Expansion:
             made.append(product)
             self.finish(made, instruction, _new("sub", _WORD, [n, Local(product.name)], instruction))
             return made
-        self.finish(made, instruction, self.call(self.routine(instruction), [n, d], instruction))
+        self.finish(made, instruction, self.call(f"fgpu_{instruction.op}", [n, d], instruction))
         return made
 
     def quotient(self, key: tuple[object, ...], n: Value, d: Value, constant: int | None, like: Instruction,
@@ -135,20 +135,13 @@ class _Expansion:
         if key in self.quotients:
             return Local(self.quotients[key])
         if constant is None or constant == 0:
-            name = "udiv" if like.op[0] == "u" else "sdiv"
-            made.append(self.call(self.routine(like, name), [n, d], like))
+            made.append(self.call(f"fgpu_{like.op[0]}div", [n, d], like))
         elif like.op[0] == "u":
             self.divide_by(n, constant & 0xFFFF_FFFF, like, made)
         else:
             self.divide_signed_by(n, constant, like, made)
         self.quotients[key] = made[-1].name
         return Local(made[-1].name)
-
-    @staticmethod
-    def routine(like: Instruction, name: str = "") -> str:
-        """The routine for the operands at hand: sixteen steps are enough for narrow unsigned ones."""
-        name = name or like.op
-        return f"fgpu_{name}{16 if name[0] == 'u' and like.type.bits <= 16 else 32}"
 
     @staticmethod
     def call(name: str, arguments: list[Value], like: Instruction) -> Instruction:

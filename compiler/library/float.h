@@ -10,31 +10,12 @@
    have their leading one at bit 30 and stand for 24 bits and seven more, the lowest of which is sticky: set if
    anything below is. `lift` is the exponent field less one. */
 
-#define INLINE static inline __attribute__((always_inline))
+#include "arithmetic.h"
+
 #define SIGN 0x80000000u
 #define INFINITE 0x7f800000u
 #define CANONICAL_NAN 0x7fc00000u
 #define INFINITE_2 0xff000000u      /* without a sign, shifted left */
-
-/* What it is given, but clang does not know, so that it makes no other constants of it. */
-__attribute__((const)) uint fgpu_opaque(uint x);
-#define opaque fgpu_opaque
-
-/* Moves a number by four places, which `far` then is, if none of the four bits from `low` on is set, or not. */
-#define BRING_UP(x, low, far) uint far = opaque(opaque((x) >> (low) == 0) << 2); x <<= far
-/* The places that four bits, one of which is set, must move for the upper one to be set. */
-#define PLACES_IN_FOUR(x) (0x55af >> opaque((x) << 1) & 3)
-
-/* The number of places by which a number of at most 31 bits must move left to have a one at bit 30; 31 for zero. */
-INLINE uint places_to_go(uint x)
-{
-    uint sixteen = opaque(opaque(x >> 15 == 0) << 4);
-    x <<= sixteen;
-    uint eight = opaque(opaque(x >> 23 == 0) << 3);
-    x <<= eight;
-    BRING_UP(x, 27, far);
-    return sixteen + eight + far + PLACES_IN_FOUR(x >> 27);
-}
 
 INLINE uint moved_right(uint x, uint places)
 {

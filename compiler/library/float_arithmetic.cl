@@ -127,18 +127,9 @@ uint fgpu_float_scale(uint a, uint exponent)
     return a + (exponent << 23);
 }
 
-/* Division in two digits by the reciprocal of the upper 16 bits of the divisor (found by Newton's iteration from a
-   line): 1/d - r is at most 1.2e-4 of it. The quotients are never too large, the first by less than 6 units, the
-   second by less than one and a half, which the remainder tells. A quotient is never half way between two numbers,
-   unless it is subnormal. */
-INLINE uint reciprocal_step(uint r, uint minus_d) { return r * (minus_d * r >> 16) >> 15; }
-
-INLINE uint reciprocal_of(uint significand)
-{
-    uint upper = ~(significand >> 16), r = 96000 + upper;
-    return reciprocal_step(reciprocal_step(r, upper), upper);
-}
-
+/* Division in two digits by the reciprocal of the upper 16 bits of the divisor. The quotients are never too large, the
+   first by less than 6 units, the second by less than one and a half, which the remainder tells. A quotient is never
+   half way between two numbers, unless it is subnormal. */
 RARE uint fgpu_float_div_any(uint a, uint b)
 {
     uint sign = (a ^ b) & SIGN, a2 = a << 1, b2 = b << 1;

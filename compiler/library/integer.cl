@@ -1,48 +1,6 @@
 /* What the machine has no instruction for. Compiled on demand and inlined where it is used. */
 
-/* Restoring division, a bit a step. Every work-item takes the same number of steps: an early end would
-   split the wavefront. The remainder is at most what has been read of n, so doubling it cannot overflow.
-   Quotient bits move in inverted where bits of n move out. */
-#define DIVIDE(bits) \
-    uint r = 0; \
-    n <<= 32 - bits; \
-    _Pragma("unroll 4") \
-    for (int step = 0; step != bits; step++) { \
-        r = r * 2 + (n >> 31); \
-        uint less = r < d; \
-        r = less ? r : r - d; \
-        n = n * 2 + less; \
-    }
-
-uint fgpu_udiv32(uint n, uint d) { DIVIDE(32) return ~n; }
-uint fgpu_urem32(uint n, uint d) { DIVIDE(32) return r; }
-uint fgpu_udiv16(uint n, uint d) { DIVIDE(16) return ~n & 0xffff; }
-uint fgpu_urem16(uint n, uint d) { DIVIDE(16) return r; }
-
-static inline uint magnitude(int x) { return x < 0 ? -(uint)x : (uint)x; }
-
-int fgpu_sdiv32(int a, int b)
-{
-    uint n = magnitude(a), d = magnitude(b);
-    DIVIDE(32)
-    uint sign = (a ^ b) >> 31;
-    return (~n ^ sign) - sign;
-}
-
-int fgpu_srem32(int a, int b)
-{
-    uint n = magnitude(a), d = magnitude(b);
-    DIVIDE(32)
-    uint sign = a >> 31;
-    return (r ^ sign) - sign;
-}
-
-static inline uint __attribute__((always_inline)) high_product(uint a, uint b)
-{
-    uint al = a & 0xffff, ah = a >> 16, bl = b & 0xffff, bh = b >> 16;
-    uint middle = ah * bl + (al * bl >> 16);
-    return ah * bh + (middle >> 16) + ((al * bh + (middle & 0xffff)) >> 16);
-}
+#include "arithmetic.h"
 
 uint fgpu_high_product(uint a, uint b) { return high_product(a, b); }
 int fgpu_signed_high_product(int a, int b)
