@@ -8,10 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import CHAPTER6
+from benchmarks.campaign import Point
 from benchmarks.results import read_records
 from benchmarks.scalar import run_scalar, runs_on_scalar
 from compiler import compile_opencl
 from fgpu.cli import main
+from fgpu.cli.bench import _scalar_points
 from fgpu.config import Config
 from fgpu.errors import LaunchError, MemoryAccessError
 from sim.memory import GlobalMemory
@@ -84,11 +86,12 @@ def test_bench_shows_the_speedup(tmp_path: Path) -> None:
     assert re.search(rf"1 +1 +{ratio:.1f} +{ratio:.1f} \(copy 64\)", result.output)
 
 
-def test_bench_leaves_out_what_takes_too_long_and_says_so_once() -> None:
-    command = "bench xcorr --sizes 512 --cus 1,2 --scalar --jobs 1 --accurate-cycles 1000"
-    result = CliRunner().invoke(main, command.split())
-    assert result.exit_code == 0, result.output
-    assert result.stderr.count("not run: xcorr 512 on the scalar processor: about") == 1
+def test_bench_says_once_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(Point, "expected_cycles", lambda point: 1000 * point.size)
+    points = [Point(kernel="xcorr", size=size, config=Config(compute_units=units), accurate_cycles=100_000)
+              for size in (64, 512) for units in (1, 2)]
+    assert [(point.size, point.engine) for point in _scalar_points(points)] == [(64, "scalar")]
+    assert capsys.readouterr().err == "not run: xcorr 512 on the scalar processor: about 512,000 cycles\n"
 
 
 def test_refused() -> None:

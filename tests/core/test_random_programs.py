@@ -73,7 +73,9 @@ def programs(default: int) -> int:
     return int(os.environ.get("FGPU_PROGRAMS") or default)
 
 
-@pytest.mark.parametrize("name", [*CONFIGS, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)])
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[pytest.mark.long] if name in LONG or (CONFIGS | LONG)[name].compute_units > 2 else [])
+    for name in CONFIGS | LONG])
 def test_random_programs(name: str) -> None:
     run_programs((CONFIGS | LONG)[name], None, programs(80))
 

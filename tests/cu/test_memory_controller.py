@@ -249,7 +249,7 @@ def random_access(rng: random.Random, config: Config) -> Access:
     Config(cache_banks=2, sub_integer_stores=False, atomics=ATOMICS),
     Config(axi_ports=4, cache_banks=4, atomics=frozenset({"add"})),
 ], ids=["8 banks", "1 bank", "4 banks", "2 banks", "atomics", "atomics, 1 bank", "atomics, 2 banks", "4 ports"])
-@pytest.mark.parametrize("run", range(2))
+@pytest.mark.parametrize("run", [0, *(pytest.param(run, marks=pytest.mark.long) for run in range(1, 4))])
 def test_random_accesses(config: Config, run: int) -> None:
     rng = random.Random(run)
     bench = Bench(config, rng)

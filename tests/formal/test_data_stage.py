@@ -22,6 +22,7 @@ class FewLines(Config):
 SMALL = FewLines(compute_units=2, cache_banks=4, cache_line=64, tag_managers=1)
 
 
+@pytest.mark.long
 def test_data_stage(tmp_path: Path) -> None:
     data_stage_claim(SMALL).prove(tmp_path, depth=2)
 
