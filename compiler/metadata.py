@@ -22,6 +22,7 @@ class Metadata:
         self._text = {match[1]: match[2] for line in lines if (match := _NODE.match(line))}
         self._own_headers = own_headers
         self._locations: dict[str, Location | None] = {}
+        self._files: dict[str, str] = {}
 
     def values(self) -> dict[str, list[str]]:
         """The strings and the numbers of each node, by the node's id."""
@@ -46,8 +47,14 @@ class Metadata:
 
     def _file(self, scope: str) -> str:
         match = re.search(r"file: (!\d+)", self._text.get(scope, ""))
-        node = self._text.get(match[1], "") if match else ""
-        found = re.search(r'filename: "([^"]*)", directory: "([^"]*)"', node)
+        node = match[1] if match else ""
+        if node not in self._files:
+            self._files[node] = self._file_name(self._text.get(node, ""))
+        return self._files[node]
+
+    @staticmethod
+    def _file_name(text: str) -> str:
+        found = re.search(r'filename: "([^"]*)", directory: "([^"]*)"', text)
         if found is None:
             return "<opencl>"
         name, directory = map(Path, found.groups())

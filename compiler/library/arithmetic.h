@@ -11,16 +11,22 @@ __attribute__((const)) uint fgpu_opaque(uint x);
 /* The places that four bits, one of which is set, must move for the upper one to be set. */
 #define PLACES_IN_FOUR(x) (0x55af >> opaque((x) << 1) & 3)
 
-/* The number of places by which a number of at most 31 bits must move left to have a one at bit 30; 31 for zero. */
-INLINE uint places_to_go(uint x)
+/* Moves a number left until its leading one is at bit `top`, by so many places; by 31 if it is zero. */
+INLINE uint brought_up(uint *number, uint top)
 {
-    uint sixteen = opaque(opaque(x >> 15 == 0) << 4);
+    uint x = *number;
+    uint sixteen = opaque(opaque(x >> (top - 15) == 0) << 4);
     x <<= sixteen;
-    uint eight = opaque(opaque(x >> 23 == 0) << 3);
+    uint eight = opaque(opaque(x >> (top - 7) == 0) << 3);
     x <<= eight;
-    BRING_UP(x, 27, far);
-    return sixteen + eight + far + PLACES_IN_FOUR(x >> 27);
+    BRING_UP(x, top - 3, far);
+    uint near = PLACES_IN_FOUR(x >> (top - 3));
+    *number = x << near;
+    return sixteen + eight + far + near;
 }
+
+/* The same for numbers of at most 31 bits and bit 30, the number of places alone. */
+INLINE uint places_to_go(uint x) { return brought_up(&x, 30); }
 
 /* The upper word of a product of two. */
 INLINE uint high_product(uint a, uint b)

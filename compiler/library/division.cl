@@ -6,12 +6,8 @@
    iteration, and nothing after two; of both factors as many bits count as the product has room for. */
 INLINE uint reciprocal(uint d, uint minus_d)
 {
-    uint sixteen = opaque(opaque(d >> 16 == 0) << 4), x = d << sixteen;
-    uint eight = opaque(opaque(x >> 24 == 0) << 3);
-    x <<= eight;
-    BRING_UP(x, 28, far);
-    uint near = PLACES_IN_FOUR(x >> 28);
-    uint r = opaque(reciprocal_of(x << near)) << 16 >> opaque(~(sixteen + eight + far + near));     /* modulo 32 */
+    uint significand = d, places = brought_up(&significand, 31);
+    uint r = opaque(reciprocal_of(significand)) << 16 >> opaque(~places);      /* modulo 32: by 31 - places */
     r += (r >> 8) * (minus_d * r >> 12) >> 12;
     return r + ((r >> 14) * (minus_d * r) >> 18);
 }

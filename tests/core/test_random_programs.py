@@ -73,18 +73,18 @@ def programs(default: int) -> int:
     return int(os.environ.get("FGPU_PROGRAMS") or default)
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[pytest.mark.long] if name in LONG or (CONFIGS | LONG)[name].compute_units > 2 else [])
-    for name in CONFIGS | LONG])
-def test_random_programs(name: str) -> None:
-    run_programs((CONFIGS | LONG)[name], None, programs(80))
+@pytest.mark.parametrize("config", [
+    pytest.param(config, id=name, marks=[pytest.mark.long] if name in LONG or config.compute_units > 2 else [])
+    for name, config in (CONFIGS | LONG).items()])
+def test_random_programs(config: Config) -> None:
+    run_programs(config, None, programs(80))
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("run", range(2))
 def test_random_programs_with_random_memory_timing(name: str, run: int) -> None:
     timing = random_timing(random.Random(f"{first_seed()} {run}"))
-    run_programs((CONFIGS | LONG)[name], timing, programs(15))
+    run_programs(CONFIGS[name], timing, programs(15))
 
 
 @pytest.mark.long
