@@ -11,7 +11,8 @@ from .config import KERNEL_SLOTS
 
 __all__ = [
     "CONTROL_ADDRESS_BITS", "CONTROL_BASE", "CRAM_BASE", "DESCRIPTOR_WORDS", "LRAM_BASE", "LRAM_WORDS",
-    "PARAMETERS_MAX", "ControlRegister", "DescriptorWord", "EntryWord", "ShapeWord", "SizeWord", "register_address",
+    "PARAMETERS_MAX", "READABLE", "WRITABLE", "ControlRegister", "DescriptorWord", "EntryWord", "ShapeWord",
+    "SizeWord", "register_address",
 ]
 
 CONTROL_ADDRESS_BITS: Final = 16
@@ -25,7 +26,7 @@ PARAMETERS_MAX: Final = 16
 
 
 class ControlRegister(enum.Enum, shape=3):
-    """Word index in the control register region; bit i of the first four belongs to the kernel of slot i."""
+    """Word index in the control register region; bit i belongs to the kernel of slot i, but in ``FAULT``."""
 
     STATUS = 0
     START = 1
@@ -33,6 +34,15 @@ class ControlRegister(enum.Enum, shape=3):
     INITIALIZE = 3
     FAULT = 4
     """Ours: :class:`fgpu.fault.Fault`."""
+    ABORT = 5
+    """Ours: stops kernels."""
+
+
+READABLE: Final = frozenset({
+    ControlRegister.STATUS, ControlRegister.CLEAN_CACHE, ControlRegister.INITIALIZE, ControlRegister.FAULT})
+"""Control registers that the host may read."""
+WRITABLE: Final = frozenset(ControlRegister) - {ControlRegister.STATUS}
+"""Control registers that the host may write; a write of any value clears ``FAULT``."""
 
 
 class DescriptorWord(enum.IntEnum, shape=5):

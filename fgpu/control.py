@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -12,6 +12,8 @@ from .address_map import (
     CONTROL_BASE,
     CRAM_BASE,
     LRAM_WORDS,
+    READABLE,
+    WRITABLE,
     ControlRegister,
 )
 from .axi.lite import AXI4LiteSlave
@@ -23,11 +25,12 @@ __all__ = ["ControlInterface"]
 
 
 class ControlInterface(wiring.Component):
-    """The AXI4-Lite slave's address space: LRAM, CRAM, four registers (appendix B) and the fault register.
+    """The AXI4-Lite slave's address space: LRAM, CRAM and the control registers (appendix B, and ours).
 
-    ``pending`` has a bit for each kernel that waits to start; ``accepted`` and ``finished`` are one-hot
-    answers of the dispatcher. ``lram_data`` follows ``lram_address`` by one cycle; the dispatcher's reads
-    come before the host's. ``fault_seen`` is a fault of this cycle; the fault register keeps the first.
+    ``pending`` has a bit for each kernel that waits to start; ``accepted`` and ``finished`` are one-hot answers of
+    the dispatcher, ``running`` is, one-hot, the kernel that it runs. ``abort`` is high for one cycle when that one is
+    to be stopped. ``lram_data`` follows ``lram_address`` by one cycle; the dispatcher's reads come before the host's.
+    ``fault_seen`` is a fault of this cycle; the fault register keeps the first that stopped a kernel.
     """
 
     def __init__(self, config: Config) -> None:
@@ -44,13 +47,14 @@ class ControlInterface(wiring.Component):
             "lram_data": Out(32),
             "pending": Out(KERNEL_SLOTS),
             "accepted": In(KERNEL_SLOTS),
+            "running": In(KERNEL_SLOTS),
             "finished": In(KERNEL_SLOTS),
             "status": Out(KERNEL_SLOTS),
             "clean_cache": Out(KERNEL_SLOTS),
             "initialize": Out(KERNEL_SLOTS),
+            "abort": Out(1),
             "fault": Out(Fault),
             "fault_seen": In(Fault),
-            "running": In(1),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -64,12 +68,15 @@ class ControlInterface(wiring.Component):
         lram_write, lram_read = lram.write_port(), lram.read_port()
 
         word = bus.address
+        register = ControlRegister(word[:3])
         in_lram, in_code, in_registers = Signal(), Signal(), Signal()
         m.d.comb += [
             in_lram.eq(word < LRAM_WORDS),
             in_code.eq((word >= CRAM_BASE // 4) & (word < CRAM_BASE // 4 + config.cram_words)),
-            in_registers.eq((word >= CONTROL_BASE // 4) & (word < CONTROL_BASE // 4 + len(ControlRegister))),
-            bus.mapped.eq(in_lram | in_code | in_registers),
+            in_registers.eq(word[3:] == CONTROL_BASE // 4 >> 3),
+            bus.readable.eq(in_lram | in_code | (in_registers & _among(register, READABLE))),
+            bus.writable.eq(in_lram | in_code | (in_registers & _among(register, WRITABLE))),
+            bus.read_ready.eq(~(in_lram & self.lram_read)),
 
             lram_write.addr.eq(word), lram_write.data.eq(bus.write_data), lram_write.en.eq(bus.write & in_lram),
             lram_read.addr.eq(Mux(self.lram_read, self.lram_address, word)),
@@ -80,8 +87,7 @@ class ControlInterface(wiring.Component):
             self.code_read.eq(bus.read & in_code),
         ]
 
-        register = ControlRegister(word[:3])
-        start = Signal(KERNEL_SLOTS)
+        start, abort = Signal(KERNEL_SLOTS), Signal(KERNEL_SLOTS)
         forget = Signal()
         with m.If(bus.write & in_registers):
             with m.Switch(register):
@@ -93,34 +99,51 @@ class ControlInterface(wiring.Component):
                     m.d.sync += self.initialize.eq(bus.write_data)
                 with m.Case(ControlRegister.FAULT):
                     m.d.comb += forget.eq(1)
-        m.d.sync += [
-            self.pending.eq((self.pending & ~self.accepted) | start),
-            self.status.eq((self.status | self.finished) & ~start),
-        ]
+                with m.Case(ControlRegister.ABORT):
+                    m.d.comb += abort.eq(bus.write_data)
+        self._follow_kernels(m, start, abort)
+        self._keep_fault(m, forget | (start.any() & ~self.running.any() & ~self.pending.any()), slave.refused)
 
-        with m.If(forget | (start.any() & ~self.running & ~self.pending.any())):
-            m.d.sync += self.fault.eq(0)
-        with m.Elif(~self.fault.valid):
-            with m.If(self.fault_seen.valid):
-                m.d.sync += self.fault.eq(self.fault_seen)
-            with m.Elif(slave.refused):
-                m.d.sync += [self.fault.valid.eq(1), self.fault.cause.eq(FaultCause.CONTROL_ACCESS)]
-
-        # A memory read takes one cycle more than a register; the dispatcher may delay one of LRAM.
-        value = Signal(32)
+        value, from_lram, from_code = Signal(32), Signal(), Signal()
+        m.d.sync += [from_lram.eq(in_lram), from_code.eq(in_code)]
         with m.Switch(register):
             with m.Case(ControlRegister.STATUS):
-                m.d.comb += value.eq(self.status)
+                m.d.sync += value.eq(self.status)
             with m.Case(ControlRegister.CLEAN_CACHE):
-                m.d.comb += value.eq(self.clean_cache)
+                m.d.sync += value.eq(self.clean_cache)
             with m.Case(ControlRegister.INITIALIZE):
-                m.d.comb += value.eq(self.initialize)
-            with m.Case(ControlRegister.FAULT):
-                m.d.comb += value.eq(self.fault)
-        looked_up = Signal()
-        m.d.sync += looked_up.eq(bus.read & ~looked_up & ~(in_lram & self.lram_read))
-        m.d.comb += [
-            bus.read_done.eq(bus.read & (looked_up | in_registers)),
-            bus.read_data.eq(Mux(in_lram, lram_read.data, Mux(in_code, self.code_read_data, value))),
-        ]
+                m.d.sync += value.eq(self.initialize)
+            with m.Default():
+                m.d.sync += value.eq(self.fault)
+        m.d.comb += bus.read_data.eq(Mux(from_lram, lram_read.data, Mux(from_code, self.code_read_data, value)))
         return m
+
+    def _follow_kernels(self, m: Module, start: Signal, abort: Signal) -> None:
+        """Which kernels wait, which have ended since their last start, and when the running one is to be stopped."""
+        waiting, forgotten = Signal(KERNEL_SLOTS), Signal(KERNEL_SLOTS)
+        stop = Signal()
+        m.d.comb += [
+            waiting.eq(self.pending & ~self.accepted & ~abort),
+            forgotten.eq(self.pending & ~self.accepted & abort),
+            self.abort.eq(stop & ~self.finished.any()),
+        ]
+        m.d.sync += [
+            self.pending.eq(waiting | start),
+            # A kernel that was started again while it ran has not finished before its second end.
+            self.status.eq((self.status | (self.finished & ~waiting) | (forgotten & ~self.running)) & ~start),
+            stop.eq((abort & (self.accepted | self.running)).any()),
+        ]
+
+    def _keep_fault(self, m: Module, clear: Value, refused: Value) -> None:
+        """The fault register: what stopped a kernel replaces what did not, and is kept until it is cleared."""
+        stops_nothing = ~self.fault.valid | (self.fault.cause == FaultCause.CONTROL_ACCESS)
+        with m.If(self.fault_seen.valid & (clear | stops_nothing)):
+            m.d.sync += self.fault.eq(self.fault_seen)
+        with m.Elif(clear):
+            m.d.sync += self.fault.eq(0)
+        with m.Elif(refused & ~self.fault.valid):
+            m.d.sync += [self.fault.valid.eq(1), self.fault.cause.eq(FaultCause.CONTROL_ACCESS)]
+
+
+def _among(register: Any, registers: frozenset[ControlRegister]) -> Value:
+    return Cat(register == each for each in registers).any()

@@ -100,6 +100,8 @@ class FGPU(wiring.Component):
                         dispatcher: Dispatcher, cache: Cache) -> None:
         """A fault of any part reaches the register; of several in one cycle that of the lowest compute unit."""
         seen: Any = control.fault_seen
+        with m.If(control.abort):
+            m.d.comb += [seen.valid.eq(1), seen.cause.eq(FaultCause.ABORTED)]
         with m.If(cache.error):
             m.d.comb += [seen.valid.eq(1), seen.cause.eq(FaultCause.BUS_ERROR)]
         for number, unit in reversed(list(enumerate(compute_units))):

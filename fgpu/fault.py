@@ -24,6 +24,8 @@ class FaultCause(enum.Enum, shape=3):
     """Global memory answered with an error; which work-item asked is not known."""
     CONTROL_ACCESS = 6
     """A misaligned, unmapped or partial access of the control interface; stops nothing."""
+    ABORTED = 7
+    """The host stopped the kernel."""
 
 
 class FaultReport(data.Struct):
@@ -36,9 +38,9 @@ class FaultReport(data.Struct):
 
 
 class Fault(data.Struct):
-    """The fault register: the first fault since it was cleared, or 0.
+    """The fault register: the first fault since it was cleared that stopped a kernel, else ``CONTROL_ACCESS`` or 0.
 
-    It is cleared by a write to it and by the start of a kernel when none runs.
+    It is cleared by a write to it and by the start of a kernel when none runs or waits.
     """
 
     pc: FAULT_PC_BITS

@@ -34,6 +34,8 @@ def kernel_fault(word: int, program: Sequence[int], unmapped: str = "") -> Kerne
                            + (f": {unmapped}" if unmapped else ""), cause)
     if cause is FaultCause.CONTROL_ACCESS:
         return KernelFault("the control interface refused a misaligned, unmapped or partial access", cause)
+    if cause is FaultCause.ABORTED:
+        return KernelFault(f"kernel of slot {fault.kernel}: the host aborted it", cause)
     pc = int(fault.pc)
     if pc < len(program):
         try:

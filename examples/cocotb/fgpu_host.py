@@ -74,6 +74,10 @@ class FgpuHost:
         for register in (ControlRegister.INITIALIZE, ControlRegister.CLEAN_CACHE, ControlRegister.START):
             await self.write(register_address(register), 1 << slot)
 
+    async def abort(self, *, slot: int = 0) -> None:
+        """Stop the kernel of a slot; ``wait`` then raises :class:`~fgpu.errors.KernelFault` if it ran."""
+        await self.write(register_address(ControlRegister.ABORT), 1 << slot)
+
     async def wait(self, *, slot: int = 0, polls: int = 10_000) -> None:
         """Poll the status register until the kernel of a slot has finished and its results are in memory.
 

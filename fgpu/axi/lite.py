@@ -3,8 +3,10 @@
 from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
+
+from fgpu.skid_buffer import SkidBuffer
 
 from .signatures import AXI4LiteSignature, Response
 
@@ -12,26 +14,36 @@ __all__ = ["AXI4LiteSlave", "RegisterBusSignature"]
 
 
 class RegisterBusSignature(wiring.Signature):
-    """Word accesses, seen from the initiator.
+    """Word accesses, one a cycle, seen from the initiator.
 
-    ``write`` is one pulse. ``read`` stays until ``read_done``, in whose cycle ``read_data`` is valid.
-    ``mapped`` answers, combinationally, whether ``address`` (of words) exists.
+    ``readable`` and ``writable`` answer, in the same cycle, what may be done at ``address`` (of words). ``write`` is
+    one pulse. A ``read`` is accepted in a cycle with ``read_ready``, which may depend on the address; its
+    ``read_data`` is there in the cycle after.
     """
 
     def __init__(self, *, address_width: int) -> None:
         super().__init__({
-            "address": Out(address_width), "mapped": In(1),
+            "address": Out(address_width), "readable": In(1), "writable": In(1),
             "write": Out(1), "write_data": Out(32),
-            "read": Out(1), "read_data": In(32), "read_done": In(1),
+            "read": Out(1), "read_ready": In(1), "read_data": In(32),
         })
+
+
+class WriteData(data.Struct):
+    """The W channel."""
+
+    data: 32
+    strobe: 4
 
 
 class AXI4LiteSlave(wiring.Component):
     """Serves whole, aligned words; anything else is answered with SLVERR and has no effect.
 
-    A write takes effect in the cycle in which its data and address are accepted, and reads and writes
-    alternate when both wait. Latency: response 1 cycle after the access is done. ``refused`` tells, in the
-    cycle after, that an access was answered with SLVERR.
+    Every ready comes from a register: an address, or data, that cannot be served at once waits in a skid buffer.
+    Reads and writes take turns when both wait. A write takes effect at the earliest in the cycle in which the later
+    of its address and data is accepted, and its response is there one cycle after that; a read's response follows
+    two cycles after the earliest cycle in which its address was accepted. ``refused`` tells, in the cycle after,
+    that an access is answered with SLVERR.
     """
 
     def __init__(self, *, address_width: int) -> None:
@@ -46,41 +58,57 @@ class AXI4LiteSlave(wiring.Component):
         m = Module()
         axi: Any = self.axi
         bus: Any = self.bus
-        write_pending, read_pending = Signal(), Signal()
-        prefer_read = Signal()
+        m.submodules.write_addresses = write_addresses = SkidBuffer(self._address_width)
+        m.submodules.write_words = write_words = SkidBuffer(WriteData)
+        m.submodules.read_addresses = read_addresses = SkidBuffer(self._address_width)
         m.d.comb += [
-            write_pending.eq(axi.awvalid & axi.wvalid & (~axi.bvalid | axi.bready)),
-            read_pending.eq(axi.arvalid & (~axi.rvalid | axi.rready)),
+            write_addresses.input.valid.eq(axi.awvalid), axi.awready.eq(write_addresses.input.ready),
+            write_addresses.input.payload.eq(axi.awaddr),
+            write_words.input.valid.eq(axi.wvalid), axi.wready.eq(write_words.input.ready),
+            write_words.input.payload.data.eq(axi.wdata), write_words.input.payload.strobe.eq(axi.wstrb),
+            read_addresses.input.valid.eq(axi.arvalid), axi.arready.eq(read_addresses.input.ready),
+            read_addresses.input.payload.eq(axi.araddr),
+        ]
+
+        reading, reading_legal = Signal(), Signal()     # the word arrives of the read accepted in the cycle before
+        wants_write, wants_read = Signal(), Signal()
+        prefers_read = Signal()                         # after a write
+        write, read = Signal(), Signal()
+        address = Signal(self._address_width)
+        readable, writable = Signal(), Signal()
+        word = write_words.output.payload
+        m.d.comb += [
+            wants_write.eq(write_addresses.output.valid & write_words.output.valid & (~axi.bvalid | axi.bready)),
+            wants_read.eq(read_addresses.output.valid & ~reading & (~axi.rvalid | axi.rready)),
+            write.eq(wants_write & ~(wants_read & prefers_read)),
+            address.eq(Mux(write, write_addresses.output.payload, read_addresses.output.payload)),
+            readable.eq(bus.readable & (address[:2] == 0)),
+            writable.eq(bus.writable & (address[:2] == 0) & word.strobe.all()),
+            bus.address.eq(address[2:]),
+            bus.write_data.eq(word.data),
+            bus.write.eq(write & writable),
+            bus.read.eq(wants_read & ~write & readable),
+            read.eq(wants_read & ~write & (bus.read_ready | ~readable)),
+            write_addresses.output.ready.eq(write), write_words.output.ready.eq(write),
+            read_addresses.output.ready.eq(read),
         ]
         with m.If(axi.bready):
             m.d.sync += axi.bvalid.eq(0)
         with m.If(axi.rready):
             m.d.sync += axi.rvalid.eq(0)
-
-        m.d.sync += self.refused.eq(0)
-        address = Signal(self._address_width)
-        legal = Signal()
-        m.d.comb += [
-            bus.address.eq(address[2:]),
-            bus.write_data.eq(axi.wdata),
-            legal.eq(bus.mapped & (address[:2] == 0)),
+        m.d.sync += [
+            self.refused.eq((write & ~writable) | (read & ~readable)),
+            reading.eq(read), reading_legal.eq(readable),
         ]
-        with m.If(write_pending & ~(read_pending & prefer_read)):
-            m.d.comb += [
-                address.eq(axi.awaddr), axi.awready.eq(1), axi.wready.eq(1),
-                bus.write.eq(legal & axi.wstrb.all()),
-            ]
+        with m.If(write):
             m.d.sync += [
-                self.refused.eq(~bus.write),
-                axi.bvalid.eq(1), axi.bresp.eq(Mux(bus.write, Response.OKAY, Response.SLVERR)), prefer_read.eq(1),
+                axi.bvalid.eq(1), axi.bresp.eq(Mux(writable, Response.OKAY, Response.SLVERR)), prefers_read.eq(1),
             ]
-        with m.Elif(read_pending):
-            m.d.comb += [address.eq(axi.araddr), bus.read.eq(legal)]
-            with m.If(bus.read_done | ~legal):
-                m.d.comb += axi.arready.eq(1)
-                m.d.sync += [
-                    self.refused.eq(~legal),
-                    axi.rvalid.eq(1), axi.rdata.eq(bus.read_data),
-                    axi.rresp.eq(Mux(legal, Response.OKAY, Response.SLVERR)), prefer_read.eq(0),
-                ]
+        with m.If(read):
+            m.d.sync += prefers_read.eq(0)
+        with m.If(reading):
+            m.d.sync += [
+                axi.rvalid.eq(1), axi.rdata.eq(bus.read_data),
+                axi.rresp.eq(Mux(reading_legal, Response.OKAY, Response.SLVERR)),
+            ]
         return m

@@ -35,13 +35,16 @@ class Dispatcher(wiring.Component):
 
     Reading the descriptor takes a cycle a word; parameters go to the runtime memories on the way. Then
     global and work-group sizes (3 cycles) and the local ids (see :class:`LocalIdGenerator`) follow. Local
-    ids are kept from the kernel before if ``initialize`` is 0 and the work-groups have the same shape.
+    ids are kept from the kernel before if ``initialize`` is 0 and the work-groups have the same shape and
+    number of wavefronts.
 
     A work-group goes to the next compute unit with room, in turn; one every 2 cycles. At the end the cache
     is cleaned if the kernel's ``clean_cache`` bit is set: the cache does so when it has served all requests.
     Without that bit nothing waits for them, since later ones are served later.
 
-    A ``fault`` makes it ``cancel`` the kernel: no further work-groups, and all wavefronts end.
+    A ``fault`` makes it ``cancel`` the kernel: no further work-groups, all wavefronts end, and the cache is cleaned
+    in any case, for it may hold a line whose read failed. So it is after a fault between kernels, which is a late
+    error of global memory. ``running`` is, one-hot, the kernel that runs.
     """
 
     def __init__(self, config: Config) -> None:
@@ -65,7 +68,7 @@ class Dispatcher(wiring.Component):
             "clean_done": In(1),
             "fault": In(1),
             "cancel": Out(1),
-            "running": Out(1),
+            "running": Out(KERNEL_SLOTS),
             "slot": Out(range(KERNEL_SLOTS)),
         })
 
@@ -97,9 +100,10 @@ class Dispatcher(wiring.Component):
             local_ids.wavefronts_minus_1.eq(kernel.wavefronts_minus_1),
             kernel.dimensions_minus_1.eq(shape.dimensions_minus_1),
         ]
-        # The shape for which the runtime memories hold local ids.
+        # The shape and the number of wavefronts for which the runtime memories hold local ids.
         known = Signal()
         known_shape = Signal(ShapeWord)
+        known_wavefronts_minus_1 = Signal.like(kernel.wavefronts_minus_1)
         partial = size_word.work_items[:6]      # modulo the size of a wavefront
         with m.If(partial == 0):
             m.d.comb += kernel.last_mask.eq(-1)
@@ -121,11 +125,15 @@ class Dispatcher(wiring.Component):
         m.submodules.turn = turn = RoundRobin(self._config.compute_units)
         target = Signal.like(turn.choice)
 
+        active = Signal()
+        suspect = Signal()      # the cache may hold a line whose read failed
         with m.FSM():
             with m.State("Idle"):
-                with m.If(self.pending.any()):
+                with m.If(suspect):
+                    m.next = "Start to clean"
+                with m.Elif(self.pending.any()):
                     m.d.comb += self.accepted.eq(1 << lowest)
-                    m.d.sync += [slot.eq(lowest), read_word.eq(0), self.running.eq(1)]
+                    m.d.sync += [slot.eq(lowest), read_word.eq(0), active.eq(1)]
                     m.next = "Read descriptor"
             with m.State("Read descriptor"):
                 m.d.comb += self.lram_read.eq(1)
@@ -134,8 +142,12 @@ class Dispatcher(wiring.Component):
                 with m.If(arriving & (arriving_word == DescriptorWord.SHAPE)):
                     m.d.comb += local_ids.start.eq(
                         self.initialize.bit_select(slot, 1) | ~known
-                        | (known_shape.as_value() != self.lram_data))
-                    m.d.sync += [known.eq(1), known_shape.eq(self.lram_data)]
+                        | (known_shape.as_value() != self.lram_data)
+                        | (known_wavefronts_minus_1 != kernel.wavefronts_minus_1))
+                    m.d.sync += [
+                        known.eq(1), known_shape.eq(self.lram_data),
+                        known_wavefronts_minus_1.eq(kernel.wavefronts_minus_1),
+                    ]
                 with m.If(is_parameter & (parameter == last_parameter)):
                     m.d.sync += arriving.eq(0)      # the word after it is on its way, but not wanted
                     m.next = "Write sizes"
@@ -178,7 +190,7 @@ class Dispatcher(wiring.Component):
                 with m.If(settle != 0):
                     m.d.sync += settle.eq(settle - 1)
                 with m.Elif(self.idle.all()):
-                    with m.If(self.clean_cache.bit_select(slot, 1)):
+                    with m.If(self.cancel | self.fault | self.clean_cache.bit_select(slot, 1)):
                         m.next = "Start to clean"
                     with m.Else():
                         m.next = "Finish"
@@ -187,16 +199,24 @@ class Dispatcher(wiring.Component):
                 m.next = "Clean cache"
             with m.State("Clean cache"):
                 with m.If(self.clean_done):
-                    m.next = "Finish"
+                    with m.If(active):
+                        m.next = "Finish"
+                    with m.Else():
+                        m.next = "Idle"
             with m.State("Finish"):
-                m.d.comb += self.finished.eq(1 << slot)
+                m.d.comb += self.finished.eq(self.running)
+                m.d.sync += active.eq(0)
                 m.next = "Idle"
 
-        m.d.comb += turn.requests.eq(self.room)
+        m.d.comb += [turn.requests.eq(self.room), self.running.eq(Mux(active, 1 << slot, 0))]
         with m.If(self.finished.any()):
-            m.d.sync += [self.cancel.eq(0), self.running.eq(0)]
-        with m.Elif(self.running & self.fault):
+            m.d.sync += self.cancel.eq(0)
+        with m.Elif(self.fault & (active | self.accepted.any())):
             m.d.sync += self.cancel.eq(1)
+        with m.If(self.fault & ((~active & ~self.accepted.any()) | self.finished.any())):
+            m.d.sync += suspect.eq(1)
+        with m.Elif(self.clean_start):
+            m.d.sync += suspect.eq(0)
         for work_groups in self.work_groups:
             m.d.comb += work_groups.payload.eq(group)
 

@@ -266,16 +266,16 @@ def test_accesses_on_end(seed: int) -> None:
 
 
 def test_registers() -> None:
-    """Start, status, clean cache and initialize against a model; no register changes by reading."""
+    """Start, status, clean cache, initialize and abort against a model; no register changes by reading."""
     rng = random.Random(1)
     dut = ControlInterface(Config())
     host = Host(dut.axi, rng)
     host.wait = lambda: 0
 
     async def testbench(ctx) -> None:
-        status = pending = clean = initialize = 0
-        for _ in range(200):
-            action = rng.choice(["start", "accept", "finish", "clean", "initialize"])
+        status = pending = clean = initialize = running = 0
+        for _ in range(300):
+            action = rng.choice(["start", "accept", "finish", "clean", "initialize", "abort"])
             bits = rng.getrandbits(KERNEL_SLOTS) if rng.random() < 0.3 else 1 << rng.randrange(KERNEL_SLOTS)
             if action == "start":
                 await host.write(ctx, register_address(ControlRegister.START), bits)
@@ -286,12 +286,26 @@ def test_registers() -> None:
             elif action == "initialize":
                 await host.write(ctx, register_address(ControlRegister.INITIALIZE), bits)
                 initialize = bits
-            else:
-                port = dut.accepted if action == "accept" else dut.finished
-                ctx.set(port, bits)
+            elif action == "abort":
+                before = aborts
+                await host.write(ctx, register_address(ControlRegister.ABORT), bits)
                 await ctx.tick()
-                ctx.set(port, 0)
-                pending, status = (pending & ~bits, status) if action == "accept" else (pending, status | bits)
+                assert aborts - before == bool(bits & running)
+                status |= bits & pending & ~running
+                pending &= ~bits
+            elif action == "accept" and pending and not running:
+                running = pending & -pending
+                ctx.set(dut.accepted, running)
+                await ctx.tick()
+                ctx.set(dut.accepted, 0)
+                ctx.set(dut.running, running)
+                pending &= ~running
+            elif action == "finish":
+                ctx.set(dut.finished, running)
+                await ctx.tick()
+                ctx.set(dut.finished, 0)
+                ctx.set(dut.running, 0)
+                status, running = status | (running & ~pending), 0
             assert ctx.get(dut.pending) == pending
             assert ctx.get(dut.status) == status
             for register, value in ((ControlRegister.STATUS, status), (ControlRegister.CLEAN_CACHE, clean),
@@ -301,5 +315,15 @@ def test_registers() -> None:
         before = ctx.get(dut.status), ctx.get(dut.pending)
         assert await host.write(ctx, register_address(ControlRegister.START), 0xFFFF, strobe=3) == SLVERR
         assert (ctx.get(dut.status), ctx.get(dut.pending)) == before
+        for register in (ControlRegister.START, ControlRegister.ABORT):
+            assert (await host.read(ctx, register_address(register)))[1] == SLVERR
+        assert await host.write(ctx, register_address(ControlRegister.STATUS), 0) == SLVERR
 
-    simulate(dut, testbench)
+    aborts = 0      # cycles in which the running kernel was to be stopped
+
+    async def watch(ctx) -> None:
+        nonlocal aborts
+        async for *_, abort in ctx.tick().sample(dut.abort):
+            aborts += abort
+
+    simulate(dut, testbench, background=[watch])

@@ -10,8 +10,8 @@ from fgpu.dispatcher.dispatcher import _SETTLE_CYCLES, Dispatcher
 from .prover import Claim
 
 CONFIG = Config(compute_units=2)
-STATES = ("Idle", "Read descriptor", "Write sizes", "Write local ids", "Choose compute unit", "Drain",
-          "Hand out work-group", "Start to clean", "Finish", "Clean cache")
+STATES = ("Idle", "Start to clean", "Read descriptor", "Write sizes", "Write local ids", "Choose compute unit",
+          "Drain", "Hand out work-group", "Finish", "Clean cache")
 """In the order in which the source names them first, which is how Amaranth numbers them."""
 _FIRST_PARAMETER, _LAST_FIXED = DescriptorWord.PARAMETERS.value, DescriptorWord.SIZE.value
 
@@ -20,8 +20,8 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
     """The lowest pending kernel runs; its work-groups go out in order, one at a time, each once and to one unit.
 
     The kernel finishes once, when the last one was taken (or after a fault) and all units were idle, and when the
-    cache was cleaned if its bit is set. After a fault at most one more work-group goes out. That it finishes at
-    all is not stated.
+    cache was cleaned if its bit is set or there was a fault. After a fault at most one more work-group goes out.
+    After a fault between kernels the cache is cleaned before the next one. That it finishes at all is not stated.
     """
     dut = dispatcher(CONFIG)
     claim = Claim(dut=dut)
@@ -43,11 +43,26 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
     with m.Elif(dut.finished.any()):
         m.d.sync += running.eq(0)
     claim.always(~dut.accepted.any() | (~running & (dut.accepted == lowest)))
-    claim.always(~dut.pending.any() | running | dut.accepted.any())
+    # A fault between kernels, until the cache is cleaned for it.
+    late, between = Signal(), Signal()
+    with m.If(dut.fault & ((~running & ~dut.accepted.any()) | dut.finished.any())):
+        m.d.sync += late.eq(1)
+    with m.Elif(dut.clean_start):
+        m.d.sync += late.eq(0)
+    with m.If(dut.clean_start & ~running):
+        m.d.sync += between.eq(1)
+    with m.Elif(dut.clean_done):
+        m.d.sync += between.eq(0)
+    claim.always(~dut.pending.any() | running | dut.accepted.any() | late | between)
+    claim.always(~dut.accepted.any() | (~late & ~between))
+    claim.invariant(late == claim.inside("dut.suspect", 1))
+    claim.invariant(between == (state("Clean cache") & ~running))
+    claim.invariant(~state("Start to clean") | running | late)
     claim.always(~dut.finished.any() | (running & (dut.finished == Const(1, len(dut.finished)) << slot)))
-    claim.always(dut.running == running)
+    claim.always(dut.running == Mux(running, Const(1, len(dut.running)) << slot, 0))
     claim.always(~running | (dut.slot == slot))
-    claim.invariant(running == ~state("Idle"))
+    claim.invariant(running == claim.inside("dut.active", 1))
+    claim.invariant(Mux(running, ~state("Idle"), state("Idle", "Start to clean", "Clean cache")))
     claim.invariant(at < len(STATES))
 
     # What the descriptor says, word by word a cycle after it is asked for.
@@ -85,7 +100,7 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
                 m.d.sync += expected[n].eq(Mux(is_last, 0, expected[n] + 1))
             last = last & is_last
         m.d.sync += [complete.eq(last), extra.eq(aborted)]
-    with m.If(dut.fault & running):
+    with m.If(dut.fault & (running | dut.accepted.any())):
         m.d.sync += aborted.eq(1)
     for each in dut.work_groups:
         claim.always(claim.stable(each.valid, each.ready, each.payload))
@@ -100,7 +115,7 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
     claim.invariant(~extra | aborted)
     claim.invariant(~state("Read descriptor", "Write sizes", "Write local ids")
                     | ((expected.as_value() == 0) & ~complete & ~extra))
-    claim.invariant(~state("Drain", "Start to clean", "Clean cache", "Finish") | complete | aborted)
+    claim.invariant(~running | ~state("Drain", "Start to clean", "Clean cache", "Finish") | complete | aborted)
 
     # The end: all units were idle some time after the last work-group, then the cache was cleaned, once.
     since, quiet, cleaning, cleaned = Signal(range(_SETTLE_CYCLES + 1)), Signal(), Signal(), Signal()
@@ -110,19 +125,19 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
         m.d.sync += [
             since.eq(Mux(since == _SETTLE_CYCLES, since, since + 1)),
             quiet.eq(quiet | ((since == _SETTLE_CYCLES) & dut.idle.all())),
-            cleaning.eq(cleaning | dut.clean_start),
+            cleaning.eq(cleaning | (dut.clean_start & running)),
             cleaned.eq(cleaned | (cleaning & dut.clean_done)),
         ]
     claim.always(~dut.finished.any() | quiet)
-    wanted = (dut.clean_cache >> slot)[0]
+    wanted = (dut.clean_cache >> slot)[0] | aborted
     claim.always(~dut.finished.any() | (cleaned == wanted))
-    claim.always(~dut.clean_start | (wanted & quiet & ~cleaning))
+    claim.always(~dut.clean_start | Mux(running, wanted & quiet & ~cleaning, late))
     settle = claim.inside("dut.settle", range(_SETTLE_CYCLES + 1))
     claim.invariant(since <= _SETTLE_CYCLES)
     claim.invariant(~state("Drain") | (settle >= _SETTLE_CYCLES - since))
-    claim.invariant(~state("Start to clean", "Clean cache", "Finish") | quiet)
-    claim.invariant(~state("Start to clean") | wanted)
-    claim.invariant(~state("Clean cache") | (wanted & cleaning & ~cleaned))
+    claim.invariant(~running | ~state("Start to clean", "Clean cache", "Finish") | quiet)
+    claim.invariant(~running | ~state("Start to clean") | wanted)
+    claim.invariant(~running | ~state("Clean cache") | (wanted & cleaning & ~cleaned))
     claim.invariant(~state("Finish") | (cleaned == wanted))
-    claim.invariant(state("Clean cache", "Finish", "Idle") | (~cleaning & ~cleaned))
+    claim.invariant(~running | state("Clean cache", "Finish") | (~cleaning & ~cleaned))
     return claim

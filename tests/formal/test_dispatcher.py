@@ -25,8 +25,11 @@ def test_turn(tmp_path: Path) -> None:
     ("m.d.sync += settle.eq(settle - 1)", "m.d.sync += settle.eq(0)"),
     ("with m.Elif(self.idle.all()):", "with m.Elif(self.idle.any()):"),
     ("with m.If(self.clean_done):", "with m.If(1):"),
-    ("with m.Elif(self.running & self.fault):", "with m.Elif(self.fault):"),
-    ("m.d.comb += self.finished.eq(1 << slot)", "m.d.comb += self.finished.eq(1)"),
+    ("with m.Elif(self.fault & (active | self.accepted.any())):", "with m.Elif(self.fault):"),
+    ("with m.If(self.cancel | self.fault | self.clean", "with m.If(self.cancel | self.clean"),
+    ("with m.If(suspect):", "with m.If(0):"),
+    ("| self.finished.any()):", "):"),
+    ("m.d.comb += self.finished.eq(self.running)", "m.d.comb += self.finished.eq(1)"),
     ("for number in reversed(range(KERNEL_SLOTS)):", "for number in range(KERNEL_SLOTS):"),
 ])
 def test_mutants_of_the_dispatcher_fail(old: str, new: str, tmp_path: Path) -> None:
