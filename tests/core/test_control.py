@@ -1,30 +1,39 @@
-"""Control interface and code RAM together: random AXI4-Lite traffic while the core fetches and reads."""
+"""Control interface and code RAM together: pipelined AXI4-Lite traffic while kernels are fetched and run."""
 
 import random
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from fgpu.address_map import (
-    CONTROL_ADDRESS_BITS,
-    CONTROL_BASE,
-    CRAM_BASE,
-    LRAM_WORDS,
-    ControlRegister,
-    register_address,
-)
-from fgpu.axi.signatures import AXI4LiteSignature, Response
+from fgpu.address_map import CONTROL_ADDRESS_BITS, CRAM_BASE, LRAM_WORDS
+from fgpu.axi.signatures import AXI4LiteSignature
 from fgpu.code_ram import CodeRam
 from fgpu.config import KERNEL_SLOTS, Config
 from fgpu.control import ControlInterface
 from fgpu.cu.scheduler import Fetched, FetchRequest
 
 from ..streams import random_waits, simulate, stream_put
+from .control_model import (
+    ABORT,
+    CLEAN,
+    FAULT,
+    INITIALIZE,
+    OKAY,
+    REFUSED,
+    SLVERR,
+    START,
+    STATUS,
+    ControlModel,
+    Cycle,
+    may_read,
+)
+from .harness import first_seed
 
-OKAY, SLVERR = Response.OKAY, Response.SLVERR
+SMALL, LARGE = Config(cram_size=1), Config(compute_units=4)
 
 
 class Both(wiring.Component):
@@ -54,276 +63,375 @@ class Both(wiring.Component):
 
 
 class Host:
-    """An AXI4-Lite master; every channel waits by itself."""
+    """Drives the five channels, each by itself, and feeds the model with every cycle.
 
-    def __init__(self, axi: Any, rng: random.Random) -> None:
-        self.axi, self.wait = axi, random_waits(rng)
+    ``send`` queues an access; a channel's chance to go on in a cycle is in ``pace``: 1, always. All that is offered
+    stays until it is taken.
+    """
+
+    CHANNELS = ("aw", "w", "b", "ar", "r")
+
+    def __init__(self, dut: Both, rng: random.Random) -> None:
+        self.axi: Any = dut.axi
         self.rng = rng
-
-    async def write(self, ctx: Any, address: int, value: int, strobe: int = 15) -> int:
+        self.model = ControlModel(dut.control._config)
+        self.pace = dict.fromkeys(self.CHANNELS, 1.0)
+        self.queues: dict[str, list[dict[str, int]]] = {"aw": [], "w": [], "ar": []}
+        self.answers: list[tuple[int, int, int]] = []       # address, data and response of reads
+        self.responses: list[int] = []                      # of writes
+        self._offered: dict[str, bool] = dict.fromkeys(self.CHANNELS, False)
+        control: Any = dut.control
         axi = self.axi
-        delays = {"aw": self.wait(), "w": self.wait()}
-        ctx.set(axi.awaddr, address)
-        ctx.set(axi.wdata, value)
-        ctx.set(axi.wstrb, strobe)
-        while delays:
-            for channel, delay in delays.items():
-                ctx.set(getattr(axi, f"{channel}valid"), delay <= 0)
-            *_, aw, w = await ctx.tick().sample(axi.awready & axi.awvalid, axi.wready & axi.wvalid)
-            for channel, done in (("aw", aw), ("w", w)):
-                if done:
-                    ctx.set(getattr(axi, f"{channel}valid"), 0)
-                    del delays[channel]
-            delays = {channel: delay - 1 for channel, delay in delays.items()}
-        return await self._response(ctx, axi.bvalid, axi.bready, axi.bresp)
+        self._sampled = [Value.cast(each) for each in (
+            axi.awvalid & axi.awready, axi.awaddr, axi.wvalid & axi.wready, axi.wdata, axi.wstrb,
+            axi.bvalid, axi.bready, axi.bresp, axi.arvalid & axi.arready, axi.araddr,
+            axi.rvalid, axi.rready, axi.rdata, axi.rresp, control.status, control.pending, control.clean_cache,
+            control.initialize, control.fault, control.accepted, control.finished, control.fault_seen,
+            control.running)]
 
-    async def read(self, ctx: Any, address: int) -> tuple[int, int]:
-        axi = self.axi
-        for _ in range(self.wait()):
-            await ctx.tick()
-        ctx.set(axi.araddr, address)
-        ctx.set(axi.arvalid, 1)
-        while not (await ctx.tick().sample(axi.arready))[-1]:
-            pass
-        ctx.set(axi.arvalid, 0)
-        data = axi.rdata, axi.rresp
-        return await self._response(ctx, axi.rvalid, axi.rready, *data)
+    def write(self, address: int, data: int, strobe: int = 15) -> None:
+        self.queues["aw"].append({"awaddr": address})
+        self.queues["w"].append({"wdata": data, "wstrb": strobe})
 
-    async def _response(self, ctx: Any, valid: Any, ready: Any, *data: Any) -> Any:
-        """Takes a response, which must not change while it waits."""
-        wait, seen = self.wait(), None
-        while True:
-            ctx.set(ready, wait <= 0)
-            *_, is_valid, first, last = await ctx.tick().sample(valid, data[0], data[-1])
-            assert seen is None or (is_valid and (first, last) == seen)
-            if is_valid:
-                seen = first, last
-                if wait <= 0:
-                    ctx.set(ready, 0)
-                    return last if len(data) == 1 else seen
-            wait -= 1
+    def read(self, *addresses: int) -> None:
+        self.queues["ar"] += [{"araddr": address} for address in addresses]
 
+    @property
+    def waits(self) -> bool:
+        """Whether anything is offered, or not answered."""
+        return (any(self.queues.values()) or any(self._offered[name] for name in self.queues)
+                or bool(self.model.reads or self.model.writes))
 
-def random_address(rng: random.Random, config: Config) -> int:
-    return rng.choice([
-        4 * rng.randrange(LRAM_WORDS), CRAM_BASE + 4 * rng.randrange(config.cram_words), rng.getrandbits(16),
-        4 * LRAM_WORDS + 4 * rng.randrange(16), CRAM_BASE - 4, CRAM_BASE + 4 * config.cram_words,
-        CONTROL_BASE + 4 * len(ControlRegister), CONTROL_BASE - 4,
-        4 * rng.randrange(LRAM_WORDS) + rng.randrange(1, 4),
-        register_address(ControlRegister.START) + rng.randrange(1, 4)])
-
-
-def is_memory(address: int, config: Config) -> bool:
-    return address % 4 == 0 and (address < 4 * LRAM_WORDS
-                                 or CRAM_BASE <= address < CRAM_BASE + 4 * config.cram_words)
-
-
-def is_register(address: int) -> bool:
-    return address % 4 == 0 and CONTROL_BASE <= address < CONTROL_BASE + 4 * len(ControlRegister)
-
-
-@pytest.mark.parametrize("config", [Config(cram_size=1), Config(compute_units=4)], ids=["1 KiB", "16 KiB"])
-@pytest.mark.parametrize("seed", range(3))
-def test_random_traffic(config: Config, seed: int) -> None:
-    """The host writes even words while it, the dispatcher and the compute units read odd ones."""
-    rng = random.Random(seed)
-    dut = Both(config)
-    host = Host(dut.axi, rng)
-    memory: dict[int, int] = {}
-    places = [4 * rng.randrange(LRAM_WORDS // 2) * 2 for _ in range(12)]
-    places += [CRAM_BASE + 8 * rng.randrange(config.cram_words // 2) for _ in range(12)]
-    steady = [place + 4 for place in places]
-
-    async def fill(ctx) -> None:
-        for place in [*places, *steady]:
-            memory[place] = rng.getrandbits(32)
-            assert await host.write(ctx, place, memory[place]) == OKAY
-
-    async def writer(ctx) -> None:
-        for _ in range(150):
-            address = rng.choice([*places, random_address(rng, config)])
-            strobe = rng.choice([15, 15, 15, 0, 1, 14, rng.randrange(16)])
-            if address in steady or is_register(address) or (address in memory and address not in places):
+    async def cycle(self, ctx: Any) -> None:
+        """One clock cycle."""
+        for channel in self.CHANNELS:
+            if self._offered[channel] or (channel in self.queues and not self.queues[channel]):
                 continue
-            good = strobe == 15 and is_memory(address, config)
-            value = rng.getrandbits(32)
-            assert await host.write(ctx, address, value, strobe) == (OKAY if good else SLVERR), hex(address)
-            if good:
-                memory[address] = value
+            if self.rng.random() < self.pace[channel]:
+                self._offered[channel] = True
+                for name, value in (self.queues[channel].pop(0) if channel in self.queues else {}).items():
+                    ctx.set(getattr(self.axi, name), value)
+                ctx.set(getattr(self.axi, f"{channel}{'ready' if channel in 'br' else 'valid'}"), 1)
+        _, _, *values = await ctx.tick().sample(*self._sampled)
+        now = Cycle(*map(int, values))
+        answered = self.model.reads[0].address if self.model.reads else -1
+        self.model.step(now)
+        taken = {"aw": now.aw, "w": now.w, "ar": now.ar, "b": now.bvalid & now.bready, "r": now.rvalid & now.rready}
+        if taken["b"]:
+            self.responses.append(now.bresp)
+        if taken["r"]:
+            self.answers.append((answered, now.rdata, now.rresp))
+        for channel, done in taken.items():
+            if done:
+                self._offered[channel] = False
+                ctx.set(getattr(self.axi, f"{channel}{'ready' if channel in 'br' else 'valid'}"), 0)
 
-    async def reader(ctx) -> None:
-        for _ in range(150):
-            address = rng.choice([*steady, random_address(rng, config)])
-            value, response = await host.read(ctx, address)
-            good = is_memory(address, config) or is_register(address)
-            assert response == (OKAY if good else SLVERR), hex(address)
-            if address in steady:
-                assert value == memory[address]
+    async def finish(self, ctx: Any, limit: int = 200) -> None:
+        """Until all is answered; a moment of silence shows that nothing else is."""
+        self.pace = dict.fromkeys(self.CHANNELS, 1.0)
+        queued = sum(map(len, self.queues.values()))
+        for _ in range(limit + 20 * queued):
+            if not self.waits:
+                break
+            await self.cycle(ctx)
+        assert not self.waits, f"not answered: {self.model.reads} {self.model.writes}"
+        for _ in range(5):
+            await self.cycle(ctx)
 
-    async def traffic(ctx) -> None:
-        await fill(ctx)
-        flags.append("filled")
-        await writer(ctx)
-        while len(flags) < 2:
-            await ctx.tick()
-        for address, expected in memory.items():
-            assert await host.read(ctx, address) == (expected, OKAY), hex(address)
 
-    async def reads(ctx) -> None:
-        while not flags:
-            await ctx.tick()
-        await reader(ctx)
-        flags.append("read")
+class Kernels:
+    """The dispatcher as the control interface sees it: waiting kernels are accepted, run and finish, with faults."""
 
-    async def dispatcher(ctx) -> None:
-        chance = rng.choice([0.1, 0.9])
+    def __init__(self, dut: Both, rng: random.Random) -> None:
+        self.control: Any = dut.control
+        self.rng = rng
+        self.slot: int | None = None
+        self.chances = rng.choice([(0.5, 0.1, 0.02), (1.0, 1.0, 0.0), (0.05, 0.02, 0.05)])
+
+    def drive(self, ctx: Any) -> None:
+        """Set the inputs of a cycle."""
+        control, rng = self.control, self.rng
+        accept, finish, fault = self.chances
+        ctx.set(control.accepted, 0)
+        ctx.set(control.finished, 0)
+        ctx.set(control.running, self.slot is not None)
+        ctx.set(Value.cast(control.fault_seen), 0)
+        if rng.random() < fault:
+            slot = rng.randrange(KERNEL_SLOTS) if self.slot is None else self.slot
+            ctx.set(Value.cast(control.fault_seen),
+                    1 << 31 | rng.randint(1, 5) << 25 | slot << 21 | rng.getrandbits(21))
+        pending = ctx.get(control.pending)
+        if self.slot is None and pending and rng.random() < accept:
+            self.slot = (pending & -pending).bit_length() - 1
+            ctx.set(control.accepted, 1 << self.slot)
+        elif self.slot is not None and rng.random() < finish:
+            ctx.set(control.finished, 1 << self.slot)
+            self.slot = None
+
+
+def addresses(rng: random.Random, config: Config) -> Callable[[], int]:
+    """A source of addresses: a few words again and again, registers, anything else, and none there."""
+    few = [4 * rng.randrange(LRAM_WORDS) for _ in range(4)] + [4 * rng.randrange(8) for _ in range(4)]
+    few += [CRAM_BASE + 4 * rng.randrange(config.cram_words) for _ in range(4)]
+    few += [CRAM_BASE + 4 * rng.randrange(8) for _ in range(4)]
+    bad = rng.choice([0.0, 0.05, 0.3])
+
+    def address() -> int:
+        if rng.random() < bad:
+            return rng.choice([
+                rng.getrandbits(16), 4 * LRAM_WORDS, CRAM_BASE - 4, CRAM_BASE + 4 * config.cram_words, ABORT + 4,
+                STATUS - 4, rng.choice(few) + rng.randrange(1, 4), START + rng.randrange(1, 4)]) & 0xFFFF
+        return rng.choice([*few, *few, STATUS, START, CLEAN, INITIALIZE, FAULT, ABORT])
+
+    return address
+
+
+def paces(host: Host) -> None:
+    for channel in host.CHANNELS:
+        host.pace[channel] = host.rng.choice([1.0, 1.0, 0.9, 0.5, 0.1])
+
+
+async def traffic(ctx: Any, dut: Both, host: Host, rng: random.Random, cycles: int) -> None:
+    """Random accesses, kernels and reads of the dispatcher."""
+    control: Any = dut.control
+    kernels = Kernels(dut, rng)
+    address = addresses(rng, dut.control._config)
+    reads = rng.choice([0.0, 0.1, 0.9])
+    asked: int | None = None
+    for number in range(cycles):
+        if number % 40 == 0:
+            paces(host)
+        if len(host.queues["ar"]) < 3:
+            host.read(address())
+        if len(host.queues["aw"]) < 3:
+            place = address()
+            bits = rng.getrandbits(32) if place < STATUS else 1 << rng.randrange(KERNEL_SLOTS)
+            host.write(place, bits, rng.choice([15] * 8 + [rng.randrange(16)]))
+        kernels.drive(ctx)
+        if asked is not None:
+            data = ctx.get(control.lram_data)
+            now = host.model.now - 1
+            assert host.model.may_hold(asked, data, now, now), f"the dispatcher read 0x{data:X} at 0x{asked:04X}"
+        asked = 4 * rng.randrange(LRAM_WORDS if rng.random() < 0.5 else 8) if rng.random() < reads else None
+        ctx.set(control.lram_read, asked is not None)
+        ctx.set(control.lram_address, (asked or 0) // 4)
+        await host.cycle(ctx)
+    ctx.set(control.lram_read, 0)
+    for name in ("accepted", "finished", "running"):
+        ctx.set(getattr(control, name), 0)
+    ctx.set(Value.cast(control.fault_seen), 0)
+    await host.finish(ctx)
+
+
+async def fetches(ctx: Any, dut: Both, host: Host, unit: int, rng: random.Random) -> None:
+    """A compute unit fetches; its answer comes 2 cycles after the request was taken."""
+    wait = random_waits(rng)
+    words = dut.control._config.cram_words
+    while True:
+        pair, wavefront = rng.randrange(rng.choice([4, words // 2])), rng.randrange(8)
+        await stream_put(ctx, dut.fetch[unit], {"wavefront": wavefront, "pair": pair}, wait())
+        taken = host.model.now - 1
+        await ctx.tick()
+        fetched = ctx.get(dut.fetched[unit])
+        assert fetched.valid
+        assert fetched.wavefront == wavefront
+        for half, word in enumerate((fetched.pair & 0xFFFF_FFFF, fetched.pair >> 32)):
+            # The order of this and the host's process in a cycle is not known.
+            assert host.model.may_hold(CRAM_BASE + 4 * (2 * pair + half), word, taken, taken + 1)
+
+
+def run(config: Config, seed: object, cycles: int) -> None:
+    rng = random.Random(f"{seed}")
+    dut = Both(config)
+    host = Host(dut, rng)
+    units = [lambda ctx, unit=unit: fetches(ctx, dut, host, unit, random.Random(f"{seed} {unit}"))
+             for unit in range(config.compute_units)]
+
+    async def testbench(ctx: Any) -> None:
+        await traffic(ctx, dut, host, rng, cycles)
+
+    simulate(dut, testbench, background=units)
+    assert host.model.answers > cycles / 50
+
+
+@pytest.mark.parametrize("config", [SMALL, LARGE], ids=["1 KiB", "16 KiB"])
+@pytest.mark.parametrize("seed", range(4))
+def test_random_traffic(config: Config, seed: int) -> None:
+    """Every access is answered, once, in order and rightly, and the registers do what they should in every cycle."""
+    run(config, seed, 1000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(60))
+def test_more_random_traffic(number: int) -> None:
+    seed = f"{first_seed()} {number}"
+    print(f"FGPU_SEED={first_seed()}")
+    run([SMALL, LARGE][number % 2], seed, 5000)
+
+
+def directed(script: Callable[[Any, Both, Host], Any]) -> None:
+    """Run a script with a host that is always ready."""
+    dut = Both(SMALL)
+    host = Host(dut, random.Random(0))
+
+    async def testbench(ctx: Any) -> None:
+        await script(ctx, dut, host)
+
+    simulate(dut, testbench)
+
+
+def access(host: Host, ctx: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """One write, one read at a time: the response of the one, data and response of the other."""
+    async def write(address: int, data: int = 0, strobe: int = 15) -> int:
+        host.write(address, data, strobe)
+        await host.finish(ctx)
+        return host.responses[-1]
+
+    async def read(address: int) -> tuple[int, int]:
+        host.read(address)
+        await host.finish(ctx)
+        return host.answers[-1][1:]
+
+    return write, read
+
+
+def words() -> Iterator[tuple[int, int]]:
+    for word in range(8):
+        yield 4 * word, 0x1000 + word
+        yield CRAM_BASE + 4 * word, 0x2000 + word
+
+
+@pytest.mark.parametrize("places", [
+    (STATUS, 0x14, FAULT, CRAM_BASE + 12), (STATUS, 0x14), (0x14, STATUS, 0x10), (CRAM_BASE + 12, CLEAN, CRAM_BASE),
+    (FAULT, CRAM_BASE + 4, STATUS, 4, 8, CRAM_BASE), (4, CRAM_BASE + 8, 12, CRAM_BASE + 16), (0x9000, 0x14, 0x18)])
+def test_reads_back_to_back(places: tuple[int, ...]) -> None:
+    """Each address is up in the cycle after the one before was accepted."""
+    async def script(ctx: Any, dut: Both, host: Host) -> None:
+        for address, data in words():
+            host.write(address, data)
+        await host.finish(ctx)
+        host.read(*places)
+        await host.finish(ctx)
+        expected = [(dict(words()).get(place, 0), OKAY if may_read(place, SMALL) else SLVERR) for place in places]
+        assert [(data if response == OKAY else 0, response) for _, data, response in host.answers] == expected
+
+    directed(script)
+
+
+def test_refused_registers() -> None:
+    """Status cannot be written, start and abort cannot be read; nothing happens, but the fault register says so."""
+    async def script(ctx: Any, dut: Both, host: Host) -> None:
+        write, read = access(host, ctx)
+        assert await write(START, 1 << 3) == OKAY
+        for attempt in (lambda: write(STATUS, 0xFFFF), lambda: write(STATUS, 0), lambda: write(START, 2, 7)):
+            assert await write(FAULT) == OKAY
+            assert await attempt() == SLVERR
+            assert await read(FAULT) == (REFUSED, OKAY)
+            assert (await read(STATUS), ctx.get(dut.control.pending)) == ((0, OKAY), 1 << 3)
+        for register in (START, ABORT):
+            assert await write(FAULT) == OKAY
+            assert (await read(register))[1] == SLVERR
+            assert await read(FAULT) == (REFUSED, OKAY)
+
+    directed(script)
+
+
+@pytest.mark.parametrize("cause", [1, 2, 3, 4, 5, 7])
+def test_a_refused_access_hides_no_fault(cause: int) -> None:
+    """What stops a kernel replaces cause 6 in the fault register, and is itself never replaced."""
+    first, second = (1 << 31 | which << 25 | 9 << 21 | 77 for which in (cause, cause % 5 + 1))
+
+    async def script(ctx: Any, dut: Both, host: Host) -> None:
+        write, read = access(host, ctx)
+        assert await write(0x9000) == SLVERR
+        assert await read(FAULT) == (REFUSED, OKAY)
+        for fault in (first, second):
+            ctx.set(Value.cast(dut.control.fault_seen), fault)
+            await host.cycle(ctx)
+            ctx.set(Value.cast(dut.control.fault_seen), 0)
+            assert await read(FAULT) == (first, OKAY)
+        assert (await read(0x9000))[1] == SLVERR
+        assert await read(FAULT) == (first, OKAY)
+        assert await write(FAULT) == OKAY
+        assert await read(FAULT) == (0, OKAY)
+
+    directed(script)
+
+
+async def pulse(ctx: Any, host: Host, port: Any, bits: int) -> None:
+    ctx.set(port, bits)
+    await host.cycle(ctx)
+    ctx.set(port, 0)
+
+
+def test_a_slot_that_runs_is_started_again() -> None:
+    """It waits, and its status bit rises after the second run."""
+    async def script(ctx: Any, dut: Both, host: Host) -> None:
         control = dut.control
-        words = [place // 4 for place in steady if place < CRAM_BASE]
-        expected = None
-        while True:
-            if expected is not None:
-                assert ctx.get(control.lram_data) == expected
-            word = rng.choice(words)
-            read = bool(flags) and rng.random() < chance
-            ctx.set(control.lram_address, word)
-            ctx.set(control.lram_read, read)
-            expected = memory[4 * word] if read else None
-            await ctx.tick()
+        write, read = access(host, ctx)
+        bit = 1 << 4
+        await write(START, bit)
+        await pulse(ctx, host, control.accepted, bit)
+        ctx.set(control.running, 1)
+        await write(START, bit)
+        assert ctx.get(control.pending) == bit
+        await pulse(ctx, host, control.finished, bit)
+        assert await read(STATUS) == (0, OKAY)
+        await pulse(ctx, host, control.accepted, bit)
+        assert await read(STATUS) == (0, OKAY)
+        await pulse(ctx, host, control.finished, bit)
+        assert await read(STATUS) == (bit, OKAY)
 
-    async def fetches(ctx, unit: int) -> None:
-        wait = random_waits(rng)
-        words = [(place - CRAM_BASE) // 4 for place in steady if place >= CRAM_BASE]
-        while not flags:
-            await ctx.tick()
-        while True:
-            word = rng.choice(words)
-            wavefront = rng.randrange(8)
-            await stream_put(ctx, dut.fetch[unit], {"wavefront": wavefront, "pair": word // 2}, wait())
-            await ctx.tick()        # the answer is there 2 cycles after the request
-            fetched = ctx.get(dut.fetched[unit])
-            assert fetched.valid
-            assert fetched.wavefront == wavefront
-            assert fetched.pair >> 32 == memory[CRAM_BASE + 4 * word]
-
-    flags: list[str] = []
-    units = [lambda ctx, unit=unit: fetches(ctx, unit) for unit in range(config.compute_units)]
-    simulate(dut, traffic, reads, background=[dispatcher, *units])
+    directed(script)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_accesses_on_end(seed: int) -> None:
-    """The host sends addresses and data without waiting for responses, which it takes when it likes."""
-    rng = random.Random(seed)
-    dut = ControlInterface(Config())
-    axi: Any = dut.axi
-    accesses = [(4 * word, rng.getrandbits(32), rng.random() < 0.8) for word in rng.sample(range(LRAM_WORDS), 60)]
-    written = []
+def test_a_kernel_that_waits_is_aborted() -> None:
+    """It is forgotten and its status bit rises; of the others nothing changes; bits of idle slots do nothing."""
+    async def script(ctx: Any, dut: Both, host: Host) -> None:
+        control = dut.control
+        write, read = access(host, ctx)
+        assert await write(START, 0b1110) == OKAY
+        assert await write(ABORT, 0b10100) == OKAY
+        assert ctx.get(control.pending) == 0b1010
+        assert await read(STATUS) == (0b0100, OKAY)
+        assert await read(FAULT) == (0, OKAY)
+        assert await write(ABORT, 0b0101) == OKAY
+        assert await read(STATUS) == (0b0100, OKAY)
+        assert await write(ABORT, 0xFFFF, 3) == SLVERR
+        assert ctx.get(control.pending) == 0b1010
 
-    async def send(ctx, valid: Any, ready: Any, payloads: list[dict[str, int]]) -> None:
-        wait = random_waits(rng)
-        for payload in payloads:
-            for _ in range(wait()):
-                await ctx.tick()
-            for name, value in payload.items():
-                ctx.set(getattr(axi, name), value)
-            ctx.set(valid, 1)
-            while not (await ctx.tick().sample(ready))[-1]:
-                pass
-            ctx.set(valid, 0)
-
-    async def take(ctx, valid: Any, ready: Any, data: Any) -> Any:
-        for _ in range(rng.choice([0, 0, 3])):
-            await ctx.tick()
-        ctx.set(ready, 1)
-        while True:
-            *_, is_valid, payload = await ctx.tick().sample(valid, data)
-            if is_valid:
-                ctx.set(ready, 0)
-                return payload
-
-    async def write_addresses(ctx) -> None:
-        await send(ctx, axi.awvalid, axi.awready, [{"awaddr": address} for address, _, _ in accesses])
-
-    async def write_data(ctx) -> None:
-        await send(ctx, axi.wvalid, axi.wready,
-                   [{"wdata": value, "wstrb": 15 if good else 7} for _, value, good in accesses])
-
-    async def write_responses(ctx) -> None:
-        for _, _, good in accesses:
-            assert await take(ctx, axi.bvalid, axi.bready, axi.bresp) == (OKAY if good else SLVERR)
-        written.append(True)
-
-    async def read_addresses(ctx) -> None:
-        while not written:
-            await ctx.tick()
-        await send(ctx, axi.arvalid, axi.arready, [{"araddr": address} for address, _, _ in accesses])
-
-    async def read_responses(ctx) -> None:
-        for _, value, good in accesses:
-            assert await take(ctx, axi.rvalid, axi.rready, axi.rdata) == (value if good else 0)
-
-    simulate(dut, write_addresses, write_data, write_responses, read_addresses, read_responses)
+    directed(script)
 
 
 def test_registers() -> None:
-    """Start, status, clean cache, initialize and abort against a model; no register changes by reading."""
+    """One access at a time, to all bits of all registers; no register changes by reading."""
     rng = random.Random(1)
-    dut = ControlInterface(Config())
-    host = Host(dut.axi, rng)
-    host.wait = lambda: 0
 
-    async def testbench(ctx) -> None:
-        status = pending = clean = initialize = running = 0
-        for _ in range(300):
-            action = rng.choice(["start", "accept", "finish", "clean", "initialize", "abort"])
+    async def script(ctx: Any, dut: Both, host: Host) -> None:
+        control = dut.control
+        write, read = access(host, ctx)
+        status = pending = clean = initialize = 0
+        for _ in range(60):
+            action = rng.choice(["start", "accept", "finish", "clean", "initialize"])
             bits = rng.getrandbits(KERNEL_SLOTS) if rng.random() < 0.3 else 1 << rng.randrange(KERNEL_SLOTS)
             if action == "start":
-                await host.write(ctx, register_address(ControlRegister.START), bits)
+                await write(START, bits)
                 pending, status = pending | bits, status & ~bits
             elif action == "clean":
-                await host.write(ctx, register_address(ControlRegister.CLEAN_CACHE), bits)
+                await write(CLEAN, bits)
                 clean = bits
             elif action == "initialize":
-                await host.write(ctx, register_address(ControlRegister.INITIALIZE), bits)
+                await write(INITIALIZE, bits)
                 initialize = bits
-            elif action == "abort":
-                before = aborts
-                await host.write(ctx, register_address(ControlRegister.ABORT), bits)
-                await ctx.tick()
-                assert aborts - before == bool(bits & running)
-                status |= bits & pending & ~running
+            elif action == "accept":
+                await pulse(ctx, host, control.accepted, bits & pending)
                 pending &= ~bits
-            elif action == "accept" and pending and not running:
-                running = pending & -pending
-                ctx.set(dut.accepted, running)
-                await ctx.tick()
-                ctx.set(dut.accepted, 0)
-                ctx.set(dut.running, running)
-                pending &= ~running
-            elif action == "finish":
-                ctx.set(dut.finished, running)
-                await ctx.tick()
-                ctx.set(dut.finished, 0)
-                ctx.set(dut.running, 0)
-                status, running = status | (running & ~pending), 0
-            assert ctx.get(dut.pending) == pending
-            assert ctx.get(dut.status) == status
-            for register, value in ((ControlRegister.STATUS, status), (ControlRegister.CLEAN_CACHE, clean),
-                                    (ControlRegister.INITIALIZE, initialize)):
-                assert await host.read(ctx, register_address(register)) == (value, OKAY)
-            assert (ctx.get(dut.clean_cache), ctx.get(dut.initialize)) == (clean, initialize)
-        before = ctx.get(dut.status), ctx.get(dut.pending)
-        assert await host.write(ctx, register_address(ControlRegister.START), 0xFFFF, strobe=3) == SLVERR
-        assert (ctx.get(dut.status), ctx.get(dut.pending)) == before
-        for register in (ControlRegister.START, ControlRegister.ABORT):
-            assert (await host.read(ctx, register_address(register)))[1] == SLVERR
-        assert await host.write(ctx, register_address(ControlRegister.STATUS), 0) == SLVERR
+            else:
+                await pulse(ctx, host, control.finished, bits & ~pending)
+                status |= bits & ~pending
+            assert ctx.get(control.pending) == pending
+            for register, value in ((STATUS, status), (CLEAN, clean), (INITIALIZE, initialize)):
+                assert await read(register) == (value, OKAY)
+            assert (ctx.get(control.clean_cache), ctx.get(control.initialize)) == (clean, initialize)
 
-    aborts = 0      # cycles in which the running kernel was to be stopped
-
-    async def watch(ctx) -> None:
-        nonlocal aborts
-        async for *_, abort in ctx.tick().sample(dut.abort):
-            aborts += abort
-
-    simulate(dut, testbench, background=[watch])
+    directed(script)
