@@ -114,20 +114,22 @@ class Buffer:
 
     def read(self) -> np.ndarray:
         """A copy of the content."""
-        self.check()
-        return self._device.read(self.address, math.prod(self.shape), self.dtype).reshape(self.shape)
+        with self._device.lock:
+            self.check()
+            return self._device.read(self.address, math.prod(self.shape), self.dtype).reshape(self.shape)
 
     def write(self, values: ArrayLike) -> None:
         """Replace the content; values of other types are converted as by NumPy's ``astype``.
 
         Raises :class:`~fgpu.errors.MemoryAccessError` if ``values`` has another number of elements.
         """
-        self.check()
         array = device_array(values, self.dtype)
         if array.size != math.prod(self.shape):
             raise MemoryAccessError(f"{array.size} elements do not fit this buffer of {math.prod(self.shape)}, "
                                     f"shape {self.shape}")
-        self._device.write(self.address, array)
+        with self._device.lock:
+            self.check()
+            self._device.write(self.address, array)
 
     def free(self) -> None:
         """Give the memory back; other buffers may then come to lie there.

@@ -1,12 +1,14 @@
 """The device: an FGPU with its memory, as a host program sees it."""
 
 import math
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -98,6 +100,21 @@ def _engine(name: str, config: Config, memory: GlobalMemory, latency: Latency | 
     raise LaunchError(f"there is no engine {name!r}; choose from {', '.join(ENGINES)}")
 
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _alone(method: Callable[Concatenate["Device", _P], _R]) -> Callable[Concatenate["Device", _P], _R]:
+    """A method that one thread at a time runs on a device."""
+
+    @wraps(method)
+    def locked(self: "Device", *args: _P.args, **options: _P.kwargs) -> _R:
+        with self.lock:
+            return method(self, *args, **options)
+
+    return locked
+
+
 class Device:
     """One FGPU with its global memory; its state survives from launch to launch.
 
@@ -119,6 +136,9 @@ class Device:
     The host and the kernels share memory, but the FGPU has a cache: after a launch with ``clean=False``
     its results may still be there, and any access of the host to memory raises
     :class:`~fgpu.errors.LaunchError` until a launch with ``clean=True`` has written them back.
+
+    Threads may share a device: each call waits until those of the others have returned. Around calls that belong
+    together, such as launches with ``clean=False``, take ``lock`` (reentrant): ``with device.lock: ...``.
     """
 
     def __init__(self, config: Config | None = None, *, engine: str = "verilator",
@@ -130,6 +150,7 @@ class Device:
         if not isinstance(self.memory, GlobalMemory):
             raise LaunchError(f"memory must be a GlobalMemory, not {memory!r}")
         self.engine = engine
+        self.lock = threading.RLock()
         self._engine = _engine(engine, self.config, self.memory, memory_latency, trace)
         self._allocator = Allocator(self.memory)
         self._cache_is_clean = True
@@ -143,6 +164,7 @@ class Device:
                  traceback: TracebackType | None) -> None:
         self.close()
 
+    @_alone
     def close(self) -> None:
         """Give back the simulator: there are no launches any more. Memory stays readable."""
         self._is_closed = True
@@ -150,6 +172,7 @@ class Device:
 
     # -- memory ---------------------------------------------------------------------------------
 
+    @_alone
     def buffer(self, content: ArrayLike | int | tuple[int, ...], dtype: DTypeLike | None = None, *,
                address: int | None = None) -> Buffer:
         """Allocate global memory: for an array or a list, which it then holds, or of a shape, full of zeros.
@@ -176,6 +199,7 @@ class Device:
         except (TypeError, ValueError, MemoryError) as error:
             raise MemoryAccessError(f"a buffer cannot have the shape {shape!r} and type {dtype!r}: {error}") from None
 
+    @_alone
     def release(self, buffer: Buffer) -> None:
         """Free a buffer's memory; the same as :meth:`Buffer.free <sim.buffer.Buffer.free>`."""
         if not isinstance(buffer, Buffer) or buffer.device is not self:
@@ -184,6 +208,7 @@ class Device:
         buffer.is_free = True
         self._allocator.free(buffer.address)
 
+    @_alone
     def read(self, address: int, count: int, dtype: DTypeLike = np.int32) -> np.ndarray:
         """A copy of ``count`` elements of global memory from the byte ``address`` on."""
         try:
@@ -194,6 +219,7 @@ class Device:
         self._check_clean()
         return self.memory.view(address, count * element.itemsize).view(element.newbyteorder("<")).copy()
 
+    @_alone
     def write(self, address: int, values: ArrayLike) -> None:
         """Write an array to global memory from the byte ``address`` on."""
         array = device_array(values)
@@ -225,6 +251,7 @@ class Device:
 
     # -- launches -------------------------------------------------------------------------------
 
+    @_alone
     def launch(self, image: Image, kernel: str | None = None, *, global_size: Size, local_size: Size | None = None,
                args: Sequence[Argument] = (), global_offset: Size | None = None, slot: int = 0,
                initialize: bool = True, clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:
@@ -302,6 +329,7 @@ class Device:
         after.callback(self._allocator.free, address)
         return address
 
+    @_alone
     def launch_descriptor(self, image: Image, words: Sequence[int], *, slot: int = 0, initialize: bool = True,
                           clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:
         """Run what the 32 words of an LRAM slot describe; see :meth:`launch` for the rest.

@@ -1,5 +1,7 @@
 """The device as a host program uses it: buffers, defaults, results."""
 
+import threading
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -191,3 +193,41 @@ def test_compiled_kernel_end_to_end():
         out = device.buffer(y)
         device.launch(image, "saxpy", global_size=(256,), local_size=(64,), args=[device.buffer(x), out, -3])
         assert np.array_equal(out.read(), -3 * x + y)
+
+
+def test_threads_share_a_device():
+    """Each launches and checks its own; the engine, the allocator and the cache's state are one for all."""
+    image, failures = kernels.LOOP, []
+
+    def work(device, number):
+        try:
+            for turn in range(6):
+                size = 64 * (1 + (number + turn) % 3)
+                out = device.buffer(np.full(size, -1, np.int32))
+                device.launch(image, global_size=size, args=[out])
+                assert np.array_equal(out.read(), np.arange(size) & 15)
+                out.free()
+        except BaseException as error:
+            failures.append(error)
+
+    with Device(Config.preset("tiny")) as device:
+        threads = [threading.Thread(target=work, args=(device, number)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not failures
+
+
+def test_a_thread_may_hold_a_device():
+    device = Device(engine="functional")
+    out = device.buffer(64)
+    with device.lock:
+        launch = partial(device.launch, kernels.LOOP, global_size=64, args=[out])
+        other = threading.Thread(target=launch)
+        other.start()
+        other.join(0.2)
+        assert other.is_alive()
+        assert not out.read().any()
+    other.join()
+    assert out.read().any()
