@@ -178,6 +178,14 @@ class Statements:
         if low & 0xFFFF_FFFF != value or self.rng.random() < 0.1:
             self.code.op("lui", register, imm=value >> 16)
 
+    def _add_constant(self, rd: int, rs: int, value: int) -> None:
+        """``rd`` = ``rs`` + ``value``, in two instructions where one cannot hold it; ``rd`` must not be ``rs``."""
+        if value in by_mnemonic["addi"].immediate_range:
+            self.code.op("addi", rd, rs, imm=value)
+        else:
+            self.constant(rd, value)
+            self.code.op("add", rd, rd, rs)
+
     def _aligned_word_at(self, rd: int, address: int, width: str) -> None:
         """After a sub-word load: keep only the element, as its neighbours belong to others."""
         if width == "w":
@@ -302,7 +310,7 @@ class Statements:
             code.op("mul", t1, t1, t2)
             code.op("add", t1, t1, self.id)
         else:
-            code.op("addi", t1, self.id, imm=index * self.items)
+            self._add_constant(t1, self.id, index * self.items)
         self.constant(t2, self.regions[f"interleaved_{width}"])
         self._access_element(width)
 
