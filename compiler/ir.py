@@ -37,6 +37,8 @@ class Type:
     fields: tuple["Type", ...] = ()
     text: str = ""
     is_packed: bool = False
+    least_align: int = 1
+    """Bytes that an attribute demands, whatever a struct consists of."""
 
     @property
     def is_by_value(self) -> bool:
@@ -46,6 +48,10 @@ class Type:
     @property
     def align(self) -> int:
         """Alignment in bytes, in the 32-bit data layout that OpenCL C has here."""
+        return max(self.least_align, self._natural_align)
+
+    @property
+    def _natural_align(self) -> int:
         if self.is_packed:
             return 1
         if self.kind in ("array", "struct"):
@@ -65,7 +71,7 @@ class Type:
             case "vector":                      # of three: as large as of four
                 return (1 << (self.count - 1).bit_length()) * self.fields[0].size
             case "struct":
-                return _round_up(self.offset(len(self.fields)), self.align)
+                return _round_up(self.offset(len(self.fields)), self._natural_align)
         return 1
 
     def offset(self, index: int) -> int:

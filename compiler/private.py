@@ -1,24 +1,32 @@
-"""Private variables in memory: instruction selection for the scratchpad."""
+"""Private variables in memory: instruction selection for the scratchpad.
+
+A pointer holds the number of an element or of a byte, counted so that word 0 of the work-item's region has the number
+``FIRST_WORD``: no variable is at the null pointer, and every variable is as aligned as the declaration says. The
+immediate of the access takes the difference back, which costs nothing.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fgpu.isa import Opcode
+from fgpu.isa import Opcode, by_opcode
 
 from .builder import Builder
 from .ir import Function, Instruction, Local, Type, Value
 from .mir import ZERO
 from .private_layout import PACKED, PrivateLayout
 
-__all__ = ["PrivateMemory"]
+__all__ = ["FIRST_WORD", "PrivateMemory"]
 
+FIRST_WORD = 1024
+"""The number that pointers have for the scratchpad's first word: a multiple of all alignments up to 4 KiB."""
 _WORD = 4
 _BYTE_BITS = 8
+_IMMEDIATES = by_opcode[Opcode.LLWI].immediate_range
 
 
 @dataclass(frozen=True)
 class _Place:
-    """An address in the scratchpad: ``register + offset``, in elements of ``unit`` bytes, or in bytes if packed."""
+    """A pointer's value: ``register + offset``, in elements of ``unit`` bytes, or in bytes if packed."""
 
     register: int
     offset: int
@@ -38,16 +46,24 @@ class PrivateMemory:
         self.value = value
         self.layout = PrivateLayout(function, words)
         self.places: dict[str, _Place] = {}
+        self.words = self._placed()
+
+    def _placed(self) -> dict[str, int]:
+        """The first word of each variable, behind what the function's callees use: those of large alignment first."""
+        machine, words = self.builder.function, {}
+        variables = [(self.layout.alignment(i), i) for i in self.function.instructions() if i.op == "alloca"]
+        for align, alloca in sorted(variables, key=lambda variable: -variable[0]):
+            machine.private_words += -(FIRST_WORD + machine.private_words) % align
+            words[alloca.name] = machine.private_words
+            machine.private_words += -(-alloca.source.size // (self.layout.unit(Local(alloca.name)) or _WORD))
+        return words
 
     def alloca(self, instruction: Instruction) -> int:
-        """Reserve scratchpad words for a private variable."""
+        """The address of a private variable."""
         if instruction.operands:
             raise self.function.error("a private array needs a constant size", instruction)
-        function, size = self.builder.function, instruction.source.size
-        unit = self.layout.unit(Local(instruction.name))
-        start = function.private_words
-        function.private_words += -(-size // (unit or _WORD))
-        place = self.places[instruction.name] = _Place(ZERO, start * (_WORD if unit == PACKED else 1), unit)
+        unit, word = self.layout.unit(Local(instruction.name)), FIRST_WORD + self.words[instruction.name]
+        place = self.places[instruction.name] = _Place(ZERO, word * (_WORD if unit == PACKED else 1), unit)
         return self.builder.const(place.offset)
 
     def place(self, pointer: Value, at: Instruction) -> _Place:
@@ -84,22 +100,36 @@ class PrivateMemory:
         step, result = place.unit or at.align, ZERO
         for byte in range(0, size, step):
             part = self._load_packed(place.moved(byte)) if place.unit == PACKED else \
-                b.emit(Opcode.LLWI, place.register, imm=place.offset + byte // step)
+                self._load_word(place.register, place.offset + byte // step)
             if size > step:
                 part = b.zero_extended(part, _BYTE_BITS * step)
             result = b.or_(b.shl(part, b.const(_BYTE_BITS * byte)), result)
         return result
 
+    def _access(self, register: int, number: int) -> tuple[int, int]:
+        """Register and immediate for word ``register + number`` as pointers count."""
+        if (immediate := number - FIRST_WORD) in _IMMEDIATES:
+            return register, immediate
+        return self.builder.add(register, self.builder.const(immediate)), 0
+
+    def _load_word(self, register: int, number: int) -> int:
+        register, immediate = self._access(register, number)
+        return self.builder.emit(Opcode.LLWI, register, imm=immediate)
+
+    def _store_word(self, register: int, number: int, data: int) -> None:
+        register, immediate = self._access(register, number)
+        self.builder.effect(Opcode.LSWI, register, rd=data, imm=immediate)
+
     def _load_packed(self, place: _Place) -> int:
         word, moved = self._word_of(place), self.builder.shl
         b = self.builder
-        loaded = b.emit(Opcode.LLWI, word[0], imm=word[1])
+        loaded = self._load_word(*word)
         if place.register == ZERO:
             return b.srl(loaded, b.const(place.offset % _WORD * _BYTE_BITS))
         return b.srl(loaded, moved(b.add(place.register, b.const(place.offset % _WORD)), b.const(3)))
 
     def _word_of(self, place: _Place) -> tuple[int, int]:
-        """Register and offset of the word in which a packed place is."""
+        """The number of the word in which a packed place is: the sum of a register and a constant."""
         b = self.builder
         if place.register == ZERO:
             return ZERO, place.offset // _WORD
@@ -116,7 +146,7 @@ class PrivateMemory:
             if place.unit == PACKED:
                 self._store_packed(place.moved(byte), part, step)
             else:
-                b.effect(Opcode.LSWI, place.register, rd=part, imm=place.offset + byte // step)
+                self._store_word(place.register, place.offset + byte // step, part)
 
     def _store_packed(self, place: _Place, data: int, size: int) -> None:
         b, (register, offset) = self.builder, self._word_of(place)
@@ -126,11 +156,11 @@ class PrivateMemory:
                 shift = b.const(place.offset % _WORD * _BYTE_BITS)
             else:
                 shift = b.shl(b.add(place.register, b.const(place.offset % _WORD)), b.const(3))
-            old = b.emit(Opcode.LLWI, register, imm=offset)
+            old = self._load_word(register, offset)
             mask = b.shl(b.const((1 << bits) - 1), shift)
             # Only the bits under the mask change.
             data = b.xor(old, b.and_(b.xor(old, b.shl(data, shift)), mask))
-        b.effect(Opcode.LSWI, register, rd=data, imm=offset)
+        self._store_word(register, offset, data)
 
     def fill(self, call: Instruction, data: bytes) -> None:
         """Write constant ``data``: a store for each element, or for each word."""
@@ -145,5 +175,5 @@ class PrivateMemory:
         for at in range(0, len(data), unit):
             value = b.const(int.from_bytes(data[at:at + unit], "little", signed=True))
             to = place.moved(at)
-            register, offset = self._word_of(to) if place.unit == PACKED else (to.register, to.offset)
-            b.effect(Opcode.LSWI, register, rd=value, imm=offset)
+            register, number = self._word_of(to) if place.unit == PACKED else (to.register, to.offset)
+            self._store_word(register, number, value)

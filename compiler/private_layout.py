@@ -60,6 +60,12 @@ class PrivateLayout:
         root = self._root(pointer.name) if isinstance(pointer, Local) else self._root(_ELSEWHERE)
         return PACKED if root in self._packed else max(self._sizes.get(root, {_WORD}))
 
+    def alignment(self, alloca: Instruction) -> int:
+        """Words that the number of a variable's first word has to be a multiple of: only the addresses of packed ones
+        are looked at."""
+        align = max(alloca.align, alloca.source.align, _WORD)
+        return align // _WORD if self.unit(Local(alloca.name)) == PACKED else 1
+
     def _root(self, name: str) -> str:
         while (parent := self._parents.get(name, name)) != name:
             self._parents[name] = self._parents.get(parent, parent)

@@ -58,7 +58,8 @@ class _Reader:
                      and not function.name.startswith(_COPIED_BY_CLANG)]
         spelled = (first_item(match[1]) for function in functions for text in self.texts[function.name]
                    if (match := _GEP_TYPE.search(text) or _ALLOCA_TYPE.search(text)))
-        structs = (name for function in functions for name in _structs_by_value(self.headers[function.name]) if name)
+        structs = (name for function in functions
+                   for name, _ in _structs_by_value(self.headers[function.name]) if name)
         self.spelled = self.types.spelled([*spelled, *structs])
         variables = {}
         for variable in self.module.global_variables:
@@ -79,7 +80,8 @@ class _Reader:
         texts = iter(self.texts[function.name])
         result = {self.names[block]: Block(self.names[block], [
             self.instruction(instruction, next(texts)) for instruction in block.instructions]) for block in blocks}
-        by_value = [self.spelled.get(name) for name in _structs_by_value(header)]
+        by_value = [replace(self.spelled[name], least_align=align) if name else None
+                    for name, align in _structs_by_value(header)]
         parameters = [(self.names[argument], self.types.of(argument.type)) for argument in arguments]
         for number, (name, type) in enumerate(parameters):
             if number < len(by_value) and (struct := by_value[number]) is not None:
@@ -207,10 +209,11 @@ class _Reader:
             into.detail = "asm" if callee.value_kind == ValueKind.inline_asm else "%"
 
 
-def _structs_by_value(header: str) -> list[str]:
-    """For each parameter in a printed header the type that ``byval`` names, or nothing."""
+def _structs_by_value(header: str) -> list[tuple[str, int]]:
+    """For each parameter in a printed header the type that ``byval`` names, or nothing, and its alignment."""
     start = header.index("(", header.index("@")) + 1
-    rest, found = header[start:], []
+    rest = header[start:]
+    found: list[tuple[str, int]] = []
     while rest and rest[0] != ")":
         item = first_item(rest)
         at = _BY_VALUE.search(item)
@@ -219,7 +222,8 @@ def _structs_by_value(header: str) -> list[str]:
         while inner and depth:
             depth += (inner[end] in "([{<") - (inner[end] in ")]}>")
             end += 1
-        found.append(inner[:end - 1] if inner else "")
+        align = re.search(r"\balign (\d+)", item)
+        found.append((inner[:end - 1] if inner else "", int(align[1]) if align else 1))
         rest = rest[len(item):].lstrip(", ")
     return found
 

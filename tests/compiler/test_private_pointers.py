@@ -1,0 +1,147 @@
+"""Pointers to private variables: what they hold can be told from null, and is as aligned as C promises."""
+
+import struct
+
+import numpy as np
+import pytest
+
+from compiler import compile_opencl
+from fgpu.config import Config
+from sim import Device
+
+SMALL = Config(scratchpad_size=8)
+CHECKED = Config(scratchpad_check=True)
+WITHOUT = Config(scratchpad_size=0)
+CONFIGS = {"16 words": Config(), "4 words": SMALL, "no words": WITHOUT, "checked": CHECKED}
+ITEMS = 64
+NODE = "typedef struct Node { int v; struct Node *next; } Node;\n"
+
+
+def division(x, y):
+    return x // y * 1000 + x % y
+
+
+def chain(values, start, following):
+    """What a walk from ``start`` gives."""
+    total, at = 0, start
+    while at is not None:
+        total, at = total * 5 + values[at], following(at)
+    return total
+
+
+def tree(i):
+    """Steps from the root, node 0, of a search tree of 3, 1, 5 to i % 6, or -1."""
+    children = {3: (1, 5), 1: (None, None), 5: (None, None)}
+    at, depth = 3, 0
+    while at is not None and at != i % 6:
+        at, depth = children[at][i % 6 > at], depth + 1
+    return -1 if at is None else depth
+
+
+# What stands before the kernel, its body, and what it stores.
+NULL = {
+    "found": ("", "int t[4] = {0, 1, 2, 3}; int *p = 0; for (int k = 0; k < 4; k++) if (t[k] == (i & 7)) "
+              "{ p = &t[k]; break; } r = p ? (int)(p - t) : -1;", lambda i: i & 7 if i & 7 < 4 else -1),
+    "found_char": ("", "char t[4]; for (int k = 0; k < n; k++) t[k] = k; char *p = 0; "
+                   "for (int k = 0; k < 4; k++) if (t[k] == (i & 7)) p = &t[k]; r = p ? *p + 1 : -1;",
+                   lambda i: (i & 7) + 1 if i & 7 < 4 else -1),
+    "found_struct": ("typedef struct { char c; short s; } Two;\n",
+                     "Two t[3]; for (int k = 0; k < 3; k++) { t[k].c = k; t[k].s = k * n; } short *p = 0; "
+                     "for (int k = 0; k < 3; k++) if (t[k].c == (i & 3)) p = &t[k].s; r = p ? *p + 5 : -1;",
+                     lambda i: (i & 3) * 4 + 5 if i & 3 < 3 else -1),
+    "remainder": ("__attribute__((noinline)) int divided(int x, int y, int *rem) "
+                  "{ int q = x / y; if (rem) *rem = x - q * y; return q; }\n",
+                  "int m = 999; r = divided(i * 7, 3, i & 1 ? &m : 0) * 1000 + m;",
+                  lambda i: division(i * 7, 3) if i & 1 else i * 7 // 3 * 1000 + 999),
+    "list": (NODE, "Node t[4]; for (int k = 0; k < n; k++) { t[k].v = k * i + 1; t[k].next = k ? &t[k - 1] : 0; } "
+             "r = 0; for (Node *p = &t[i & 3]; p; p = p->next) r = r * 5 + p->v;",
+             lambda i: chain([k * i + 1 for k in range(4)], i & 3, lambda at: at - 1 if at else None)),
+    "tree": ("typedef struct Tree { int v; struct Tree *side[2]; } Tree;\n",
+             "Tree t[3] = {{3}, {1}, {5}}; t[0].side[0] = &t[1]; t[0].side[1] = &t[2]; for (int k = 1; k < 3; k++) "
+             "t[k].side[0] = t[k].side[1] = 0; Tree *p = t; int d = 0; "
+             "for (; p && p->v != i % 6; d++) p = p->side[i % 6 > p->v]; r = p ? d : -1;", tree),
+    "pointers": ("", "int x = 3, y = 4; int *q[3]; q[i % 3] = 0; q[(i + 1) % 3] = &x; q[(i + 2) % 3] = &y; x += i; "
+                 "r = 0; for (int k = 0; k < n - 1; k++) r = r * 100 + (q[k] ? *q[k] : 1);",
+                 lambda i: sum(100 ** (2 - k) * (1, 3 + i, 4)[(k - i) % 3] for k in range(3))),
+    "past_the_end": ("", "int t[16]; for (int k = 0; k < 4 * n; k++) t[k] = k; r = 0; int *p = t + (i & 15), *e = 0; "
+                     "for (; p < t + 16; p++) if (*p == 9) { r += 100; } else { r++; e = p + 1; } r = e ? r : -r;",
+                     lambda i: 115 - (i & 15) if i & 15 <= 9 else 16 - (i & 15)),
+    "either": ("", "int x[2] = {i, n}, y[2] = {n, i}; int *p = i & 1 ? x : i & 2 ? y : 0; "
+               "r = p == x ? 1 : p == y ? 2 : !p ? 3 : 4; if (p) r += 10 * p[i >> 2 & 1];",
+               lambda i: (1 + 10 * (4 if i & 4 else i)) if i & 1 else (2 + 10 * (i if i & 4 else 4)) if i & 2 else 3),
+}
+ALIGNED = {
+    "behind_words": ("", "int z[3] = {i, 2, 5}; uint4 t[2] = {(uint4)(1, 2, 3, 4), (uint4)(5, 6, 7, 8)}; "
+                     "z[i % 3] = 9; r = ((uint *)((uintptr_t)t + 4 * (i & 3)))[z[1] & 1];",
+                     lambda i: 1 + (i & 3) + (i % 3 == 1)),
+    "rounded": ("", "int z[3] = {i, 2, 5}; uint4 t[2] = {(uint4)(1, 2, 3, 4), (uint4)(5, 6, 7, 8)}; z[i % 3] = 9; "
+                "uint *p = &((uint *)t)[i & 7]; r = *(uint *)((uintptr_t)p & ~15) + z[0];",
+                lambda i: (5 if i & 4 else 1) + (9 if i % 3 == 0 else i)),
+    "longs": ("", "int z[1]; long t[3] = {1, 2, 3}; z[0] = i; int *p = (int *)&t[i % 3] + (i & 1); "
+             "r = *(int *)((uintptr_t)p & ~7) + z[0] + ((int)(uintptr_t)t & 7);", lambda i: i % 3 + 1 + i),
+    "declared": ("", "int z[3] = {i, 2, 5}; int t[2] __attribute__((aligned(32))) = {7, n}; z[i % 3] = 9; "
+                 "r = (int)((uintptr_t)&t[i & 1] & 31) * 100 + *(int *)((uintptr_t)&t[i & 1] | 4) + z[0];",
+                 lambda i: (i & 1) * 400 + 4 + (9 if i % 3 == 0 else i)),
+    "page": ("", "int z[3] = {i, 2, 5}; int t[2] __attribute__((aligned(8192))) = {7, n}; z[i % 3] = 9; "
+             "r = (int)((uintptr_t)&t[i & 1] & 8191) * 100 + *(int *)((uintptr_t)&t[i & 1] | 4) + z[0];",
+             lambda i: (i & 1) * 400 + 4 + (9 if i % 3 == 0 else i)),
+    "called": ("__attribute__((noinline)) int from(int x) { int z[1]; uint2 t[2] = {(uint2)(1, 2), (uint2)(3, 4)}; "
+               "z[0] = x; return ((uint *)((uintptr_t)&t[x & 1] | 4))[0] * 10 + z[0]; }\n",
+               "int z[3] = {i, 2, 5}; long t[2] = {7, n}; z[i % 3] = 9; "
+               "r = from(i) + ((int *)((uintptr_t)&t[i & 1] | 4))[0] + z[0] + from(n);",
+               lambda i: (i & 1) * 20 + 20 + i + (9 if i % 3 == 0 else i) + 24),
+}
+
+
+def kernels(cases):
+    """A program with a kernel for each of ``cases``."""
+    return "".join(f"{before}kernel void {name}(global int *o, int n) {{ int i = get_global_id(0), r; {body} "
+                   "o[i] = r; }\n" for name, (before, body, _) in cases.items())
+
+
+def wrong(cases, config, engine="functional"):
+    """What the kernels of ``cases`` stored, of those where that is wrong."""
+    image = compile_opencl(kernels(cases), config=config)
+    found = {}
+    with Device(config, engine=engine) as device:
+        for name, (_, _, value) in cases.items():
+            out = device.buffer(ITEMS)
+            device.launch(image, name, global_size=ITEMS, args=[out, 4])
+            if out.read().tolist() != [value(i) for i in range(ITEMS)]:
+                found[name] = out.read().tolist()
+    return found
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_null_is_no_variable(config):
+    assert wrong(NULL, config) == {}
+
+
+@pytest.mark.parametrize("config", [Config(), CHECKED], ids=["16 words", "checked"])
+def test_addresses_are_aligned(config):
+    assert wrong(ALIGNED, config) == {}
+
+
+def test_pointers_in_hardware():
+    assert wrong(NULL | ALIGNED, Config(), "verilator") == {}
+
+
+def test_structs_by_value_are_as_aligned_as_declared():
+    source = "typedef struct __attribute__((aligned(32))) { int a[3]; } S;\n" \
+        "kernel void k(global int *o, S s) { int i = get_global_id(0), z[3] = {i, 2, 5}; z[i % 3] = 9; " \
+        "s.a[i % 3] += 3; o[i] = *(int *)((uintptr_t)&s.a[z[1] & 1] & ~31) + z[0]; }"
+    with Device(Config(), engine="functional") as device:
+        out = device.buffer(ITEMS)
+        device.launch(compile_opencl(source), "k", global_size=ITEMS,
+                      args=[out, struct.pack("<3i20x", 10, 20, 30)])
+        assert out.read().tolist() == [22 if i % 3 == 0 else 10 + i for i in range(ITEMS)]
+
+
+def test_indices_far_from_the_variable():
+    """No immediate has room for the distance."""
+    source = "kernel void k(global int *o, int n) { int i = get_global_id(0), t[4]; char b[4]; " \
+        "for (int k = 0; k < 4; k++) { t[k] = k * i; b[k] = k + i; } o[i] = t[n - 100000] + b[n + 20000 - 120000]; }"
+    with Device(Config(), engine="functional") as device:
+        out = device.buffer(ITEMS)
+        device.launch(compile_opencl(source), "k", global_size=ITEMS, args=[out, 100003])
+        assert (out.read() == np.arange(ITEMS) * 4 + 3).all()
