@@ -7,7 +7,8 @@ not known, the kernel starts with a copy of it in private memory.
 import itertools
 from collections.abc import Iterator
 
-from .ir import VOID, Block, Constant, Function, Instruction, Local, Type, Value, integer
+from .inline import substitute
+from .ir import VOID, Constant, Function, Instruction, Local, Type, Value, integer
 
 __all__ = ["copy_arguments", "split_structs"]
 
@@ -17,18 +18,20 @@ _PRIVATE = Type("ptr")
 _serial = itertools.count()
 
 
-def copy_arguments(block: Block, call: Instruction, callee: Function) -> None:
-    """Give ``callee``, which is inlined at ``call`` in ``block``, copies of the structs that it gets by value."""
-    for number, (_, type) in enumerate(callee.parameters):
+def copy_arguments(call: Instruction, callee: Function) -> None:
+    """Let ``callee``, which is to be inlined at ``call``, start with copies of the structs that it gets by value."""
+    copies: list[Instruction] = []
+    for (name, type), given in zip(callee.parameters, call.types, strict=True):
         if type.is_by_value:
-            name, given, struct = f"copy{next(_serial)}", call.types[number], type.fields[0]
-            at = block.instructions.index(call)
-            variable = Instruction("alloca", _PRIVATE, name, source=struct, location=call.location)
-            block.instructions[at:at] = [variable, Instruction(
-                "call", VOID, "", [Local(name), call.operands[number], Constant(struct.size), Constant(0)],
-                [_PRIVATE, given, _WORD, integer(1)], detail="llvm.memcpy.p0.p0.i32", align=min(struct.align, 4),
-                location=call.location)]
-            call.operands[number], call.types[number] = Local(name), _PRIVATE
+            copy, struct = Local(f"copy{next(_serial)}"), type.fields[0]
+            substitute(callee.instructions(), {name: copy})
+            copies += [
+                Instruction("alloca", _PRIVATE, copy.name, source=struct),
+                Instruction("call", VOID, "", [copy, Local(name), Constant(struct.size), Constant(0)],
+                            [_PRIVATE, given, _WORD, integer(1)], detail="llvm.memcpy.p0.p0.i32",
+                            align=min(struct.align, 4)),
+            ]
+    next(iter(callee.blocks.values())).instructions[:0] = copies
 
 
 def split_structs(function: Function) -> None:

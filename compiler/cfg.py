@@ -1,7 +1,8 @@
 """Control flow of a function, whatever its blocks hold: order, dominators, loops."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 __all__ = ["Flow", "Loop"]
 
@@ -19,8 +20,7 @@ class Loop:
 class Flow:
     """Analysis of a graph of blocks given as name -> successors; the first name is the entry.
 
-    ``order`` is a reverse post-order of the reachable blocks, ``idom`` the immediate dominators,
-    ``depth`` the number of loops around a block, ``loops`` innermost first.
+    ``order`` is a reverse post-order of the reachable blocks, ``idom`` the immediate dominators.
     """
 
     def __init__(self, successors: Mapping[str, Sequence[str]]) -> None:
@@ -33,8 +33,6 @@ class Flow:
             for successor in dict.fromkeys(successors[name]):
                 self.predecessors[successor].append(name)
         self.idom = self._dominators()
-        self.loops = self._loops()
-        self.depth = {name: sum(name in loop.blocks for loop in self.loops) for name in self.order}
 
     def _reverse_post_order(self) -> list[str]:
         finished: list[str] = []
@@ -59,7 +57,8 @@ class Flow:
         while changed:
             changed = False
             for name in self.order[1:]:
-                known = [p for p in self.predecessors[name] if p in idom]
+                # The last first: from each on it is not far to what those behind it have in common.
+                known = [p for p in reversed(self.predecessors[name]) if p in idom]
                 new = known[0]
                 for other in known[1:]:
                     new = self._common(idom, new, other)
@@ -84,22 +83,55 @@ class Flow:
 
     def dominates(self, a: str, b: str) -> bool:
         """Whether every path to ``b`` goes through ``a``."""
-        while self.number[b] > self.number[a]:
-            b = self.idom[b]
-        return a == b
+        first, last = self._spans[a]
+        return first <= self._spans[b][0] <= last
+
+    @cached_property
+    def _spans(self) -> dict[str, tuple[int, int]]:
+        """Numbers of the blocks in an order in which those that a block dominates follow it, and the last of those."""
+        dominated: dict[str, list[str]] = {name: [] for name in self.order}
+        for name in self.order[1:]:
+            dominated[self.idom[name]].append(name)
+        spans: dict[str, tuple[int, int]] = {}
+        above: list[tuple[str, int, Iterator[str]]] = [(self.entry, 0, iter(dominated[self.entry]))]
+        count = 1
+        while above:
+            name, first, rest = above[-1]
+            if (below := next(rest, None)) is None:
+                spans[name] = first, count - 1
+                above.pop()
+            else:
+                above.append((below, count, iter(dominated[below])))
+                count += 1
+        return spans
+
+    @cached_property
+    def depth(self) -> dict[str, int]:
+        """The number of loops around each block."""
+        depth = dict.fromkeys(self.order, 0)
+        for loop in self.loops:
+            for name in loop.blocks:
+                depth[name] += 1
+        return depth
 
     def reached(self, names: Iterable[str], end: str, within: Container[str] | None = None) -> set[str]:
         """The blocks to which ``names`` lead before ``end``, and those; only through blocks ``within``, if given."""
+        return set(self.walk(names, end, within))
+
+    def walk(self, names: Iterable[str], end: str, within: Container[str] | None = None) -> Iterator[str]:
+        """The same blocks, one after the other."""
         found: set[str] = set()
         todo = list(names)
         while todo:
             name = todo.pop()
             if name != end and name not in found and (within is None or name in within):
                 found.add(name)
+                yield name
                 todo += self.successors[name]
-        return found
 
-    def _loops(self) -> list[Loop]:
+    @cached_property
+    def loops(self) -> list[Loop]:
+        """The natural loops, innermost first."""
         found: dict[str, Loop] = {}
         for name in self.order:
             for header in self.successors[name]:

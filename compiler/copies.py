@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .inline import inline_call
+from .inline import inline_calls
 from .ir import VOID, Block, Constant, Function, Global, Instruction, Local, Location, Type, Value, integer
 
 __all__ = ["expand_copies"]
@@ -18,9 +18,7 @@ _serial = itertools.count()
 
 def expand_copies(function: Function) -> None:
     """Rewrite memcpy and memset of known length, but for what fills private memory with constants."""
-    for block in list(function.blocks.values()):
-        for call in [i for i in block.instructions if _is_long(i)]:
-            block = inline_call(function, block, call, _loop(call))
+    inline_calls(function, lambda call: _loop(call) if _is_long(call) else None)
     for block in function.blocks.values():
         block.instructions = [new for old in block.instructions for new in _expanded(function, old)]
 

@@ -1,10 +1,10 @@
 """Which branches may split a wavefront: those whose operands may differ between its work-items."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
 
-from .cfg import Flow
+from .cfg import Flow, Loop
 from .mir import MachineFunction, Op, Pseudo
 
 __all__ = ["find_splits", "post_dominators"]
@@ -40,22 +40,30 @@ def find_splits(function: MachineFunction) -> None:
                 for register in uses:
                     users.setdefault(register, set()).add(dst)
         seeds.update(op.dst for op in block.ops if op.dst is not None and _differs(op))
+    deciding: dict[int, list[str]] = {}     # the blocks whose branches read a register
+    for name in flow.order:
+        branch = function.blocks[name].branch
+        for register in branch.uses if branch is not None else ():
+            deciding.setdefault(register, []).append(name)
+    behind = _read_behind(function, flow, home)
     differing: set[int] = set()
     todo = seeds
     while todo:
-        while todo:
-            register = todo.pop()
-            if register not in differing:
-                differing.add(register)
-                todo |= users.get(register, set())
-        for name in flow.order:
+        register = todo.pop()
+        if register in differing:
+            continue
+        differing.add(register)
+        todo |= users.get(register, set())
+        for name in deciding.get(register, ()):
             block = function.blocks[name]
-            if block.branch is not None and not block.splits and not differing.isdisjoint(block.branch.uses):
+            if not block.splits:
                 block.splits = True
                 end = after.get(name, END)
                 for join in _joins(flow.successors, name, end):
                     todo.update(phi.dst for phi in function.blocks[join].phis)
-                todo.update(_left_behind(function, flow, home, name, end))
+                for loop, registers in behind:      # some work-items leave it before others do
+                    if name in loop.blocks and end not in loop.blocks:
+                        todo |= registers
 
 
 def _differs(op: Op) -> bool:
@@ -84,14 +92,18 @@ def _joins(successors: Mapping[str, Sequence[str]], split: str, end: str) -> set
     return joins
 
 
-def _left_behind(function: MachineFunction, flow: Flow, home: Mapping[int, str], split: str,
-                 end: str) -> Iterator[int]:
-    """What is used behind the loops that some work-items leave at ``split`` before others do."""
-    for loop in flow.loops:
-        if split in loop.blocks and end not in loop.blocks:
-            for name in flow.order:
-                if name not in loop.blocks:
-                    block = function.blocks[name]
-                    uses = [*(register for phi in block.phis for register in phi.sources.values()),
-                            *(register for op in block.reading() for register in op.uses)]
-                    yield from (register for register in uses if home.get(register, name) in loop.blocks)
+def _read_behind(function: MachineFunction, flow: Flow, home: Mapping[int, str]) -> list[tuple[Loop, set[int]]]:
+    """For each loop the registers that it makes and that are read behind it."""
+    found: list[tuple[Loop, set[int]]] = [(loop, set()) for loop in flow.loops]
+    around: dict[str, list[int]] = {name: [] for name in flow.order}
+    for number, loop in enumerate(flow.loops):
+        for name in loop.blocks:
+            around[name].append(number)
+    for name in flow.order:
+        block = function.blocks[name]
+        for uses in [*(phi.sources.values() for phi in block.phis), *(op.uses for op in block.reading())]:
+            for register in uses:
+                for number in around[home.get(register, name)]:
+                    if name not in flow.loops[number].blocks:
+                        found[number][1].add(register)
+    return found

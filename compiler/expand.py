@@ -4,7 +4,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 
-from .inline import inline_call
+from .inline import inline_calls
 from .ir import Block, Constant, Function, Instruction, Local, Type, Value, integer
 from .routines import is_called, routine
 
@@ -21,11 +21,12 @@ def expand(function: Function) -> None:
     for block in list(function.blocks.values()):
         block.instructions = list(_Expansion(block).instructions())
     uses = Counter(i.detail for i in function.instructions() if i.op == "call")
-    for block in list(function.blocks.values()):
-        for call in [i for i in block.instructions if i.op == "call"]:
-            callee = routine(call.detail)
-            if callee is not None and not is_called(callee, uses[call.detail]):
-                block = inline_call(function, block, call, callee)
+
+    def body_of(call: Instruction) -> Function | None:
+        callee = routine(call.detail)
+        return None if callee is None or is_called(callee, uses[call.detail]) else callee
+
+    inline_calls(function, body_of)
 
 
 def expand_switches(function: Function) -> None:

@@ -67,8 +67,10 @@ def expand_floats(function: Function, hard: Set[str], subnormals: bool = True) -
     flow = function.flow()
     depths = {parameter: 0 for parameter, _ in function.parameters}
     depths |= {i.name: flow.depth.get(name, 0) for name, block in function.blocks.items() for i in block.instructions}
+    outside_of = {around: {local for local, depth in depths.items() if depth < around}
+                  for around in {flow.depth.get(name, 0) for name in function.blocks}}
     for name, block in function.blocks.items():
-        outside = {local for local, depth in depths.items() if depth < flow.depth.get(name, 0)}
+        outside = outside_of[flow.depth.get(name, 0)]
         block.instructions = [new for old in block.instructions
                               for new in _Expansion(old, hard, subnormals, outside).run()]
         _leave_results_in_place(block.instructions)

@@ -76,11 +76,14 @@ def _candidates(function: MachineFunction, flow: Flow) -> list[_Region]:
 
 def _is_worth_it(function: MachineFunction, flow: Flow, entry: str, end: str) -> bool:
     """Whether much follows: the next round of a loop, a loop, or some instructions."""
-    if any(entry in loop.blocks and end in loop.blocks for loop in flow.loops):
+    if flow.depth[entry] and any(entry in loop.blocks and end in loop.blocks for loop in flow.loops):
         return True
-    rest = flow.reached([end], END)
-    return any(flow.depth[name] for name in rest) \
-        or sum(op.is_instruction for name in rest for op in function.blocks[name].reading()) >= _WORTH
+    instructions = 0
+    for name in flow.walk([end], END):
+        instructions += sum(op.is_instruction for op in function.blocks[name].reading())
+        if flow.depth[name] or instructions >= _WORTH:
+            return True
+    return False
 
 
 def _nested(candidates: Sequence[_Region]) -> list[_Region]:

@@ -1,12 +1,12 @@
 """Inlining of one IR function into another."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from .ir import Block, Constant, Function, Instruction, Local, Value
 
-__all__ = ["inline_call", "substitute"]
+__all__ = ["inline_calls", "substitute"]
 
 _serial = itertools.count()
 
@@ -18,24 +18,54 @@ def substitute(instructions: Iterable[Instruction], values: dict[str, Value]) ->
                                 for operand in instruction.operands]
 
 
-def inline_call(function: Function, block: Block, call: Instruction, callee: Function) -> Block:
-    """Replace ``call`` in ``block`` by the body of ``callee``; returns the block that has what followed it."""
-    if len(callee.blocks) == 1:
-        _splice(function, block, call, callee)
-        return block
+def inline_calls(function: Function, body_of: Callable[[Instruction], Function | None]) -> None:
+    """Replace each call for which ``body_of`` has a function by that function's body, whose own calls stay."""
+    results: dict[str, Value] = {}
+    last: dict[str, str] = {}       # where a block ends whose calls had branches
+    blocks: dict[str, Block] = {}
+    for block in function.blocks.values():
+        blocks[block.name] = here = block
+        old, block.instructions = block.instructions, []
+        for instruction in old:
+            callee = body_of(instruction) if instruction.op == "call" else None
+            if callee is None:
+                here.instructions.append(instruction)
+            elif len(callee.blocks) == 1:
+                copies, result = _copied(instruction, callee)
+                here.instructions += copies
+                results |= {instruction.name: result} if instruction.name else {}
+            else:
+                clones = _cloned(instruction, callee)
+                here.instructions.append(Instruction("br", blocks=[clones[0].name]))
+                blocks |= {clone.name: clone for clone in clones}
+                here = clones[-1]
+        if here is not block:
+            last[block.name] = here.name
+    function.blocks = blocks
+    for phi in function.instructions() if last else ():
+        if phi.op == "phi":
+            phi.blocks = [last.get(name, name) for name in phi.blocks]
+    if results:
+        substitute(function.instructions(), {name: _final(value, results) for name, value in results.items()})
+
+
+def _final(value: Value, results: dict[str, Value]) -> Value:
+    """``value``, or what it is where that is the result of a call that was replaced, too."""
+    while isinstance(value, Local) and value.name in results:
+        value = results[value.name]
+    return value
+
+
+def _arguments(call: Instruction, callee: Function) -> dict[str, Value]:
+    return {name: argument for (name, _), argument in zip(callee.parameters, call.operands, strict=True)}
+
+
+def _cloned(call: Instruction, callee: Function) -> list[Block]:
+    """The blocks of ``callee`` and the one that follows them, with the result."""
     prefix = f"{callee.name}.{next(_serial)}."
-    values: dict[str, Value] = {
-        name: argument for (name, _), argument in zip(callee.parameters, call.operands, strict=True)
-    }
-    for instruction in callee.instructions():
-        if instruction.name:
-            values[instruction.name] = Local(prefix + instruction.name)
-    at = block.instructions.index(call)
-    after = Block(prefix + "end", block.instructions[at + 1:])
-    block.instructions = block.instructions[:at]
-    for successor in after.successors:
-        for phi in function.blocks[successor].phis:
-            phi.blocks = [after.name if name == block.name else name for name in phi.blocks]
+    values = _arguments(call, callee)
+    values |= {i.name: Local(prefix + i.name) for i in callee.instructions() if i.name}
+    after = Block(prefix + "end")
     results: list[tuple[Value, str]] = []
     clones = []
     for body in callee.blocks.values():
@@ -49,21 +79,17 @@ def inline_call(function: Function, block: Block, call: Instruction, callee: Fun
                 copy = Instruction("br", blocks=[after.name])
             clone.instructions.append(copy)
         clones.append(clone)
-    block.instructions.append(Instruction("br", blocks=[clones[0].name]))
     if call.name:
-        after.instructions.insert(0, Instruction(
+        after.instructions.append(Instruction(
             "phi", call.type, call.name, [value for value, _ in results], [call.type] * len(results),
             [name for _, name in results], location=call.location))
-    _place_after(function, block, [*clones, after])
-    return after
+    return [*clones, after]
 
 
-def _splice(function: Function, block: Block, call: Instruction, callee: Function) -> None:
-    """The body of a callee without branches in the place of ``call``."""
+def _copied(call: Instruction, callee: Function) -> tuple[list[Instruction], Value]:
+    """The body of a callee without branches, and its result."""
     prefix = f"{callee.name}.{next(_serial)}."
-    values: dict[str, Value] = {
-        name: argument for (name, _), argument in zip(callee.parameters, call.operands, strict=True)
-    }
+    values = _arguments(call, callee)
     copies = []
     for original in callee.instructions():
         copy = replace(original, name=original.name and prefix + original.name, types=list(original.types),
@@ -72,17 +98,5 @@ def _splice(function: Function, block: Block, call: Instruction, callee: Functio
         if original.name:
             values[original.name] = Local(copy.name)
         copies.append(copy)
-    result = copies.pop()
-    at = block.instructions.index(call)
-    block.instructions[at:at + 1] = copies
-    if call.name:
-        substitute(function.instructions(), {call.name: result.operands[0]})
-
-
-def _place_after(function: Function, block: Block, new: list[Block]) -> None:
-    blocks: dict[str, Block] = {}
-    for name, old in function.blocks.items():
-        blocks[name] = old
-        if old is block:
-            blocks |= {b.name: b for b in new}
-    function.blocks = blocks
+    end = copies.pop()
+    return copies, end.operands[0] if end.operands else Constant(0)

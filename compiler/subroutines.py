@@ -6,8 +6,8 @@ from copy import deepcopy
 from .by_value import copy_arguments
 from .dimensions import asks_for_dimensions
 from .frame import has_variables
-from .inline import inline_call
-from .ir import Function, Module, Type
+from .inline import inline_calls
+from .ir import Function, Instruction, Module, Type
 from .refusals import check_callee
 from .tables import reads_memory_tables
 
@@ -24,19 +24,20 @@ def inline_by_signature(function: Function, module: Module, words: int, under_wa
     their frame either, if the kernel ``has_frame``.
     ``under_way`` are the functions that lead to this one.
     """
-    for block in list(function.blocks.values()):
-        for call in [i for i in block.instructions if i.op == "call"]:
-            callee = module.functions.get(call.detail)
-            if callee is None or (callee.name not in inlined and _fits_registers(callee, words)
-                                  and not asks_for_dimensions(callee)
-                                  and not reads_memory_tables(callee, module.variables)
-                                  and not (has_frame and has_variables(callee))):
-                continue
-            check_callee(function, call, callee, under_way)
-            body = deepcopy(callee)
-            inline_by_signature(body, module, words, [*under_way, callee.name], has_frame, inlined)
-            copy_arguments(block, call, body)
-            block = inline_call(function, block, call, body)
+    def body_of(call: Instruction) -> Function | None:
+        callee = module.functions.get(call.detail)
+        if callee is None or (callee.name not in inlined and _fits_registers(callee, words)
+                              and not asks_for_dimensions(callee)
+                              and not reads_memory_tables(callee, module.variables)
+                              and not (has_frame and has_variables(callee))):
+            return None
+        check_callee(function, call, callee, under_way)
+        body = deepcopy(callee)
+        inline_by_signature(body, module, words, [*under_way, callee.name], has_frame, inlined)
+        copy_arguments(call, body)
+        return body
+
+    inline_calls(function, body_of)
 
 
 def _fits_registers(callee: Function, words: int) -> bool:
