@@ -18,7 +18,7 @@ _WORD_BYTES = 4
 _WITHOUT_GATHERING = 1.25
 """By how much a program may be too large that it is tried without the calls that let work-items meet again."""
 _VECTOR = re.compile(r" __attribute__\(\(ext_vector_type\((\d+)\)\)\)")
-_SIZES = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "long": 8, "ulong": 8}
+_SIZES = {"char": 1, "uchar": 1, "bool": 1, "half": 2, "short": 2, "ushort": 2, "long": 8, "ulong": 8}
 
 
 def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: Config,

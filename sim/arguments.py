@@ -25,8 +25,9 @@ Argument = Buffer | int | float | np.number | np.void | bytes | Sequence[int | f
 
 _WORD_BYTES = 4
 _PARTS = re.compile(r"([a-z ]+)(\d*)")
+_POINTEE = re.compile(r"([a-z]+)(\d*)(\[\d+\])*")
 _DTYPES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "long": "i8",
-           "ulong": "u8", "float": "f4"}
+           "ulong": "u8", "half": "f2", "float": "f4"}
 _INTEGERS = range(-(1 << 31), 1 << 32)
 _UNSIGNED = ("bool", "uchar", "ushort", "uint", "unsigned", "size_t", "ulong")
 
@@ -167,6 +168,8 @@ def _word(what: str, argument: Argument, parameter: Parameter | None, device: ob
         if argument.device is not device:
             raise LaunchError(f"{what} is a buffer of another device; make it with this device's buffer()")
         argument.check()
+        if parameter is not None:
+            _check_elements(what, argument, parameter)
         return argument.address
     if isinstance(argument, np.ndarray | list | tuple | np.void):
         raise LaunchError(f"{what} is a NumPy array or a list; put it into global memory with "
@@ -183,6 +186,27 @@ def _word(what: str, argument: Argument, parameter: Parameter | None, device: ob
     if int(argument) not in allowed:
         raise LaunchError(f"{what} is {argument}, outside {allowed[0]} to {allowed[-1]}")
     return int(argument) % (1 << 32)
+
+
+def _check_elements(what: str, buffer: Buffer, parameter: Parameter) -> None:
+    """Refuse a buffer whose elements the kernel would take for something else.
+
+    Elements must be as wide as the parameter's, and integers or floating-point numbers as those are; signs do not
+    matter. Unsigned integers are taken for bit patterns, of elements or of whole vectors. A pointer to void, a
+    struct or another type of the program takes everything.
+    """
+    match = _POINTEE.fullmatch(parameter.type)
+    if match is None or match[1] not in _DTYPES:
+        return
+    wanted, given = np.dtype(_DTYPES[match[1]]), buffer.dtype
+    lanes = {"": 1, "3": 4}.get(match[2], int(match[2] or 1))
+    if given.itemsize == wanted.itemsize and (given.kind == "f") == (wanted.kind == "f"):
+        return
+    if given.kind == "u" and given.itemsize in (wanted.itemsize, wanted.itemsize * lanes):
+        return
+    raise LaunchError(
+        f"{what} points to {parameter.type}, but the buffer has elements of type {given}; convert the values, "
+        f"as with array.astype(numpy.{wanted}), or pass buffer.view(numpy.{wanted}) where the bytes are right")
 
 
 def _range(parameter: Parameter) -> range:

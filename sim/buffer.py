@@ -37,6 +37,16 @@ def device_array(values: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarra
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
 
 
+def element_type(dtype: DTypeLike) -> np.dtype:
+    """The type of elements that ``dtype`` names, little endian, if the device has it."""
+    try:
+        element = np.dtype(dtype)
+    except TypeError:
+        raise MemoryAccessError(f"{dtype!r} is no type of elements; use one of NumPy's, as numpy.int32") from None
+    check_type(element)
+    return element.newbyteorder("<")
+
+
 def check_type(dtype: np.dtype) -> None:
     """Refuse element types that the device has no words for."""
     if dtype.kind not in "biuf" or dtype.itemsize > (_WORD_BYTES if dtype.kind == "f" else _LONG_BYTES):
@@ -90,12 +100,23 @@ class Buffer:
     given back.
     """
 
-    def __init__(self, device: "Device", address: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    def __init__(self, device: "Device", address: int, shape: tuple[int, ...], dtype: np.dtype,
+                 owner: "Buffer | None" = None) -> None:
         self._device = device
         self.address = address
         self.shape = shape
         self.dtype = dtype
-        self.is_free = False
+        self._owner = self if owner is None else owner
+        self._was_freed = False
+
+    @property
+    def is_free(self) -> bool:
+        """Whether its memory was given back, by this buffer or another view of it."""
+        return self._owner._was_freed
+
+    def mark_free(self) -> None:
+        """For the device, which gives the memory back."""
+        self._owner._was_freed = True
 
     @property
     def nbytes(self) -> int:
@@ -130,6 +151,18 @@ class Buffer:
         with self._device.lock:
             self.check()
             self._device.write(self.address, array)
+
+    def view(self, dtype: DTypeLike) -> "Buffer":
+        """The same memory as elements of another type, as NumPy's ``view``: the last dimension grows or shrinks.
+
+        Raises :class:`~fgpu.errors.MemoryAccessError` for types that the device has not, and where the last dimension
+        does not hold whole elements.
+        """
+        element = element_type(dtype)
+        row = (self.shape[-1] if self.shape else 1) * self.dtype.itemsize
+        if row % element.itemsize:
+            raise MemoryAccessError(f"{row} bytes, a row of {self!r}, are no whole elements of {element}")
+        return Buffer(self._device, self.address, (*self.shape[:-1], row // element.itemsize), element, self._owner)
 
     def free(self) -> None:
         """Give the memory back; other buffers may then come to lie there.

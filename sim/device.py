@@ -28,7 +28,7 @@ from .arguments import (
     default_local_size,
     sizes,
 )
-from .buffer import Allocator, Buffer, check_type, device_array
+from .buffer import Allocator, Buffer, check_type, device_array, element_type
 from .descriptor import KernelDescriptor
 from .engine import Engine, Launch, MemoryTiming
 from .memory import GlobalMemory, check_integers
@@ -205,19 +205,15 @@ class Device:
         if not isinstance(buffer, Buffer) or buffer.device is not self:
             raise MemoryAccessError(f"{buffer!r} is no buffer of this device")
         buffer.check()
-        buffer.is_free = True
+        buffer.mark_free()
         self._allocator.free(buffer.address)
 
     @_alone
     def read(self, address: int, count: int, dtype: DTypeLike = np.int32) -> np.ndarray:
         """A copy of ``count`` elements of global memory from the byte ``address`` on."""
-        try:
-            element = np.dtype(dtype)
-        except TypeError:
-            raise MemoryAccessError(f"{dtype!r} is no type of elements; use one of NumPy's, as numpy.int32") from None
-        check_type(element)
+        element = element_type(dtype)
         self._check_clean()
-        return self.memory.view(address, count * element.itemsize).view(element.newbyteorder("<")).copy()
+        return self.memory.view(address, count * element.itemsize).view(element).copy()
 
     @_alone
     def write(self, address: int, values: ArrayLike) -> None:
@@ -266,8 +262,11 @@ class Device:
             of up to 3 dimensions. The local size divides the global size and makes at most 512 work-items;
             by default it is what the kernel demands, or what fills one wavefront.
         args
-            One buffer or number for each parameter. Numbers may be given for pointers: addresses in bytes; 0 is a
-            null pointer. A vector is a sequence of numbers, a struct its bytes or an element of a structured NumPy
+            One buffer or number for each parameter. A buffer's elements are as wide as those that the parameter
+            points to, and integers or floating-point numbers like them; unsigned integers also pass as bit patterns
+            of elements or of whole vectors. ``void``, structs and other types of the program take every buffer, and
+            ``buffer.view(dtype)`` passes for what it says. Numbers may be given for pointers: addresses in bytes; 0
+            is a null pointer. A vector is a sequence of numbers, a struct its bytes or an element of a structured NumPy
             array.
         slot
             Which of the 16 LRAM slots to use.

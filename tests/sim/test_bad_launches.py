@@ -1,5 +1,7 @@
 """Every launch that cannot be run is refused with one clear message, on every engine alike."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -114,6 +116,59 @@ def test_bad_arguments(arguments, message):
     arguments = [made.get(value, value) if isinstance(value, str) else value for value in arguments]
     with pytest.raises(LaunchError, match=message):
         device.launch(TYPED, global_size=64, args=arguments)
+
+
+ELEMENTS = """typedef struct { int a; float b; } pair;
+__kernel void k(__global int *w, __global const uint *u, __global long *l, __global char *c, __global ushort *h,
+                __global float *f, __constant float3 *f3, __global uchar4 *c4, __global ulong2 *l2, __global half *x,
+                __global pair *s, __global void *v, __global int (*a)[4], __global size_t *z) { w[0] = 1; }"""
+TAKEN = {
+    "w": "i4 u4", "u": "i4 u4", "l": "i8 u8", "c": "i1 u1 bool", "h": "i2 u2", "f": "f4 u4", "f3": "f4 u4",
+    "c4": "i1 u1 bool u4", "l2": "i8 u8", "x": "f2 u2", "a": "i4 u4", "z": "i4 u4",
+    "s": "bool i1 u1 i2 u2 i4 u4 i8 u8 f2 f4", "v": "bool i1 u1 i2 u2 i4 u4 i8 u8 f2 f4"}
+"""Types of elements that each parameter takes."""
+
+
+@pytest.fixture(scope="module")
+def elements():
+    return compile_opencl(ELEMENTS)
+
+
+@pytest.mark.parametrize("dtype", TAKEN["v"].split())
+def test_elements_are_what_the_parameter_points_to(elements, dtype):
+    device = Device(engine="functional")
+    parameters = elements.kernel("k").parameters
+    assert {parameter.name for parameter in parameters} == set(TAKEN)
+    given = device.buffer(np.zeros(64, dtype))
+    for index, parameter in enumerate(parameters):
+        arguments = [0] * len(parameters)
+        arguments[0] = device.buffer(64)
+        arguments[index] = given
+        if dtype in TAKEN[parameter.name].split():
+            device.launch(elements, global_size=1, args=arguments)
+            continue
+        what = re.escape(f"argument {index} ({parameter.type} *{parameter.name}) points to {parameter.type}")
+        remedy = rf"has elements of type {np.dtype(dtype)}; convert the values, as with array.astype\(numpy.\w+\)"
+        with pytest.raises(LaunchError, match=f"{what}, but the buffer {remedy}"):
+            device.launch(elements, global_size=1, args=arguments)
+
+
+def test_a_view_takes_the_same_bytes_as_other_elements():
+    device = Device(engine="functional")
+    bits = device.buffer(np.arange(128, dtype=np.float32).reshape(2, 64))
+    words = bits.view(np.int32)
+    device.launch(TYPED, global_size=64, args=[words, 0, 0])
+    assert bits.read().view(np.int32)[0].tolist() == [i & 15 for i in range(64)]
+    assert np.array_equal(words.view(np.uint8).read(), bits.read().view(np.uint8))
+    assert words.view("i8").shape == (2, 32)
+    with pytest.raises(MemoryAccessError, match=r"4 bytes, a row of <Buffer.*, are no whole elements of int64"):
+        device.buffer(1).view(np.int64)
+    with pytest.raises(MemoryAccessError, match="no elements of type complex64"):
+        bits.view("complex64")
+    bits.free()
+    assert words.is_free
+    with pytest.raises(MemoryAccessError, match="was freed"):
+        words.read()
 
 
 def test_a_buffer_that_was_freed():
