@@ -20,7 +20,7 @@ from .ir import Constant, Function, Type, Value
 from .mir import ZERO, MachineFunction, Pseudo
 
 __all__ = ["FRAME_SPACE", "PARAMETER", "WORD_STRIDE", "frame_address", "frame_register", "has_variables",
-           "make_frame", "private_in_frame"]
+           "make_frame", "private_in_frame", "touches_private"]
 
 FRAME_SPACE = -1
 """The address space of frames, which has no number in the source."""
@@ -35,6 +35,11 @@ _DIMENSIONS = 3
 def has_variables(function: Function) -> bool:
     """Whether ``function`` has private variables in memory."""
     return any(i.op == "alloca" for i in function.instructions())
+
+
+def touches_private(function: Function) -> bool:
+    """Whether ``function`` has private variables in memory, or uses those of others."""
+    return any(type.kind == "ptr" and type.space == 0 for i in function.instructions() for type in (i.type, *i.types))
 
 
 def private_in_frame(function: Function) -> None:

@@ -73,7 +73,8 @@ class Kernel:
 class Image:
     """A validated program: it fits the code RAM and holds only instructions of the instruction set.
 
-    ``data`` are the constant tables that the kernels read from global memory, aligned to 16 bytes.
+    ``data`` are the constant tables that the kernels read from global memory, each as aligned as it is declared if
+    their address is a multiple of 4096.
     Raises :class:`~fgpu.errors.ImageError` when built from anything else.
     """
 

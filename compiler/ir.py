@@ -241,10 +241,11 @@ class Function:
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of the module with integers in it, and the bytes that it starts with."""
+    """A variable of the module with integers in it, the bytes that it starts with, and its alignment in bytes."""
 
     type: Type
     content: bytes
+    align: int = 1
 
 
 @dataclass(eq=False)

@@ -32,7 +32,7 @@ from .routines import PREFIX, is_called, routine
 from .scalarize import scalarize
 from .schedule import overlap, shorten_lives
 from .subroutines import inline_by_signature
-from .tables import DataSegment, localize_tables
+from .tables import LOCAL_WORDS, DataSegment, localize_tables, reads_tables
 from .unaligned import split_unaligned
 from .unrolled import enter_unrolled_loops_late
 from .wide import split_wide_integers
@@ -50,6 +50,7 @@ _DIVERGENCE = 6
 """Entries of the link stack that branches of a wavefront may need (see Config.link_stack_depth)."""
 
 _Order = Callable[[MachineFunction], object]
+_State = tuple[int, DataSegment, list[int], dict[str, Callee]]
 
 
 def _as_it_is(function: MachineFunction) -> None:
@@ -69,8 +70,12 @@ class TooLargeError(Exception):
         self.least = least
 
 
-class _NeedsFrameError(Exception):
-    """The variables of a kernel, and what it calls, have no room in the scratchpad, wherever its registers are."""
+class _NoRoomError(Exception):
+    """The tables and variables of a kernel, and what it calls, need so many ``words`` of the scratchpad: too many."""
+
+    def __init__(self, words: int) -> None:
+        super().__init__(f"{words} words")
+        self.words = words
 
 
 class _CrowdedError(Exception):
@@ -108,6 +113,7 @@ class Program:
         self._callees: dict[str, Callee] = {}
         self._under_way: list[str] = []
         self._available: Sequence[int] = COLOURS    # the registers of routines
+        self._table_words = 0       # of the scratchpad, for the tables of a function
 
     def start_source(self) -> None:
         """What follows is another program, which shares the library's routines only."""
@@ -115,39 +121,53 @@ class Program:
         self.data.start_source()
 
     def add(self, function: Function, module: Module) -> Compiled:
-        """Compile the kernel ``function``, with a frame in global memory if its scratchpad is too small."""
-        before, again = deepcopy((len(self.words), self.data, self._entries, self._callees)), pickle.dumps(function)
-        try:
-            compiled = self._add(function, module)
-            if compiled.scratchpad <= self.config.scratchpad_words:
-                return compiled
-        except TooLargeError:
-            if not has_variables(function):     # they may take fewer instructions in a frame
-                raise
-        except _NeedsFrameError:
-            pass
+        """Compile the kernel ``function``. What the scratchpad has no room for is in global memory: first its tables,
+        then its variables, and the registers that find no place."""
+        before, source = deepcopy((len(self.words), self.data, self._entries, self._callees)), pickle.dumps(function)
+        tables = [min(self.config.scratchpad_words, LOCAL_WORDS)]
+        if tables[0] and reads_tables(function, module):
+            tables.append(0)
+        for has_frame in (False, True):
+            for self._table_words in tables:
+                try:
+                    return self._attempt(source, module, before, has_frame)
+                except _NoRoomError as error:
+                    words = error.words
+        room, size = self.config.scratchpad_words, self.config.scratchpad_size
+        raise function.error(f"kernel {function.name!r} needs {words} words of the scratchpad for each work-item; "
+                             f"there are {room} (scratchpad_size={size})")
+
+    def _attempt(self, source: bytes, module: Module, before: _State, has_frame: bool,
+                 inlined: frozenset[str] = frozenset()) -> Compiled:
+        """Compile the kernel of which ``source`` has a copy into what was ``before``; raises :class:`_NoRoomError` if
+        something else should be tried."""
         self._under_way.clear()
-        self._available = COLOURS[:-1]
-        inlined: frozenset[str] = frozenset()
-        while True:
-            length, self.data, self._entries, callees = deepcopy(before)
-            self._callees = {name: callee for name, callee in callees.items() if SPARE not in callee.clobbers}
-            del self.words[length:]
-            try:
-                compiled = self._add(pickle.loads(again), module, has_frame=True, inlined=inlined)
-            except _CrowdedError as error:
-                inlined |= error.names
-                self._under_way.clear()
-            else:
-                self._available = COLOURS
-                return compiled
+        self._available = COLOURS
+        length, self.data, self._entries, self._callees = deepcopy(before)
+        del self.words[length:]
+        if has_frame:
+            self._available = COLOURS[:-1]
+            self._callees = {name: callee for name, callee in self._callees.items() if SPARE not in callee.clobbers}
+        kernel = pickle.loads(source)
+        try:
+            compiled = self._add(kernel, module, has_frame, inlined)
+        except _CrowdedError as error:
+            return self._attempt(source, module, before, has_frame, inlined | error.names)
+        except TooLargeError:
+            have_moved = self._table_words < self.config.scratchpad_words
+            if has_frame or not (have_moved or has_variables(kernel)):
+                raise
+            raise _NoRoomError(0) from None     # variables may take fewer instructions in a frame
+        if compiled.scratchpad > self.config.scratchpad_words:
+            raise _NoRoomError(compiled.scratchpad)
+        return compiled
 
     def _add(self, function: Function, module: Module, has_frame: bool = False,
              inlined: frozenset[str] = frozenset()) -> Compiled:
         """Compile ``function``. One that has a frame needs a register for its address, and calls nothing that takes
         that, too, or more of the scratchpad than there is: those must be ``inlined``."""
         self._under_way.append(function.name)
-        inline_by_signature(function, module, len(ARGUMENTS), self._under_way, has_frame, inlined)
+        inline_by_signature(function, module, len(ARGUMENTS), self._under_way, has_frame, inlined, self._table_words)
         if has_frame:
             private_in_frame(function)
         expand_overflow(function)
@@ -156,7 +176,8 @@ class Program:
         split_structs(function)
         hidden: list[str | None] = [make_frame(function)] if has_frame else []
         scalarize(function)
-        hidden += [localize_tables(function, module.variables, self.data), ask_for_dimensions(function)]
+        hidden += [localize_tables(function, module.variables, self.data, self._table_words),
+                   ask_for_dimensions(function)]
         enter_unrolled_loops_late(function)
         merge_counters(function)
         compare_counters_for_equality(function)
@@ -208,15 +229,15 @@ class Program:
             if order is shorten_lives and any(words == machine.private_words for machine, words, _ in found):
                 break
             machine = self._lowered(function, module, callees)
-            if frame_words is None and function.is_kernel and machine.private_words > self.config.scratchpad_words:
-                raise _NeedsFrameError
+            if function.is_kernel and machine.private_words > self.config.scratchpad_words:
+                raise _NoRoomError(machine.private_words)
             if order(machine) is False and len(orders) > 1:
                 continue        # as it is without
             destruct(machine)
             if frame_words is None:
                 words = allocate(machine, available=COLOURS if function.is_kernel else self._available)
             else:
-                words = allocate(machine, self._room(machine), frame_words)
+                words = allocate(machine, self.config.scratchpad_words, frame_words)
             found.append((machine, words, order))
         return min(found, key=lambda made: (made[1], sum(len(block.ops) for block in made[0].blocks.values())))
 
@@ -235,18 +256,14 @@ class Program:
                        callees: Mapping[str, Callee]) -> tuple[MachineFunction, int]:
         """The same where registers may be kept in the frame, which grows until there is room for them."""
         assert function.frame is not None
-        variables, words, orders = function.frame, 0, _ORDERS
+        variables, words, orders, room = function.frame, 0, _ORDERS, self.config.scratchpad_words
         while True:
             function.frame = variables + words * _WORD_BYTES
             machine, needed, order = self._in_best_order(function, module, callees, variables // _WORD_BYTES, orders)
-            room, orders = self._room(machine), (order,)
+            orders = (order,)
             if needed - room <= words:
                 return machine, min(needed, room)
             words = -(-(needed - room) // _FRAME_STEP) * _FRAME_STEP
-
-    def _room(self, machine: MachineFunction) -> int:
-        """Words of scratchpad that the registers of ``machine`` may take, its variables included."""
-        return max(self.config.scratchpad_words, machine.private_words)
 
     def _linked(self, function: Function, module: Module) -> Mapping[str, Callee]:
         """What ``function`` calls, compiled into the program."""

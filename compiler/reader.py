@@ -31,6 +31,7 @@ _GLOBALS = {ValueKind.function, ValueKind.global_variable, ValueKind.global_alia
 _PREDICATES = {"eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle", "oeq", "ogt", "oge", "olt", "ole",
                "one", "ord", "ueq", "une", "uno", "false", "true"}
 _GEP_TYPE = re.compile(r"= getelementptr (?:(?:inbounds|nuw|nusw|inrange\(.*?\)) )*(.*)")
+_VARIABLE_ALIGN = re.compile(r", align (\d+)(?:, !.*)?$")
 _BY_VALUE = re.compile(r"byval\(")
 _PLACE = re.compile(r"getelementptr [a-z ]*\(i8, ptr addrspace\(2\) @([\w.$]+), i32 (-?\d+)\)$")
 _NULL = re.compile(r"addrspacecast \(ptr(?: addrspace\(\d\))? null to ptr(?: addrspace\(\d\))?\)$")
@@ -65,7 +66,8 @@ class _Reader:
         for variable in self.module.global_variables:
             type = variable.global_value_type
             if (content := initial_bytes(str(variable), type, self.types.of(type))) is not None:
-                variables[variable.name] = Variable(self.types.of(type), content)
+                align = _VARIABLE_ALIGN.search(str(variable))
+                variables[variable.name] = Variable(self.types.of(type), content, int(align[1]) if align else 1)
         return Module({function.name: self.function(function) for function in functions}, self.metadata.values(),
                       variables)
 

@@ -5,7 +5,7 @@ from copy import deepcopy
 
 from .by_value import copy_arguments
 from .dimensions import asks_for_dimensions
-from .frame import has_variables
+from .frame import touches_private
 from .inline import inline_calls
 from .ir import Function, Instruction, Module, Type
 from .refusals import check_callee
@@ -17,25 +17,31 @@ _LONG_BITS = 64
 
 
 def inline_by_signature(function: Function, module: Module, words: int, under_way: Sequence[str],
-                        has_frame: bool = False, inlined: frozenset[str] = frozenset()) -> None:
+                        has_frame: bool = False, inlined: frozenset[str] = frozenset(), room: int = 0) -> None:
     """Inline the calls of those functions of ``module`` that cannot be subroutines, and of those in ``inlined``.
 
-    A subroutine takes ``words`` words at most, returns one or two, and needs nothing that only kernels are told: not
-    their frame either, if the kernel ``has_frame``.
+    A subroutine takes ``words`` words at most, returns one or two, and needs nothing that only kernels are told, nor
+    does what is inlined into it: no tables but of ``room`` words in the scratchpad, and no private memory if the
+    kernel ``has_frame``.
     ``under_way`` are the functions that lead to this one.
     """
+    bodies: dict[str, Function | None] = {}
+
     def body_of(call: Instruction) -> Function | None:
         callee = module.functions.get(call.detail)
-        if callee is None or (callee.name not in inlined and _fits_registers(callee, words)
-                              and not asks_for_dimensions(callee)
-                              and not reads_memory_tables(callee, module.variables)
-                              and not (has_frame and has_variables(callee))):
+        if callee is None:
             return None
         check_callee(function, call, callee, under_way)
-        body = deepcopy(callee)
-        inline_by_signature(body, module, words, [*under_way, callee.name], has_frame, inlined)
-        copy_arguments(call, body)
-        return body
+        if callee.name not in bodies:
+            body = deepcopy(callee)
+            inline_by_signature(body, module, words, [*under_way, callee.name], has_frame, inlined, room)
+            is_subroutine = callee.name not in inlined and _fits_registers(body, words) \
+                and not asks_for_dimensions(body) and not reads_memory_tables(body, module.variables, room) \
+                and not (has_frame and touches_private(body))
+            if not is_subroutine:
+                copy_arguments(call, body)
+            bodies[callee.name] = None if is_subroutine else body
+        return bodies[callee.name]
 
     inline_calls(function, body_of)
 

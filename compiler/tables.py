@@ -1,21 +1,25 @@
 """Constant tables: small ones a kernel builds in its scratchpad, others it reads from memory.
 
 The host puts the content of the others, the image's ``data``, into global memory, and tells the kernel where in a
-parameter that its source does not have.
+parameter that its source does not have. A table may be in the scratchpad if all that is done with its address is to
+read there: a pointer that is kept, passed on or the argument's elsewhere has to be one to memory.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from .ir import VOID, Constant, Function, Global, Instruction, Local, Type, Value, Variable, integer
+from .ir import VOID, Constant, Function, Global, Instruction, Local, Module, Type, Value, Variable, integer
 
-__all__ = ["DataSegment", "localize_tables", "reads_memory_tables"]
+__all__ = ["LOCAL_WORDS", "DataSegment", "localize_tables", "reads_memory_tables", "reads_tables"]
 
 _PRIVATE_POINTER = Type("ptr")
 _CONSTANT_POINTER = Type("ptr", space=2)
 _WORD = integer(32)
-_LOCAL_WORDS = 16
+LOCAL_WORDS = 16
+"""Words of the scratchpad that the tables of a function may take."""
 _ALIGN = 16
+_DERIVED = ("getelementptr", "phi", "select", "freeze", "bitcast")
+_ELSEWHERE = "*"
 
 
 def _scalar_size(type: Type) -> int:
@@ -29,18 +33,70 @@ def _tables(function: Function, variables: Mapping[str, Variable]) -> list[str]:
                    for operand in i.operands if isinstance(operand, Global) and operand.name in variables})
 
 
-def _in_memory(function: Function, variables: Mapping[str, Variable]) -> set[str]:
-    """Those tables that stay in memory: all, unless they take little room in the scratchpad."""
+def _flows(i: Instruction) -> Iterator[Value | str]:
+    """Pointers to what is in the scratchpad, all of it, or in memory: ``i`` makes one of them from another, or
+    compares them. A place that LLVM computed is in memory."""
+    pointers = [operand for operand, type in zip(i.operands, i.types, strict=True)
+                if type == _CONSTANT_POINTER and (not isinstance(operand, Constant) or operand.value is None)]
+    is_read = i.op == "load" or i.detail.startswith(("llvm.memcpy.", "llvm.memmove."))
+    if any(isinstance(pointer, Global) and pointer.offset for pointer in pointers) \
+            or (pointers and not is_read and i.op not in (*_DERIVED, "icmp")):
+        yield _ELSEWHERE
+    elif is_read:
+        pointers = []
+    yield from pointers
+    if i.type == _CONSTANT_POINTER:
+        yield Local(i.name) if i.op in _DERIVED else _ELSEWHERE
+        yield Local(i.name)
+
+
+def _escaping(function: Function) -> set[str]:
+    """Variables whose addresses are kept, passed on, or joined with others from elsewhere."""
+    parents: dict[Value | str, Value | str] = {}
+
+    def root(value: Value | str) -> Value | str:
+        while (parent := parents.get(value, value)) != value:
+            parents[value] = parents.get(parent, parent)
+            value = parent
+        return value
+
+    for name, type in function.parameters:
+        if type == _CONSTANT_POINTER:
+            parents[Local(name)] = _ELSEWHERE
+    tables: set[Global] = set()
+    for i in function.instructions():
+        joined = [Global(value.name) if isinstance(value, Global) else value for value in _flows(i)]
+        tables.update(value for value in joined if isinstance(value, Global))
+        for value in joined[1:]:
+            parents[root(value)] = root(joined[0])
+    return {table.name for table in tables if root(table) == root(_ELSEWHERE)}
+
+
+def _in_memory(function: Function, variables: Mapping[str, Variable], room: int) -> set[str]:
+    """Those tables that stay in memory: all that escape, and the others unless they take ``room`` words at most."""
     used = _tables(function, variables)
-    words = sum(len(variables[name].content) // _scalar_size(variables[name].type) for name in used)
-    needs_address = {o.name for i in function.instructions() for o in i.operands
-                     if isinstance(o, Global) and o.offset} & set(used)
-    return set(used) if words > _LOCAL_WORDS else needs_address
+    escaping = _escaping(function)
+    words = sum(len(variables[name].content) // _scalar_size(variables[name].type) for name in used
+                if name not in escaping)
+    return set(used) if words > room else escaping & set(used)
 
 
-def reads_memory_tables(function: Function, variables: Mapping[str, Variable]) -> bool:
-    """Whether ``function`` needs the address of the image's data."""
-    return bool(_in_memory(function, variables))
+def reads_memory_tables(function: Function, variables: Mapping[str, Variable], room: int) -> bool:
+    """Whether ``function`` needs the address of the image's data, with ``room`` words for tables."""
+    return bool(_in_memory(function, variables, room))
+
+
+def reads_tables(function: Function, module: Module) -> bool:
+    """Whether ``function``, or what it calls, reads tables."""
+    found, todo = {function.name}, [function]
+    while todo:
+        function = todo.pop()
+        if _tables(function, module.variables):
+            return True
+        callees = {i.detail for i in function.instructions() if i.op == "call"} & module.functions.keys() - found
+        found |= callees
+        todo += [module.functions[name] for name in callees]
+    return False
 
 
 class DataSegment:
@@ -57,18 +113,21 @@ class DataSegment:
     def place(self, name: str, variable: Variable) -> int:
         """Where in the content the variable is."""
         if name not in self._places:
-            self.content += bytes(-len(self.content) % _ALIGN)
+            self.content += bytes(-len(self.content) % max(variable.align, _ALIGN))
             self._places[name] = len(self.content)
             self.content += variable.content
         return self._places[name]
 
 
-def localize_tables(function: Function, variables: Mapping[str, Variable], segment: DataSegment) -> str | None:
-    """Turn the constants that ``function`` reads by index into private arrays or places of the data segment.
+def localize_tables(function: Function, variables: Mapping[str, Variable], segment: DataSegment,
+                    room: int) -> str | None:
+    """Turn the constants that ``function`` reads by index into private arrays, of ``room`` words together, or places
+    of the data segment.
 
-    Returns the name of the parameter with the segment's address, if the function got one.
+    Returns the name of the parameter with the segment's address, if the function, a kernel, got one.
     """
-    in_memory = _in_memory(function, variables)
+    in_memory = _in_memory(function, variables, room)
+    assert function.is_kernel or not in_memory
     used = [name for name in _tables(function, variables) if name not in in_memory]
     start = []
     for name in used:
@@ -107,13 +166,13 @@ def _make_private(function: Function, private: set[str]) -> None:
     while changed:
         changed = False
         for i in function.instructions():
-            if i.op not in ("getelementptr", "phi", "select", "freeze", "load"):
+            if i.op not in (*_DERIVED, "load", "icmp"):
                 continue
             types = [replace(type, space=0) if isinstance(o, Local) and o.name in private else type
                      for o, type in zip(i.operands, i.types, strict=True)]
             if types != i.types:
                 i.types = types
-                if i.op != "load":
+                if i.op in _DERIVED:
                     i.type = _PRIVATE_POINTER
                     private.add(i.name)
                 changed = True

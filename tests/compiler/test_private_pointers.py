@@ -1,4 +1,5 @@
-"""Pointers to private variables: what they hold can be told from null, and is as aligned as C promises."""
+"""Pointers to private variables and to constant tables: what they hold can be told from null, is as aligned as C
+promises, and leads to where the table is, wherever they were kept or passed."""
 
 import struct
 
@@ -91,12 +92,86 @@ ALIGNED = {
                "r = from(i) + ((int *)((uintptr_t)&t[i & 1] | 4))[0] + z[0] + from(n);",
                lambda i: (i & 1) * 20 + 20 + i + (9 if i % 3 == 0 else i) + 24),
 }
+FIRST, SECOND = [10, 20, 30, 40], [1, 2, 3, 4]
+MANY, LONG = [5 * k + 1 for k in range(16)], [7 * k % 101 for k in range(200)]
+ARGUMENT = [100, 101, 102, 103]
+TABLES = "".join(f"constant int {name}[{len(values)}] = {{{', '.join(map(str, values))}}};\n" for name, values in {
+    "first": FIRST, "second": SECOND, "many": MANY, "more": MANY[::-1], "large": LONG}.items()) \
+    + "constant char text[3][4] = {\"one\", \"two\", \"six\"};\n" \
+    "constant struct { short s; char c; int i; } records[3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};\n"
+RECORDS = [123, 456, 789]
+
+
+def walked(i):
+    """A sum over four turns, in one of which the pointer goes from a table to the argument."""
+    return sum((ARGUMENT if k > i % 6 else FIRST)[k] for k in range(4))
+
+
+POINTED = {
+    "or_null": ("", "constant int *p = i & 4 ? 0 : &first[i & 3]; r = p ? *p : -1;",
+                lambda i: -1 if i & 4 else FIRST[i & 3]),
+    "argument": ("", "constant int *p = i & 1 ? a : first; r = p[i & 3];",
+                 lambda i: (ARGUMENT if i & 1 else FIRST)[i & 3]),
+    "walking": ("", "constant int *p = first; r = 0; for (int k = 0; k < n; k++) { r += p[k]; "
+                "if (k == i % 6) p = a; }", walked),
+    "compared": ("", "constant int *p = i & 1 ? first : second; r = p[i & 3] + (p == a) + 2 * (p == second);",
+                 lambda i: FIRST[i & 3] if i & 1 else SECOND[i & 3] + 2),
+    "further": ("", "constant int *p = i & 1 ? first + 1 : second; r = p[i & 1];",
+                lambda i: FIRST[2] if i & 1 else SECOND[0]),
+    "kept": ("", "constant int *t[2]; t[i & 1] = first; t[~i & 1] = second; r = t[i >> 1 & 1][i >> 2 & 3];",
+             lambda i: (FIRST if i >> 1 & 1 == i & 1 else SECOND)[i >> 2 & 3]),
+    "in_struct": ("typedef struct { int x; constant int *p; } In;\n",
+                  "In s[2]; s[i & 1].p = first; s[~i & 1].p = a; s[i >> 1 & 1].x = n; r = s[i >> 2 & 1].p[i & 3];",
+                  lambda i: (FIRST if i >> 2 & 1 == i & 1 else ARGUMENT)[i & 3]),
+    "passed": ("__attribute__((noinline)) int total(constant int *p, int n) "
+               "{ int r = 0; for (int k = 0; k < n; k++) r = r * 3 + p[k]; return r; }\n",
+               "r = total(i & 1 ? first : second, i & 3) - total(a, n - 2);",
+               lambda i: horner((FIRST if i & 1 else SECOND)[:i & 3]) - horner(ARGUMENT[:2])),
+    "strings": ("__attribute__((noinline)) int length(constant char *s) { int n = 0; while (s[n]) n++; return n; }\n",
+                'r = length(i & 1 ? "ab" : "c") * 10 + length(&"four"[i & 3]);',
+                lambda i: (20 if i & 1 else 10) + 4 - (i & 3)),
+    "returned": ("__attribute__((noinline)) constant int *chosen(int x) "
+                 "{ return x % 3 == 0 ? first : x % 3 == 1 ? second : 0; }\n",
+                 "constant int *p = chosen(i); r = p ? p[i & 3] : -1;",
+                 lambda i: (FIRST[i & 3], SECOND[i & 3], -1)[i % 3]),
+    "both": ("__attribute__((noinline)) int many_at(int x) { return many[x & 15] * 3; }\n",
+             "r = many_at(i) + more[i & 15];", lambda i: MANY[i & 15] * 3 + MANY[15 - (i & 15)]),
+    "in_turn": ("typedef struct { int x[3]; } Three;\n"
+                "__attribute__((noinline)) int inner(Three t, int x) { return large[x + t.x[x & 1]]; }\n"
+                "__attribute__((noinline)) int outer(int x) "
+                "{ Three t = {{x, 2 * x}}; return inner(t, x) * 2 + first[x & 3]; }\n",
+                "r = outer(i) + outer(n);",
+                lambda i: 2 * LONG[i + (2 * i if i & 1 else i)] + FIRST[i & 3] + 2 * LONG[8] + FIRST[0]),
+    "dimensions": ("typedef struct { int x[2]; } Two_numbers;\n"
+                   "__attribute__((noinline)) int asked(Two_numbers t) "
+                   "{ return get_work_dim() * 100 + t.x[t.x[0] & 1]; }\n"
+                   "__attribute__((noinline)) int asking(int x) { Two_numbers t = {{x, 7}}; return asked(t) * 2; }\n",
+                   "r = asking(i) + asking(n);", lambda i: 200 + 2 * (7 if i & 1 else i) + 208),
+    "letters": ("", "constant char *p = text[i % 3]; r = p[i & 1] * 100 + text[(i + 1) % 3][2];",
+                lambda i: ("one", "two", "six")[i % 3].encode()[i & 1] * 100 + b"eox"[(i + 1) % 3]),
+    "in_records": ("", "r = records[i % 3].s * 100 + records[i % 3].c * 10 + records[(i + n) % 3].i;",
+                lambda i: RECORDS[i % 3] // 10 * 10 + RECORDS[(i + 4) % 3] % 10),
+    "beside_variables": ("", "int t[12]; for (int k = 0; k < 3 * n; k++) t[k] = k * i; "
+                         "r = many[i & 15] + t[i % 12] + second[i & 3];",
+                         lambda i: MANY[i & 15] + i % 12 * i + SECOND[i & 3]),
+    "beside_more": ("", "int t[20]; for (int k = 0; k < 5 * n; k++) t[k] = k * i; "
+                    "r = many[i & 15] + t[i % 20] + many[i >> 2];",
+                    lambda i: MANY[i & 15] + i % 20 * i + MANY[i >> 2]),
+}
+
+
+def horner(values):
+    total = 0
+    for value in values:
+        total = total * 3 + value
+    return total
 
 
 def kernels(cases):
     """A program with a kernel for each of ``cases``."""
-    return "".join(f"{before}kernel void {name}(global int *o, int n) {{ int i = get_global_id(0), r; {body} "
-                   "o[i] = r; }\n" for name, (before, body, _) in cases.items())
+    return TABLES + "".join(f"{before}kernel void {name}(global int *o, constant int *a, int n) "
+                            f"{{ int i = get_global_id(0), r; {body} o[i] = r; }}\n"
+                            for name, (before, body, _) in cases.items())
 
 
 def wrong(cases, config, engine="functional"):
@@ -104,9 +179,10 @@ def wrong(cases, config, engine="functional"):
     image = compile_opencl(kernels(cases), config=config)
     found = {}
     with Device(config, engine=engine) as device:
+        argument = device.buffer(ARGUMENT)
         for name, (_, _, value) in cases.items():
             out = device.buffer(ITEMS)
-            device.launch(image, name, global_size=ITEMS, args=[out, 4])
+            device.launch(image, name, global_size=ITEMS, args=[out, argument, 4])
             if out.read().tolist() != [value(i) for i in range(ITEMS)]:
                 found[name] = out.read().tolist()
     return found
@@ -117,13 +193,19 @@ def test_null_is_no_variable(config):
     assert wrong(NULL, config) == {}
 
 
-@pytest.mark.parametrize("config", [Config(), CHECKED], ids=["16 words", "checked"])
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 def test_addresses_are_aligned(config):
     assert wrong(ALIGNED, config) == {}
 
 
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_pointers_to_tables(config):
+    """Tables that have no room in the scratchpad, or whose addresses are kept, are in global memory."""
+    assert wrong(POINTED, config) == {}
+
+
 def test_pointers_in_hardware():
-    assert wrong(NULL | ALIGNED, Config(), "verilator") == {}
+    assert wrong(NULL | ALIGNED | POINTED, Config(), "verilator") == {}
 
 
 def test_structs_by_value_are_as_aligned_as_declared():
