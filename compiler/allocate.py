@@ -81,22 +81,24 @@ class _Graph:
             for other in live:
                 self.edges[other].update(registers)
 
-    def merge(self, into: int, gone: int) -> None:
-        """Make one node of two that do not interfere."""
-        self.cost[into] = self.cost.get(into, 0) + self.cost.pop(gone, 0)
-        for other in self.edges.pop(gone, set()):
+    def merge(self, a: int, b: int) -> int:
+        """Make one node of two that do not interfere: the one with more edges, which is returned."""
+        into, gone = (a, b) if len(self.edges[a]) >= len(self.edges[b]) else (b, a)
+        for other in self.edges.pop(gone):
             self.edges[other].discard(gone)
             self.edges[other].add(into)
             self.edges[into].add(other)
+        return into
 
 
 def _coalesce(function: MachineFunction, graph: _Graph) -> None:
     """Give both ends of a move one register wherever they do not interfere, hottest moves first."""
     merged: dict[int, int] = {}
+    nodes: dict[int, int] = {}      # of registers that took others in
 
     def final(register: int) -> int:
-        while register in merged:
-            register = merged[register]
+        while (into := merged.get(register)) is not None:
+            merged[register] = register = merged.get(into, into)
         return register
 
     for _, op in sorted(graph.moves, key=lambda item: -item[0]):
@@ -104,8 +106,9 @@ def _coalesce(function: MachineFunction, graph: _Graph) -> None:
         a, b = final(op.dst), final(op.rs)
         if b < REGISTER_COUNT:
             a, b = b, a
-        if a != b and b not in graph.edges.get(a, ()) and max(a, b) >= REGISTER_COUNT:
-            graph.merge(a, b)
+        node, other = nodes.get(a, a), nodes.get(b, b)
+        if a != b and other not in graph.edges[node] and max(a, b) >= REGISTER_COUNT:
+            nodes[a] = graph.merge(node, other)
             merged[b] = a
     for block in function.blocks.values():
         for op in block.reading():

@@ -86,9 +86,12 @@ class Flow:
         first, last = self._spans[a]
         return first <= self._spans[b][0] <= last
 
+    def span(self, name: str) -> tuple[int, int]:
+        """A block's number in an order in which those that it dominates follow it, and the last number of those."""
+        return self._spans[name]
+
     @cached_property
     def _spans(self) -> dict[str, tuple[int, int]]:
-        """Numbers of the blocks in an order in which those that a block dominates follow it, and the last of those."""
         dominated: dict[str, list[str]] = {name: [] for name in self.order}
         for name in self.order[1:]:
             dominated[self.idom[name]].append(name)

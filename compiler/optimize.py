@@ -1,5 +1,7 @@
 """Machine-independent clean-up of machine code in SSA form: sharing, loop invariants, dead code."""
 
+import bisect
+from operator import itemgetter
 
 from .cfg import Loop
 from .mir import COMMUTATIVE, MachineBlock, MachineFunction, Op, Pseudo
@@ -43,7 +45,7 @@ def remove_dead(function: MachineFunction) -> None:
 def share_common(function: MachineFunction) -> None:
     """Compute each pure value once on every path: later computations become the first one's result."""
     flow = function.flow()
-    known: dict[tuple[object, ...], list[tuple[str, int]]] = {}
+    known: dict[tuple[object, ...], list[tuple[int, int, int]]] = {}   # span of the block, register
     replaced: dict[int, int] = {}
 
     def final(register: int) -> int:
@@ -61,11 +63,13 @@ def share_common(function: MachineFunction) -> None:
                 if op.opcode in COMMUTATIVE and rs > rt:
                     rs, rt = rt, rs
                 places = known.setdefault((op.opcode, rs, rt, op.rd, op.imm, op.arguments), [])
-                same = next((dst for where, dst in places if flow.dominates(where, name)), None)
-                if same is not None:
-                    replaced[op.dst] = same
+                # No block with the value dominates another one, so the last before us is the only candidate.
+                first, _ = flow.span(name)
+                at = bisect.bisect(places, first, key=itemgetter(0))
+                if at and first <= places[at - 1][1]:
+                    replaced[op.dst] = places[at - 1][2]
                     continue
-                places.append((name, op.dst))
+                places.insert(at, (*flow.span(name), op.dst))
             kept.append(op)
         block.ops = kept
     for block in function.blocks.values():
@@ -80,7 +84,7 @@ def hoist_invariants(function: MachineFunction) -> None:
     flow = function.flow()
     for loop in flow.loops:
         if loop.preheader is not None:
-            _hoist(function, loop, [name for name in flow.order if name in loop.blocks])
+            _hoist(function, loop, sorted(loop.blocks, key=flow.number.__getitem__))
 
 
 def _hoist(function: MachineFunction, loop: Loop, names: list[str]) -> None:

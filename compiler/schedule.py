@@ -4,8 +4,9 @@ As clang leaves them, a load often stands just before what needs it, or all of a
 done with it.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+import heapq
+from collections.abc import Iterator
+from typing import Protocol
 
 from fgpu.config import LOADS, PHASES, RESULT_CYCLES
 from fgpu.cu.float.operations import LATENCY, SLOT_CYCLES, FloatOp
@@ -97,21 +98,33 @@ def _followers(before: list[set[int]]) -> list[list[int]]:
     return after
 
 
-def _listed(after: list[list[int]], waiting: list[int], urgency: Callable[[int], tuple[int, ...]],
-            place: Callable[[int], None]) -> Iterator[int]:
+class _Ready(Protocol):
+    """The operations that may come next."""
+
+    def add(self, at: int) -> None:
+        """All that must come before operation ``at`` has come."""
+
+    def closer(self, at: int) -> None:
+        """Something has come that must come before operation ``at``."""
+
+    def take(self) -> int | None:
+        """The operation that comes next; None if there is none."""
+
+
+def _listed(after: list[list[int]], waiting: list[int], ready: _Ready) -> Iterator[int]:
     """The numbers of the operations in an order in which those ``after`` each follow it: of those that may come next
-    always the one of least ``urgency``, of which ``place`` is told. ``waiting`` counts for how many each still waits.
+    always the one that ``ready`` gives. ``waiting`` counts for how many each still waits.
     """
-    ready = {at for at, count in enumerate(waiting) if count == 0}
-    while ready:
-        at = min(ready, key=urgency)
-        ready.discard(at)
-        place(at)
-        yield at
-        for other in after[at]:
+    for at, count in enumerate(waiting):
+        if count == 0:
+            ready.add(at)
+    while (chosen := ready.take()) is not None:
+        yield chosen
+        for other in after[chosen]:
             waiting[other] -= 1
             if waiting[other] == 0:
                 ready.add(other)
+            ready.closer(other)
 
 
 def _cycles(op: Op) -> tuple[int, int]:
@@ -127,9 +140,13 @@ def _cycles(op: Op) -> tuple[int, int]:
 def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
     before = _dependencies(ops)
     definitions = {op.dst: at for at, op in enumerate(ops) if op.dst is not None}
+    users: dict[int, list[int]] = {}
+    for at, op in enumerate(ops):
+        for register in op.uses:
+            users.setdefault(register, []).append(at)
     for old, new in variables:      # both shall share a register
         if (change := definitions.get(new)) is not None:
-            before[change].update(at for at, op in enumerate(ops[:change]) if old in op.uses)
+            before[change].update(at for at in users.get(old, ()) if at < change)
     after = _followers(before)
     # How much of loading, and how many stores, are to come after an operation: what addresses are made of goes first.
     loading = [0] * len(ops)
@@ -137,63 +154,140 @@ def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
         own = _LOAD if ops[at].is_load else int(bool(_memories(ops[at])))
         loading[at] = max((loading[other] for other in after[at]), default=0) + own
 
-    available = [0] * len(ops)      # when what the operation needs is there
-    under_way: list[int] = []       # when loads end
-    now = 0
+    return [ops[at] for at in _listed(after, [len(needed) for needed in before], _Overlap(ops, after, loading))]
 
-    def start(at: int) -> int:
-        """When the operation could begin; those that are neither loads nor computations wait for all loads."""
-        op = ops[at]
+
+_Urgency = tuple[int, int, int, int]
+
+
+class _Alike:
+    """Ready operations that begin when what they need is there, and no sooner than something that they have in
+    common: those that could begin by then, those that could a little later, and the others."""
+
+    def __init__(self) -> None:
+        self.ripe: list[tuple[int, int]] = []       # least first: less of loading, number
+        self.soon: list[tuple[int, int, int]] = []
+        self.later: list[tuple[int, int, int]] = []     # least first: when it is there, less of loading, number
+
+    def best(self, now: int, threshold: int, placed: list[bool]) -> _Urgency | None:
+        """The least urgency, whose last part is the operation's number."""
+        begin, limit = max(now, threshold), now + PHASES - 1
+        while self.later and (self.later[0][0] <= max(begin, limit) or placed[self.later[0][2]]):
+            self.soon.append(heapq.heappop(self.later))
+        for available, less, at in self.soon:
+            if available <= begin:
+                heapq.heappush(self.ripe, (less, at))
+        self.soon = [item for item in self.soon if item[0] > begin and not placed[item[2]]]
+        while self.ripe and placed[self.ripe[0][1]]:
+            heapq.heappop(self.ripe)
+        found = [(now, less, available, at) for available, less, at in self.soon]
+        found += [(max(now, begin - PHASES + 1), less, begin, at) for less, at in self.ripe[:1]]
+        found += [(available - PHASES + 1, less, available, at) for available, less, at in self.later[:1]]
+        return min(found, default=None)
+
+
+class _Overlap:
+    """What could begin before another operation would end does not wait for one with less loading to come."""
+
+    def __init__(self, ops: list[Op], after: list[list[int]], loading: list[int]) -> None:
+        self.ops = ops
+        self.after = after
+        self.loading = loading
+        self.available = [0] * len(ops)     # when what the operation needs is there
+        self.placed = [False] * len(ops)
+        self.under_way: list[int] = []      # when loads end
+        self.now = 0
+        self.loads, self.local, self.others = _Alike(), _Alike(), _Alike()
+
+    def kind(self, at: int) -> _Alike:
+        """Operations that are neither loads nor computations wait for all loads."""
+        op = self.ops[at]
         if op.is_load:
-            return max(available[at], under_way[-LOADS] if len(under_way) >= LOADS else 0)
-        if (op.is_pure and op.opcode is not Pseudo.CALL) or op.opcode in (Opcode.LLWI, Opcode.LSWI):
-            return available[at]
-        return max([available[at], *under_way])
+            return self.loads
+        is_local = (op.is_pure and op.opcode is not Pseudo.CALL) or op.opcode in (Opcode.LLWI, Opcode.LSWI)
+        return self.local if is_local else self.others
 
-    def place(at: int) -> None:
-        nonlocal now
-        now = max(now, start(at))
-        issue, latency = _cycles(ops[at])
-        end = now + latency
-        if ops[at].is_load:
-            under_way.append(end)
-        now += issue
-        for other in after[at]:
-            available[other] = max(available[other], end if ops[at].dst in ops[other].uses else now)
+    def add(self, at: int) -> None:
+        heapq.heappush(self.kind(at).later, (self.available[at], -self.loading[at], at))
 
-    def urgency(at: int) -> tuple[int, int, int, int]:
-        """What could begin before another operation would end does not wait for one with less loading to come."""
-        begin = max(now, start(at))
-        return (max(now, begin - PHASES + 1), -loading[at], begin, at)
+    def closer(self, at: int) -> None:
+        """That changes nothing."""
 
-    return [ops[at] for at in _listed(after, [len(needed) for needed in before], urgency, place)]
+    def take(self) -> int | None:
+        thresholds = ((self.loads, self.under_way[-LOADS] if len(self.under_way) >= LOADS else 0), (self.local, 0),
+                      (self.others, self.under_way[-1] if self.under_way else 0))
+        found = [best for alike, threshold in thresholds
+                 if (best := alike.best(self.now, threshold, self.placed)) is not None]
+        if not found:
+            return None
+        _, _, begin, at = min(found)
+        self.placed[at] = True
+        op, (issue, latency) = self.ops[at], _cycles(self.ops[at])
+        end = begin + latency
+        if op.is_load:
+            self.under_way.append(end)
+        self.now = begin + issue
+        for other in self.after[at]:
+            self.available[other] = max(self.available[other], end if op.dst in self.ops[other].uses else self.now)
+        return at
 
 
 def _ordered(block: MachineBlock, keep: set[int]) -> list[Op]:
     head, ops = _after_frame(block)
     before = _dependencies(ops)
     waiting = [len(needed) for needed in before]
-    uses = Counter(register for op in ops for register in set(op.uses))
-    users: dict[int, list[int]] = {}
-    for at, op in enumerate(ops):
-        for register in op.uses:
-            users.setdefault(register, []).append(at)
+    return head + [ops[at] for at in _listed(_followers(before), waiting, _Pressure(ops, waiting, keep))]
 
-    made: dict[int, int] = {}
 
-    def urgency(at: int) -> tuple[int, int, int, int]:
-        """Registers that become free, less the one that is written; then what goes on with what was made last; then
-        how much else the user still waits for."""
-        op = ops[at]
-        freed = sum(1 for register in set(op.uses) if uses[register] == 1 and register not in keep)
-        missing = min((waiting[user] for user in users.get(op.dst or 0, ())), default=0)
-        latest = max((made.get(register, -1) for register in op.uses), default=-1)
+class _Pressure:
+    """Where most registers become free, less the one that is written, comes first; then what goes on with what was
+    made last; then that whose user waits for least else."""
+
+    def __init__(self, ops: list[Op], waiting: list[int], keep: set[int]) -> None:
+        self.ops = ops
+        self.waiting = waiting
+        self.keep = keep
+        self.users: dict[int, list[int]] = {}
+        for at, op in enumerate(ops):
+            for register in set(op.uses):
+                self.users.setdefault(register, []).append(at)
+        self.uses = {register: len(users) for register, users in self.users.items()}
+        self.makers = {op.dst: at for at, op in enumerate(ops) if op.dst is not None}
+        self.made: dict[int, int] = {}
+        self.ready: set[int] = set()
+        self.queue: list[_Urgency] = []     # an urgency only ever falls; the last that was noted comes first
+
+    def urgency(self, at: int) -> _Urgency:
+        op = self.ops[at]
+        freed = sum(1 for register in set(op.uses) if self.uses[register] == 1 and register not in self.keep)
+        missing = min((self.waiting[user] for user in self.users.get(op.dst or 0, ())), default=0)
+        latest = max((self.made.get(register, -1) for register in op.uses), default=-1)
         return (-freed + (op.dst is not None), -latest, missing, at)
 
-    def place(at: int) -> None:
-        if (dst := ops[at].dst) is not None and users.get(dst):
-            made[dst] = len(made)
-        for register in set(ops[at].uses):
-            uses[register] -= 1
+    def note(self, at: int | None) -> None:
+        if at in self.ready:
+            heapq.heappush(self.queue, self.urgency(at))
 
-    return head + [ops[at] for at in _listed(_followers(before), waiting, urgency, place)]
+    def add(self, at: int) -> None:
+        self.ready.add(at)
+        self.note(at)
+
+    def closer(self, at: int) -> None:
+        for register in self.ops[at].uses:
+            self.note(self.makers.get(register))
+
+    def take(self) -> int | None:
+        while self.queue and self.queue[0][-1] not in self.ready:
+            heapq.heappop(self.queue)
+        if not self.queue:
+            return None
+        at = heapq.heappop(self.queue)[-1]
+        self.ready.discard(at)
+        if (dst := self.ops[at].dst) is not None and self.users.get(dst):
+            self.made[dst] = len(self.made)
+        for register in set(self.ops[at].uses):
+            self.uses[register] -= 1
+            if self.uses[register] == 1:        # the last user frees it
+                for user in self.users[register]:
+                    self.note(user)
+        return at
