@@ -1,6 +1,5 @@
 """One benchmark run on one configuration, and what it took."""
 
-import inspect
 import math
 from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
@@ -12,12 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from compiler import compile_opencl
+from compiler.bitcode import compiler_version
 from fgpu.config import Config
 from fgpu.errors import FgpuError, LaunchError
 from sim import Buffer, Device
 from sim.device import MAX_CYCLES, Latency
-from sim.testbench.build import BENCH_SOURCES, digest
+from sim.testbench.build import bench_sources, digest
 from sim.verilator_build import hardware_digest
 
 from .benchmark import GROUP_SIZE, Problem
@@ -158,11 +157,9 @@ def _parameters(config: Config) -> dict[str, Any]:
 @cache
 def version() -> str:
     """The package's version, and a hash of all that makes cycles: hardware, test bench, compiler, kernels."""
-    here = Path(__file__).parent
-    compiler = Path(inspect.getfile(compile_opencl)).parent
-    sources = [*BENCH_SOURCES, *compiler.rglob("*.py"), *compiler.rglob("*.cl"), *compiler.glob("*.h"),
-               *here.glob("kernels/*.cl")]
-    return f"{metadata.version('fgpu')}+{digest([*sorted(sources), hardware_digest(None)])[:12]}"
+    kernels = sorted(Path(__file__).parent.glob("kernels/*.cl"))
+    return (f"{metadata.version('fgpu')}+"
+            f"{digest([*bench_sources(), *kernels, compiler_version(), hardware_digest(None)])[:12]}")
 
 
 def _place(device: Device, problem: Problem) -> dict[str, Buffer]:

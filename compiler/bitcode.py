@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-
-from filelock import FileLock
+from typing import Any
 
 from fgpu.errors import ToolError
-from fgpu.files import cache_directory, write_atomically
+from fgpu.store import kept_files
 
 __all__ = ["BUILTINS", "SOURCES", "bitcode_files", "compiler_version"]
 
@@ -41,16 +40,15 @@ def _digest(paths: Iterable[Path]) -> str:
 def bitcode_files(clang: Sequence[str]) -> list[Path]:
     """The library's bitcode; ``clang`` is the command that compiles standard input to standard output."""
     decides = [*BUILTINS.iterdir(), _HERE / "opencl.h", _HERE / "frontend.py", _HERE / "bitcode.py"]
-    folder = cache_directory() / "builtins" / _digest(decides)
-    paths = [folder / f"{name}.bc" for name in SOURCES]
-    if all(path.exists() for path in paths):
-        return paths
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "lock"):
-        for name, path in zip(SOURCES, paths, strict=True):
-            if not path.exists():
-                write_atomically(path, _compiled(clang, name))
-    return paths
+    names = tuple(f"{name}.bc" for name in SOURCES)
+
+    def build(work: Path) -> dict[str, Any]:
+        for source, name in zip(SOURCES, names, strict=True):
+            (work / name).write_bytes(_compiled(clang, source))
+        return {}
+
+    folder, _ = kept_files("builtins", _digest(decides), build, names)
+    return [folder / name for name in names]
 
 
 def _compiled(clang: Sequence[str], name: str) -> bytes:

@@ -1,12 +1,11 @@
 """The compiler's own library: routines in OpenCL C for what the machine has no instruction for."""
 
-import contextlib
 import pickle
 import re
 from functools import cache
 from pathlib import Path
 
-from fgpu.files import cache_directory, write_atomically
+from fgpu.store import kept_bytes
 
 from .bitcode import compiler_version
 from .frontend import builtins, compile_to_ir
@@ -34,18 +33,15 @@ def _places() -> dict[str, str]:
 @cache
 def _file(name: str) -> dict[str, Function]:
     """The routines of a file, read once for each version of the compiler."""
-    kept = cache_directory() / "routines" / compiler_version() / f"{name}.pickle"
-    try:
-        functions: dict[str, Function] = pickle.loads(kept.read_bytes())
-        return functions
-    except (OSError, pickle.UnpicklingError, EOFError):
-        # At -O2 clang would put 64-bit multiplications back in for ours.
-        source = (_LIBRARY / name).read_text(encoding="utf-8")
-        functions = compile_to_ir(source, name, [f"-I{_LIBRARY}"], "-O1", builtins(), is_library=True).functions
-    with contextlib.suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(kept, pickle.dumps(functions))
+    functions: dict[str, Function] = pickle.loads(
+        kept_bytes("routines", f"{compiler_version()}-{name}", lambda: pickle.dumps(_compiled(name))))
     return functions
+
+
+def _compiled(name: str) -> dict[str, Function]:
+    # At -O2 clang would put 64-bit multiplications back in for ours.
+    source = (_LIBRARY / name).read_text(encoding="utf-8")
+    return compile_to_ir(source, name, [f"-I{_LIBRARY}"], "-O1", builtins(), is_library=True).functions
 
 
 def routine(name: str) -> Function | None:

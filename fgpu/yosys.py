@@ -2,11 +2,9 @@
 
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 from .errors import ToolError
-from .files import cache_directory
+from .store import workspace
 
 __all__ = ["run_yosys"]
 
@@ -19,14 +17,12 @@ def run_yosys(script: list[str], inputs: dict[str, str], output: str) -> str:
     Raises :class:`~fgpu.errors.ToolError` with the end of Yosys' log when it fails.
     """
     # YoWASP sees files below its working directory only, and prints nothing more once ABC has run.
-    base = cache_directory() / "yosys"
-    base.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=base) as folder:
+    with workspace() as folder:
         for name, text in inputs.items():
-            (Path(folder) / name).write_text(text, encoding="utf-8")
+            (folder / name).write_text(text, encoding="utf-8")
         done = subprocess.run([sys.executable, "-c", _RUN, "-q", "-l", "log.txt", "-p", "; ".join(script)],
                               cwd=folder, capture_output=True, text=True, check=False)
-        result, log = Path(folder) / output, Path(folder) / "log.txt"
+        result, log = folder / output, folder / "log.txt"
         if done.returncode or not result.exists():
             tail = log.read_text(encoding="utf-8")[-1000:] if log.exists() else done.stderr[-1000:]
             raise ToolError(f"Yosys failed with status {done.returncode}: {tail.strip() or 'no message'}")

@@ -266,8 +266,8 @@ class Device:
             points to, and integers or floating-point numbers like them; unsigned integers also pass as bit patterns
             of elements or of whole vectors. ``void``, structs and other types of the program take every buffer, and
             ``buffer.view(dtype)`` passes for what it says. Numbers may be given for pointers: addresses in bytes; 0
-            is a null pointer. A vector is a sequence of numbers, a struct its bytes or an element of a structured NumPy
-            array.
+            is a null pointer. A vector is a sequence of numbers, a struct its bytes or an element of a structured
+            NumPy array.
         slot
             Which of the 16 LRAM slots to use.
         initialize, clean

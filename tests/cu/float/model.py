@@ -13,7 +13,7 @@ from fgpu.cu.float.format import BINARY32
 from fgpu.cu.float.lane import Lane
 from fgpu.cu.float.operations import LATENCY, FloatOp
 from fgpu.verilog import verilog_text
-from sim.testbench.build import cached, digest, find_compiler, platform_key, run_tool
+from sim.testbench.build import cached, compiled_by, digest, find_compiler, run_tool
 from sim.verilator_build import verilator_root
 
 _HARNESS = Path(__file__).parent / "harness.cpp"
@@ -27,7 +27,7 @@ class LaneModel:
     def __init__(self, operations=frozenset(FloatOp), number=BINARY32, lane=None):
         text = verilog_text(rtlil.convert(lane or Lane(frozenset(operations), number), name="lane", emit_src=False))
         compiler = find_compiler()
-        key = digest([text, _HARNESS, Path(__file__), *compiler.command, compiler.version, platform_key()])
+        key = digest([text, _HARNESS, Path(__file__), *compiled_by(compiler)])
         library, _ = cached(f"lane-{key}", "lane.so", lambda work: _build(work, text, compiler))
         self._library = ctypes.CDLL(str(library))
         self._library.lane_create.restype = c_void_p
