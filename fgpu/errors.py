@@ -1,11 +1,11 @@
 """Every error that a user of fgpu can cause, one class for each kind of bad input.
 
-All derive from :class:`FgpuError`; the command line prints their message without a traceback.
+All errors derive from :class:`FgpuError`; the command line prints their message without a traceback.
 """
 
 __all__ = [
-    "AssemblyError", "CompileError", "ConfigError", "EncodingError", "FgpuError", "ImageError", "KernelFault",
-    "LaunchError", "MemoryAccessError", "SimulationError", "SimulationTimeout", "ToolError",
+    "AssemblyError", "CompileError", "ConfigError", "DescriptorWarning", "EncodingError", "FgpuError", "ImageError",
+    "KernelFault", "LaunchError", "MemoryAccessError", "SimulationError", "SimulationTimeout", "ToolError",
 ]
 
 
@@ -59,3 +59,7 @@ class SimulationTimeout(SimulationError):
 
 class ToolError(FgpuError, RuntimeError):
     """An external tool (clang, Verilator, the C++ compiler) that is missing or failed."""
+
+
+class DescriptorWarning(UserWarning):
+    """A kernel descriptor whose words contradict each other; the kernel runs as on the hardware."""

@@ -15,9 +15,10 @@ from fgpu.address_map import DESCRIPTOR_WORDS, PARAMETERS_MAX, DescriptorWord, E
 from fgpu.config import KERNEL_SLOTS, WAVEFRONT_SIZE, WORK_GROUP_MAX
 from fgpu.errors import LaunchError
 
+from .dispatch import DIMENSIONS_MAX, Dispatch, checked_words, contradictions
+
 __all__ = ["DIMENSIONS_MAX", "KernelDescriptor"]
 
-DIMENSIONS_MAX = 3
 _WORD = range(1 << 32)
 
 
@@ -120,29 +121,25 @@ class KernelDescriptor:
         """Read the words of an LRAM slot.
 
         The 4 bits for the number of parameters cannot say 16: 0 means 16 where any parameter word is not zero.
-        Raises :class:`~fgpu.errors.LaunchError` where the words contradict each other so that the
-        hardware would hang or compute nonsense.
+        Raises :class:`~fgpu.errors.LaunchError` where the words contradict each other; what the hardware then makes
+        of them, :class:`~sim.dispatch.Dispatch` tells.
         """
-        if len(words) != DESCRIPTOR_WORDS:
-            raise LaunchError(f"a kernel descriptor has {DESCRIPTOR_WORDS} words, not {len(words)}")
-        for index, word in enumerate(words):
-            if not _is_integer(word) or int(word) not in _WORD:
-                raise LaunchError(f"descriptor word {index} is {word!r}, which is not a 32-bit unsigned integer")
-        words = [int(word) for word in words]
+        words = checked_words(words)
+        dimensions = Dispatch.from_words(words).dimensions
+        wrong = contradictions(words)
+        if wrong:
+            raise LaunchError(f"descriptor {'; '.join(wrong)}")
         entry = EntryWord.from_bits(words[DescriptorWord.ENTRY])
         shape = ShapeWord.from_bits(words[DescriptorWord.SHAPE])
         size = SizeWord.from_bits(words[DescriptorWord.SIZE])
-        dimensions = shape.dimensions_minus_1 + 1
         parameters = words[DescriptorWord.PARAMETERS:]
         if size.parameters or not any(parameters):
             del parameters[size.parameters:]
-        if dimensions > DIMENSIONS_MAX:
-            raise LaunchError(f"descriptor word 7 asks for {dimensions} dimensions; an index space has 1 to 3")
 
         def vector(first: int) -> tuple[int, ...]:
             return tuple(words[first:first + dimensions])
 
-        descriptor = cls(
+        return cls(
             entry=entry.entry,
             global_size=vector(DescriptorWord.GLOBAL_SIZE),
             local_size=tuple(shape.work_group_size[index] for index in range(dimensions)),
@@ -150,13 +147,6 @@ class KernelDescriptor:
             work_groups=tuple(groups + 1 for groups in vector(DescriptorWord.WORK_GROUPS)),
             parameters=tuple(parameters),
         )
-        if size.work_items != descriptor.work_items:
-            raise LaunchError(f"descriptor word 11 has {size.work_items} work-items in a work-group, but word 7's "
-                              f"extents {descriptor.local_size} make {descriptor.work_items}")
-        if entry.wavefronts_minus_1 + 1 != descriptor.wavefronts:
-            raise LaunchError(f"descriptor word 0 has {entry.wavefronts_minus_1 + 1} wavefronts in a work-group, but "
-                              f"{descriptor.work_items} work-items need {descriptor.wavefronts}")
-        return descriptor
 
     @classmethod
     def from_xml(cls, path: str | Path) -> tuple["KernelDescriptor", int]:

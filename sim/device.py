@@ -2,6 +2,7 @@
 
 import math
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from compiler.image import Image, Kernel
 from fgpu.address_map import PARAMETERS_MAX
 from fgpu.config import KERNEL_SLOTS, Config, check_config
-from fgpu.errors import LaunchError, MemoryAccessError
+from fgpu.errors import DescriptorWarning, LaunchError, MemoryAccessError
 
 from .arguments import (
     Argument,
@@ -30,6 +31,7 @@ from .arguments import (
 )
 from .buffer import Allocator, Buffer, check_type, device_array, element_type
 from .descriptor import KernelDescriptor
+from .dispatch import Dispatch, checked_words, contradictions
 from .engine import Engine, Launch, MemoryTiming
 from .memory import GlobalMemory, check_integers
 
@@ -301,7 +303,7 @@ class Device:
                 after.callback(self.release, rest)
                 parameters = (*parameters[:PARAMETERS_MAX - 1], rest.address)
             descriptor = replace(descriptor, parameters=parameters)
-            return self._launch(image, chosen.name, descriptor, Launch(
+            return self._launch(image, chosen.name, chosen.entry, Launch(
                 program=image.words, descriptor=descriptor.words(), slot=slot, initialize=initialize, clean=clean,
                 max_cycles=max_cycles))
 
@@ -333,21 +335,29 @@ class Device:
                           clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:
         """Run what the 32 words of an LRAM slot describe; see :meth:`launch` for the rest.
 
-        The words are passed on as they are. Raises :class:`~fgpu.errors.LaunchError` where they contradict
-        each other, as the hardware would hang.
+        The words are passed on as they are. Where they contradict each other, the kernel runs as on the hardware,
+        with a :class:`~fgpu.errors.DescriptorWarning` that names the words.
+        Raises :class:`~fgpu.errors.LaunchError` for other than 32 words, and for four dimensions.
         """
-        descriptor = KernelDescriptor.from_words(words)
+        dispatch = Dispatch.from_words(words)
         if not isinstance(image, Image):
             raise LaunchError(f"the program must be an Image, not {type(image).__name__}")
-        names = [kernel.name for kernel in image.kernels.values() if kernel.entry == descriptor.entry]
-        return self._launch(image, names[0] if names else f"word {descriptor.entry}", descriptor, Launch(
-            program=image.words, descriptor=tuple(int(word) for word in words), slot=slot, initialize=initialize,
-            clean=clean, max_cycles=max_cycles))
+        words = checked_words(words)
+        wrong = contradictions(words)
+        if wrong:
+            warnings.warn(
+                f"descriptor {'; '.join(wrong)}. It runs as on the hardware: a work-group has {dispatch.wavefronts} "
+                f"wavefronts (word 0) and {dispatch.work_items} work-items (word 11), with local ids and offsets of "
+                f"{dispatch.extents[:dispatch.dimensions]} (word 7)", DescriptorWarning, stacklevel=3)
+        names = [kernel.name for kernel in image.kernels.values() if kernel.entry == dispatch.entry]
+        return self._launch(image, names[0] if names else f"word {dispatch.entry}", dispatch.entry, Launch(
+            program=image.words, descriptor=words, slot=slot, initialize=initialize, clean=clean,
+            max_cycles=max_cycles))
 
-    def _launch(self, image: Image, name: str, descriptor: KernelDescriptor, launch: Launch) -> Run:
+    def _launch(self, image: Image, name: str, entry: int, launch: Launch) -> Run:
         if self._is_closed:
             raise LaunchError("the device was closed; launch in the `with` block, or make another Device")
-        check_program(image, descriptor.entry, self.config)
+        check_program(image, entry, self.config)
         if launch.slot not in range(KERNEL_SLOTS):
             raise LaunchError(f"the slot is {launch.slot!r}; LRAM has the slots 0 to {KERNEL_SLOTS - 1}")
         if not isinstance(launch.max_cycles, int | np.integer) or not 1 <= launch.max_cycles < _CYCLES_END:

@@ -9,7 +9,7 @@ import numpy as np
 from fgpu.config import Config
 from fgpu.errors import KernelFault, SimulationTimeout
 from fgpu.fault import FaultCause
-from sim.descriptor import KernelDescriptor
+from sim.dispatch import Dispatch
 from sim.engine import EngineResult, Launch
 from sim.memory import GlobalMemory
 
@@ -42,12 +42,12 @@ class FunctionalEngine:
     def launch(self, launch: Launch) -> EngineResult:
         """Run one kernel to its end.
 
-        Raises :class:`~fgpu.errors.LaunchError` for a descriptor that contradicts itself,
+        Raises :class:`~fgpu.errors.LaunchError` for words that are no descriptor,
         :class:`~fgpu.errors.KernelFault` for an instruction that cannot run, a stack that overflows and an access
         outside memory, and :class:`~fgpu.errors.SimulationTimeout` at the limit.
         """
         started = time.perf_counter()
-        descriptor = KernelDescriptor.from_words(launch.descriptor)
+        descriptor = Dispatch.from_words(launch.descriptor)
         run = _Run(self.config, self.memory, launch, descriptor)
         total = int(np.prod([int(groups) for groups in descriptor.work_groups], dtype=object))
         together = max(1, _WAVEFRONTS_TOGETHER // descriptor.wavefronts)
@@ -69,7 +69,7 @@ class FunctionalEngine:
 class _Run:
     """One launch under way."""
 
-    def __init__(self, config: Config, memory: GlobalMemory, launch: Launch, descriptor: KernelDescriptor) -> None:
+    def __init__(self, config: Config, memory: GlobalMemory, launch: Launch, descriptor: Dispatch) -> None:
         self.counts: Counter[str] = Counter(
             instructions=0, work_item_instructions=0, divergent_branches=0, stack_entries=0)
         self._config = config

@@ -12,10 +12,11 @@ from fgpu.config import WAVEFRONT_SIZE
 from fgpu.errors import KernelFault
 from fgpu.fault import FaultCause
 from fgpu.isa import REGISTER_COUNT, Format, Opcode, Unit
-from sim.descriptor import DIMENSIONS_MAX, KernelDescriptor
+from sim.dispatch import DIMENSIONS_MAX, Dispatch
 from sim.memory import GlobalMemory
 
 from .atomics import atomic
+from .local_ids import local_ids
 from .operations import CONDITIONS, Operand, Words
 from .program import Program, Step
 from .wavefronts import FULL_MASK, lanes_to_masks, masks_to_lanes
@@ -48,34 +49,33 @@ class Selection:
 class WorkGroups:
     """Consecutive work-groups of a launch, and where their work-items are in the index space."""
 
-    def __init__(self, descriptor: KernelDescriptor, first: int, count: int) -> None:
+    def __init__(self, descriptor: Dispatch, first: int, count: int) -> None:
         self.descriptor = descriptor
         self.first_wavefront = first * descriptor.wavefronts
         self.wavefronts = count * descriptor.wavefronts
         lanes = np.arange(descriptor.wavefronts * WAVEFRONT_SIZE)
         self.masks = np.tile(lanes_to_masks(lanes < descriptor.work_items), count)
-        self._lanes = np.tile(lanes, count)
+        self._local_ids = local_ids(descriptor.extents, descriptor.dimensions, descriptor.wavefronts)
+        self._count = count
         self._groups = np.repeat(np.arange(first, first + count), len(lanes))
 
     def local_id(self, dimension: int) -> Words:
         """Position in the work-group."""
-        return self._position(self._lanes, self.descriptor.local_size, dimension)
+        if dimension >= self.descriptor.dimensions:
+            return np.zeros(len(self._groups), dtype=np.uint32)
+        return np.tile(self._local_ids[dimension], self._count)
 
     def group_id(self, dimension: int) -> Words:
         """Position of the work-group."""
-        return self._position(self._groups, self.descriptor.work_groups, dimension)
-
-    def _position(self, linear: np.ndarray, extents: tuple[int, ...], dimension: int) -> Words:
-        if dimension >= len(extents):
-            return np.zeros(len(linear), dtype=np.uint32)
-        return (linear // math.prod(extents[:dimension]) % extents[dimension]).astype(np.uint32)
+        groups = self.descriptor.work_groups
+        return (self._groups // math.prod(groups[:dimension]) % groups[dimension]).astype(np.uint32)
 
     def name(self, item: int) -> str:
         """A work-item by its global ids, for messages."""
         descriptor = self.descriptor
         ids = [
-            int(self.group_id(index)[item]) * local + int(self.local_id(index)[item]) + offset
-            for index, (local, offset) in enumerate(zip(descriptor.local_size, descriptor.global_offset, strict=True))
+            int(self.group_id(index)[item]) * descriptor.extents[index] + int(self.local_id(index)[item])
+            + descriptor.origins[index] for index in range(descriptor.dimensions)
         ]
         return f"work-item {ids[0] if len(ids) == 1 else tuple(ids)}"
 

@@ -33,9 +33,10 @@ def test_instructions_that_cannot_run(program, config, message):
         engine.launch(Launch(program=words, descriptor=ONE_WAVEFRONT))
 
 
-def test_contradicting_descriptor_is_refused():
-    with pytest.raises(LaunchError, match="global size 0 is 0"):
-        FunctionalEngine(Config(), GlobalMemory()).launch(Launch(program=[0], descriptor=[0] * 32))
+def test_four_dimensions_are_refused():
+    with pytest.raises(LaunchError, match="word 7 asks for 4 dimensions"):
+        FunctionalEngine(Config(), GlobalMemory()).launch(
+            Launch(program=[0], descriptor=[*ONE_WAVEFRONT[:7], 3 << 30, *ONE_WAVEFRONT[8:]]))
 
 
 @pytest.mark.parametrize(("groups", "local_size"), [(20_000, 1), (3000, 7), (100, 512), (40, 450)])
