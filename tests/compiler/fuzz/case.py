@@ -1,0 +1,90 @@
+"""One random program, the hardware that it is compiled for, and what comes out of it there."""
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from compiler.kernels import compile_sources
+from fgpu.config import FLOAT_OPS, Config
+from fgpu.errors import CompileError, FgpuError
+from sim import Device
+
+from . import code, kept, layouts, pointers  # noqa: F401  their statements
+from .program import Source, random_program
+
+__all__ = ["Case", "Refused", "failure", "launch", "make_case"]
+
+_SIZES = ((64, 64), (64, 64), (96, 32), (128, 64), (60, 12), (7, 7), (1, 1))
+_MAY_BE_REFUSED = re.compile(r"the code RAM holds|calls nest \d+ deep")
+MAX_STEPS = 2_000_000
+
+
+class Refused(Exception):
+    """The program needs more than this hardware has, as the message says."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """``program``, in groups of ``local`` work-items, on ``config``."""
+
+    seed: str
+    program: Source
+    local: int
+    config: Config
+
+
+def _random_config(rng: random.Random) -> Config:
+    """What the compiler looks at."""
+    some = rng.sample(sorted(FLOAT_OPS), rng.randint(1, len(FLOAT_OPS) - 1))
+    return Config(scratchpad_size=rng.choice([0, 8, 16, 32, 32]), cram_size=rng.choice([4, 8, 16, 16]),
+                  float_ops=frozenset(rng.choice([(), some, FLOAT_OPS])), scratchpad_check=True,
+                  link_stack_depth=rng.choice([8, 16, 16, 32]))
+
+
+def make_case(seed: str, config: Config | None = None, sizes: Sequence[tuple[int, int]] = _SIZES) -> Case:
+    """The program of this seed, for ``config`` or for one that the seed tells."""
+    rng = random.Random(seed)
+    drawn, (items, local) = _random_config(rng), rng.choice(sizes)
+    return Case(seed, random_program(rng, items), local, config or drawn)
+
+
+def launch(case: Case, device: Device) -> list[bytes]:
+    """The buffers after a launch on ``device``.
+
+    Raises :class:`Refused` for what may be too much, and else whatever the compiler or the device raise.
+    """
+    program = case.program
+    try:
+        image = compile_sources({case.seed: program.text}, (), case.config, None)
+    except CompileError as error:
+        if _MAY_BE_REFUSED.search(str(error)):
+            raise Refused(str(error)) from None
+        raise
+    arguments = [device.buffer(np.frombuffer(each.content, np.uint8)) if each.is_buffer
+                 else each.content if len(each.content) > 4 else int.from_bytes(each.content, "little")
+                 for each in program.parameters]
+    try:
+        device.launch(image, "k", global_size=program.items, local_size=case.local, args=arguments,
+                      max_cycles=MAX_STEPS)
+        return [argument.read().tobytes() if each.is_buffer else each.content
+                for each, argument in zip(program.parameters, arguments, strict=True)]
+    finally:
+        for each, argument in zip(program.parameters, arguments, strict=True):
+            if each.is_buffer:
+                argument.free()
+
+
+def failure(case: Case, device: Device, expected: Sequence[bytes]) -> str | None:
+    """What is wrong with the case, without numbers that change with a detail; None where nothing is."""
+    try:
+        got = launch(case, device)
+    except Refused:
+        return None
+    except FgpuError as error:
+        return f"{type(error).__name__}: {re.sub(r'[^ ]*:[0-9]+: |0x[0-9A-Fa-f]+|[0-9]+', '#', str(error))}"
+    except Exception as error:
+        return f"crash: {type(error).__name__}: {error}"
+    return None if got == list(expected) else "wrong answer"

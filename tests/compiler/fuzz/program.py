@@ -1,0 +1,309 @@
+"""A random kernel under construction: its text, its arguments, and what statements are made of.
+
+All work-items compute in the unsigned integers ``x0`` to ``x3``, which go to memory at the end. A statement ends
+with :meth:`Program.mix`, so that whatever it found reaches the result. Integers are unsigned wherever they may
+overflow, and addresses matter only as far as C says what they are.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+__all__ = ["STATEMENTS", "Array", "Parameter", "Program", "Source", "random_program", "statement"]
+
+OWN_WORDS = 8
+"""Words of global memory that each work-item has for itself."""
+INPUT_WORDS, ARGUMENT_WORDS = 64, 16
+X = ("x0", "x1", "x2", "x3")
+_QUALIFIERS = {"private": "", "global": "__global ", "input": "__global const ", "constant": "__constant "}
+_NUMBERS = [0, 1, 2, 3, 5, 7, 8, 15, 16, 31, 32, 33, 100, 255, 256, 8191, 8192, 32767, 32768, 65535, 65536, 1 << 24,
+            0x7FFF_FFFF, 0x8000_0000, 0x8000_0001, 0xFFFF_8000, 0xFFFF_FFFE, 0xFFFF_FFFF, 0x1234_5678]
+
+T = TypeVar("T")
+Statement = Callable[["Program"], None]
+STATEMENTS: dict[str, tuple[Statement, int]] = {}
+_NESTING: set[str] = set()
+_NESTED_MOST = 2
+
+
+def statement(weight: int = 2, *, nests: bool = False) -> Callable[[Statement], Statement]:
+    """Registers a function that writes one statement; it comes ``weight`` times as often as one of weight 1.
+
+    Those that ``nests`` have others in them.
+    """
+    def register(function: Statement) -> Statement:
+        name = function.__name__
+        assert name not in STATEMENTS
+        STATEMENTS[name] = function, weight
+        if nests:
+            _NESTING.add(name)
+        return function
+    return register
+
+
+@dataclass(frozen=True)
+class Array:
+    """``length`` unsigned integers in one of the address spaces; ``name`` decays to a pointer to the first."""
+
+    name: str
+    length: int
+    space: str
+
+    @property
+    def pointer(self) -> str:
+        """The type of a pointer to an element, up to and with its ``*``."""
+        return f"{_QUALIFIERS[self.space]}uint *"
+
+    @property
+    def is_writable(self) -> bool:
+        return self.space in ("private", "global")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the kernel and its argument: a buffer's content, or a value's bytes."""
+
+    type: str
+    name: str
+    content: bytes
+    is_buffer: bool = False
+    is_result: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """A program as others need it: OpenCL C, what the file declares, and the launch of its kernel ``k``."""
+
+    text: str
+    names: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    items: int
+
+
+class Program:
+    """One kernel ``k``, for ``items`` work-items; ``floats`` says whether there may be any."""
+
+    def __init__(self, rng: random.Random, items: int = 64, floats: bool = True) -> None:
+        self.rng, self.items, self.floats = rng, items, floats
+        self.top: list[str] = []
+        self.names = ["k"]
+        """What the file declares."""
+        self.functions: list[str] = []
+        """Functions of two unsigned integers."""
+        self._numbers: dict[str, int] = {}
+        self._nested = 0
+        self.parameters = [
+            Parameter("__global uint *", "out", bytes(4 * len(X) * items), True, True),
+            Parameter("__global const uint *", "in", self.words(INPUT_WORDS), True),
+            Parameter("__global uint *", "work", self.words(OWN_WORDS * items), True, True),
+            Parameter("__constant uint *", "arg", self.words(ARGUMENT_WORDS), True),
+            Parameter("uint ", "n", self.words(1))]
+        # What is being written: the kernel, or a function.
+        self.locals: list[str] = []
+        self.lines: list[str] = []
+        self.depth = 1
+        self.state: Sequence[str] = X
+        self.scope = [*X, "i", "n"]
+        """Unsigned integers that can be read."""
+        self.arrays = [Array("own", OWN_WORDS, "global"), Array("in", INPUT_WORDS, "input"),
+                       Array("arg", ARGUMENT_WORDS, "constant")]
+
+    def source(self) -> Source:
+        """The program as it is now."""
+        parameters = ", ".join(f"{each.type}{each.name}" for each in self.parameters)
+        start = ["uint i = get_global_id(0);", f"__global uint *own = work + {OWN_WORDS} * i;",
+                 f"uint x0 = in[i & {INPUT_WORDS - 1}], x1 = i * 0x9e3779b9u, x2 = n, x3 = i;"]
+        end = [f"out[{len(X)} * i + {number}] = {x};" for number, x in enumerate(X)]
+        body = [*(f"    {line}" for line in (*start, *self.locals)), *self.lines, *(f"    {line}" for line in end)]
+        text = "\n".join([*self.top, f"__kernel void k({parameters})", "{", *body, "}", ""])
+        return Source(text, tuple(self.names), tuple(self.parameters), self.items)
+
+    # -- choices ----------------------------------------------------------------------------------
+
+    def choose(self, *choices: T) -> T:
+        return self.rng.choice(choices)
+
+    def chance(self, probability: float = 0.5) -> bool:
+        return self.rng.random() < probability
+
+    def word(self) -> int:
+        return self.choose(self.choose(*_NUMBERS), self.rng.getrandbits(32), self.rng.randint(0, 9))
+
+    def words(self, count: int) -> bytes:
+        return b"".join(self.word().to_bytes(4, "little") for _ in range(count))
+
+    # -- text -------------------------------------------------------------------------------------
+
+    def name(self, prefix: str) -> str:
+        """A new name."""
+        number = self._numbers[prefix] = self._numbers.get(prefix, 0) + 1
+        return f"{prefix}_{number}"
+
+    def file_name(self, prefix: str) -> str:
+        """A new name for what the file declares."""
+        self.names.append(self.name(prefix))
+        return self.names[-1]
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    @contextmanager
+    def block(self, head: str = "") -> Iterator[None]:
+        """A block after ``head``, with names of its own."""
+        self.line(f"{head} {{".lstrip())
+        scope, self.depth = self.scope[:], self.depth + 1
+        yield
+        self.scope, self.depth = scope, self.depth - 1
+        self.line("}")
+
+    @contextmanager
+    def loop(self, rounds: int | str) -> Iterator[str]:
+        """A loop; gives the name of its counter."""
+        counter = self.name("j")
+        with self.block(f"for (uint {counter} = 0; {counter} < {rounds}; {counter}++)"):
+            self.scope.append(counter)
+            yield counter
+
+    @contextmanager
+    def function(self, head: str, integers: Sequence[str], arrays: Sequence[Array] = (),
+                 inlined: float = 0.2) -> Iterator[None]:
+        """A function for the file: ``head`` has its result, name and parameters, some of which are ``integers`` that
+        can be read and written, and ``arrays``. What is written in the context is its body."""
+        outside = self.lines, self.locals, self.depth, self.state, self.scope, self.arrays, self.functions
+        tables = [array for array in self.arrays if array.name.startswith("tab")]
+        self.lines, self.locals, self.depth = [], [], 1
+        self.state, self.scope, self.arrays = integers, [*integers], [*tables, *arrays]
+        self.functions = self.functions if self.chance(0.3) else []
+        yield
+        attribute = "" if self.chance(inlined) else "__attribute__((noinline)) "
+        self.top += [f"{attribute}{head}", "{", *(f"    {line}" for line in self.locals), *self.lines, "}"]
+        new = [array for array in self.arrays if array.name.startswith("tab") and array not in tables]
+        self.lines, self.locals, self.depth, self.state, self.scope, self.arrays, self.functions = outside
+        self.arrays += new
+
+    @property
+    def is_function(self) -> bool:
+        """Whether a function is being written."""
+        return self.state is not X
+
+    def mix(self, expression: str) -> None:
+        """Makes the result depend on an integer."""
+        x = self.choose(*self.state)
+        self.line(self.choose(
+            f"{x} = {x} * 33 + (uint)({expression});", f"{x} ^= (uint)({expression});",
+            f"{x} += (uint)({expression});", f"{x} = ({x} << 5 | {x} >> 27) - (uint)({expression});"))
+
+    # -- expressions ------------------------------------------------------------------------------
+
+    def number(self) -> str:
+        return f"{self.word()}u"
+
+    def uint(self, depth: int = 2) -> str:
+        """An expression of type uint."""
+        if depth <= 0 or self.chance(0.15):
+            leaves = [self.choose(*self.scope), self.choose(*self.scope), self.number()]
+            if not self.is_function:
+                leaves.append(f"in[{self.index(INPUT_WORDS, 0)}]")
+            return self.choose(*leaves)
+        a, b = self.uint(depth - 1), self.uint(depth - 1)
+        ways = [f"({a} {op} {b})" for op in ("+", "-", "*", "&", "|", "^", "+", "-", "*", "&", "|", "^")]
+        ways += [f"({a} << ({b} & 31))", f"({a} >> ({b} & 31))", f"(uint)((int){a} >> ({b} & 31))", f"(~{a})",
+                 f"({self.condition(depth - 1)} ? {a} : {b})", f"(uint)({self.condition(depth - 1)})",
+                 f"(uint)({self.choose('char', 'uchar', 'short', 'ushort')}){a}", f"({a} / ({b} & 1023 | 1))",
+                 f"({a} % ({b} | 1))", f"(uint)((int){a} / (int)({b} & 1023 | 1))",
+                 f"(uint)(((ulong){a} * {b}) >> {self.choose(0, 16, 32)})"]
+        if self.functions:
+            ways += [f"{self.choose(*self.functions)}({a}, {b})"] * 2
+        return self.choose(*ways)
+
+    def condition(self, depth: int = 1) -> str:
+        """Something that work-items often disagree about."""
+        a = self.choose(*self.scope)
+        return self.choose(
+            f"{a} & {self.choose(1, 2, 4, 5)}", f"({a} & {self.choose(1, 3, 7)}) == {self.choose(0, 1)}",
+            f"{self.uint(depth)} {self.choose('<', '>', '<=', '>=', '==', '!=')} {self.uint(depth)}",
+            f"(int){self.uint(depth)} {self.choose('<', '>')} (int){self.uint(depth)}")
+
+    def index(self, length: int, depth: int = 1) -> str:
+        """A number below ``length``."""
+        if length == 1:
+            return "0"
+        way = self.rng.random()
+        if way < 0.15:
+            return str(self.rng.randrange(length))
+        value = self.choose(*self.scope) if way < 0.6 else self.uint(depth)
+        return f"({value} & {length - 1})" if length & (length - 1) == 0 else f"({value} % {length}u)"
+
+    # -- objects ----------------------------------------------------------------------------------
+
+    def values(self, count: int) -> str:
+        """An initializer: small numbers, which are found again, or any."""
+        if self.chance():
+            return "{" + ", ".join(map(str, range(count))) + "}"
+        return "{" + ", ".join(self.choose(self.number(), str(self.rng.randint(0, 7))) for _ in range(count)) + "}"
+
+    def array(self, space: str | None = None, least: int = 1) -> Array:
+        """An array of ``least`` elements or more, an old or a new one; of another space where there is none."""
+        space = space or self.choose("private", "private", "private", "constant", "constant", "global", "input")
+        known = [array for array in self.arrays if array.space == space and array.length >= least]
+        if known and (space in ("global", "input") or self.chance(0.4)):
+            return self.choose(*known)
+        return self.table(least) if space == "constant" else self.private_array(least)
+
+    def private_array(self, least: int = 1) -> Array:
+        length = max(least, self.choose(1, 2, 3, 4, 4, 5, 7, 8))
+        first = self.choose(*(name for name in self.scope if "_" not in name), self.number())
+        if length == 1 and self.chance(0.7):        # a variable whose address is taken
+            name = self.name("r")
+            self.locals.append(f"uint {name} = {first};")
+            made = Array(f"(&{name})", 1, "private")
+        else:
+            name = self.name("t")
+            values = self.values(length)
+            self.locals.append(f"uint {name}[{length}] = {values};")
+            if self.chance(0.3):
+                self.locals.append(f"{name}[{self.rng.randrange(length)}] = {first};")
+            made = Array(name, length, "private")
+        self.arrays.append(made)
+        return made
+
+    def table(self, least: int = 1) -> Array:
+        length = max(least, self.choose(1, 2, 3, 4, 4, 5, 8, 16, 17, 24))
+        name = self.file_name("tab")
+        self.top.append(f"__constant uint {name}[{length}] = {self.values(length)};")
+        made = Array(name, length, "constant")
+        self.arrays.append(made)
+        return made
+
+    def parameter(self, type: str, size: int) -> str:
+        """One more parameter of the kernel, of ``size`` bytes that are any; its name."""
+        name = self.name("p")
+        self.parameters.append(Parameter(f"{type} ", name, self.words(-(-size // 4))[:size]))
+        return name
+
+    def buffer(self, type: str, content: bytes) -> str:
+        """One more parameter of the kernel, a buffer that is read; its name."""
+        name = self.name("b")
+        self.parameters.append(Parameter(type, name, content, True))
+        return name
+
+    # -- statements -------------------------------------------------------------------------------
+
+    def statements(self, count: int) -> None:
+        """Any statements, one within the other to a depth."""
+        self._nested += 1
+        names = [name for name in STATEMENTS if (self.floats or name != "floats")
+                 and (self._nested <= _NESTED_MOST or name not in _NESTING)]
+        weights = [STATEMENTS[name][1] for name in names]
+        for name in self.rng.choices(names, weights, k=count):
+            STATEMENTS[name][0](self)
+        self._nested -= 1
+
+
+def random_program(rng: random.Random, items: int = 64, floats: bool = True) -> Source:
+    """A program of some statements."""
+    program = Program(rng, items, floats)
+    program.statements(rng.randint(2, 7))
+    return program.source()

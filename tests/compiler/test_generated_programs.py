@@ -1,0 +1,136 @@
+"""Random programs on our engines against other implementations: the host's compiler, and PoCL where it is installed.
+
+``FGPU_SEED`` repeats a run of those marked ``long``, ``FGPU_PROGRAMS`` sets how many programs each takes. What fails
+is made small by ``python -m tests.compiler.fuzz.reduce SEED``.
+"""
+
+import itertools
+import os
+import random
+from dataclasses import replace
+
+import pytest
+
+from fgpu.config import Config
+from sim import Device
+
+from ..core.harness import first_seed
+from .fuzz.case import Case, failure, make_case
+from .fuzz.host import HostError, run_on_host
+from .fuzz.pocl import opencl
+from .fuzz.program import STATEMENTS, Program
+
+BATCH = 16
+LARGE = ((64, 64), (512, 64), (640, 128), (1024, 512), (100, 20))
+"""For hardware of many compute units: work-items, and those of a group."""
+
+
+def batches(seed, count, **options):
+    """Cases, as many as the host compiles at once, and what comes out of them there."""
+    for start in range(0, count, BATCH):
+        cases = [make_case(f"{seed} {number}", **options) for number in range(start, min(count, start + BATCH))]
+        yield from zip(cases, run_on_host([case.program for case in cases]), strict=True)
+
+
+def report(failures):
+    return "\n".join(f"python -m tests.compiler.fuzz.reduce {seed!r}: {what}" for seed, what in failures.items())
+
+
+def check(seed, count, engine="functional", **options):
+    """All programs run, those that fail are said together."""
+    failures = {}
+    for case, expected in batches(seed, count, **options):
+        with Device(case.config, engine=engine) as device:
+            what = failure(case, device, expected)
+        if what is not None:
+            failures[case.seed] = what
+    assert not failures, report(failures)
+
+
+def programs(default):
+    return int(os.environ.get("FGPU_PROGRAMS") or default)
+
+
+@pytest.mark.parametrize("seed", ["a", "b", "c"])
+def test_generated_programs(seed):
+    check(seed, BATCH)
+
+
+def test_generated_programs_on_hardware():
+    check("hardware", 8, "verilator", config=Config())
+
+
+@pytest.mark.long
+def test_many_generated_programs():
+    check(first_seed(), programs(2000))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("config", [Config(), Config.preset("full")], ids=["1 CU", "8 CUs"])
+def test_many_generated_programs_on_hardware(config):
+    check(f"hardware {first_seed()}", programs(300), "verilator", config=config, sizes=LARGE)
+
+
+@pytest.mark.long
+def test_pocl_agrees_with_the_host():
+    try:
+        library = opencl()
+    except OSError as error:
+        pytest.skip(str(error))
+    differ = {}
+    for case, expected in batches(f"pocl {first_seed()}", programs(300)):
+        if library.run(case.program, case.local) != expected:
+            differ[case.seed] = "PoCL gives another result than the host"
+    assert not differ, report(differ)
+
+
+def test_statements_mean_something():
+    """Each by itself, in the kernel and in a function."""
+    made = []
+    for name, seed in itertools.product(STATEMENTS, range(2)):
+        program = Program(random.Random(f"{name} {seed}"))
+        STATEMENTS[name][0](program)
+        function = program.file_name("within")
+        with program.function(f"uint {function}(uint a, uint b)", ["a", "b"]):
+            STATEMENTS[name][0](program)
+            program.line("return a ^ b;")
+        program.mix(f"{function}(x0, x1)")
+        made.append(program.source())
+    for start in range(0, len(made), BATCH):
+        run_on_host(made[start:start + BATCH])
+
+
+def host_program(line):
+    """A program of one line, with ``int`` and ``uint`` variables."""
+    program = Program(random.Random(0), items=8)
+    program.line("int s = 0x7fffffff; uint t[4] = {1, 2, 3, 4};")
+    program.line(line)
+    return program.source()
+
+
+def test_a_line_that_means_something():
+    run_on_host([host_program("x0 = t[i & 3];")])
+
+
+@pytest.mark.parametrize("line", [
+    "x0 = s + (int)i;", "x0 = t[i];", "uint u; if (i > 3) u = 1; x0 = u;", "uint *p = 0; x0 = *p;",
+    "x0 = 1 / (i & 1);", "x0 = *(uint *)((uintptr_t)t + 2);", "x0 = (uintptr_t)t;", "x0 = unknown(i);"])
+def test_the_host_finds_what_means_nothing(line):
+    with pytest.raises(HostError):
+        run_on_host([host_program("x0 = 1;"), host_program(line)])
+
+
+def test_wrong_answers_are_found():
+    program = host_program("x0 = t[i & 3];")
+    expected = run_on_host([program])[0]
+    with Device(Config(), engine="functional") as device:
+        assert failure(Case("right", program, 8, Config()), device, expected) is None
+        wrong = replace(program, text=program.text.replace("t[i & 3]", "t[i & 1]"))
+        assert failure(Case("wrong", wrong, 8, Config()), device, expected) == "wrong answer"
+
+
+@pytest.mark.parametrize(("line", "what"), [("barrier(1);", "barrier"), ("own[1 << 28] = 1;", "memory")])
+def test_refusals_and_faults_are_found(line, what):
+    case = Case("refused", host_program(line), 8, Config())
+    with Device(case.config, engine="functional") as device:
+        assert what in (failure(case, device, []) or "")
