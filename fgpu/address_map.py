@@ -38,10 +38,12 @@ class ControlRegister(enum.Enum, shape=3):
     """Ours: stops kernels."""
 
 
-READABLE: Final = frozenset({
-    ControlRegister.STATUS, ControlRegister.CLEAN_CACHE, ControlRegister.INITIALIZE, ControlRegister.FAULT})
+READABLE: Final = (
+    ControlRegister.STATUS, ControlRegister.CLEAN_CACHE, ControlRegister.INITIALIZE, ControlRegister.FAULT)
 """Control registers that the host may read."""
-WRITABLE: Final = frozenset(ControlRegister) - {ControlRegister.STATUS}
+WRITABLE: Final = (
+    ControlRegister.START, ControlRegister.CLEAN_CACHE, ControlRegister.INITIALIZE, ControlRegister.FAULT,
+    ControlRegister.ABORT)
 """Control registers that the host may write; a write of any value clears ``FAULT``."""
 
 

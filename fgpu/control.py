@@ -30,7 +30,7 @@ class ControlInterface(wiring.Component):
     ``pending`` has a bit for each kernel that waits to start; ``accepted`` and ``finished`` are one-hot answers of
     the dispatcher, ``running`` is, one-hot, the kernel that it runs. ``abort`` is high for one cycle when that one is
     to be stopped. ``lram_data`` follows ``lram_address`` by one cycle; the dispatcher's reads come before the host's.
-    ``fault_seen`` is a fault of this cycle; the fault register keeps the first that stopped a kernel.
+    ``fault_seen`` is a fault of this cycle, or 0; the fault register keeps the first that stopped a kernel.
     """
 
     def __init__(self, config: Config) -> None:
@@ -120,30 +120,28 @@ class ControlInterface(wiring.Component):
 
     def _follow_kernels(self, m: Module, start: Signal, abort: Signal) -> None:
         """Which kernels wait, which have ended since their last start, and when the running one is to be stopped."""
-        waiting, forgotten = Signal(KERNEL_SLOTS), Signal(KERNEL_SLOTS)
+        waits, goes_on = Signal(KERNEL_SLOTS), Signal(KERNEL_SLOTS)
         stop = Signal()
         m.d.comb += [
-            waiting.eq(self.pending & ~self.accepted & ~abort),
-            forgotten.eq(self.pending & ~self.accepted & abort),
+            waits.eq((self.pending & ~self.accepted & ~abort) | start),
+            goes_on.eq(self.accepted | (self.running & ~self.finished)),
             self.abort.eq(stop & ~self.finished.any()),
         ]
         m.d.sync += [
-            self.pending.eq(waiting | start),
-            # A kernel that was started again while it ran has not finished before its second end.
-            self.status.eq((self.status | (self.finished & ~waiting) | (forgotten & ~self.running)) & ~start),
+            self.pending.eq(waits),
+            # A kernel that waited, and neither waits nor runs now, was aborted.
+            self.status.eq((self.status | self.finished | self.pending) & ~waits & ~goes_on),
             stop.eq((abort & (self.accepted | self.running)).any()),
         ]
 
     def _keep_fault(self, m: Module, clear: Value, refused: Value) -> None:
         """The fault register: what stopped a kernel replaces what did not, and is kept until it is cleared."""
-        stops_nothing = ~self.fault.valid | (self.fault.cause == FaultCause.CONTROL_ACCESS)
-        with m.If(self.fault_seen.valid & (clear | stops_nothing)):
+        is_refusal = self.fault.valid & (self.fault.cause == FaultCause.CONTROL_ACCESS)
+        with m.If(clear | ~self.fault.valid | is_refusal):
             m.d.sync += self.fault.eq(self.fault_seen)
-        with m.Elif(clear):
-            m.d.sync += self.fault.eq(0)
-        with m.Elif(refused & ~self.fault.valid):
-            m.d.sync += [self.fault.valid.eq(1), self.fault.cause.eq(FaultCause.CONTROL_ACCESS)]
+            with m.If(~clear & ~self.fault_seen.valid & (is_refusal | refused)):
+                m.d.sync += [self.fault.valid.eq(1), self.fault.cause.eq(FaultCause.CONTROL_ACCESS)]
 
 
-def _among(register: Any, registers: frozenset[ControlRegister]) -> Value:
+def _among(register: Any, registers: tuple[ControlRegister, ...]) -> Value:
     return Cat(register == each for each in registers).any()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Cat, Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -111,4 +111,4 @@ class FGPU(wiring.Component):
                     seen.wavefront.eq(unit.fault.wavefront), seen.pc.eq(unit.fault.pc),
                 ]
             m.d.comb += unit.cancel.eq(dispatcher.cancel)
-        m.d.comb += [seen.kernel.eq(dispatcher.slot), dispatcher.fault.eq(seen.valid)]
+        m.d.comb += [seen.kernel.eq(Mux(seen.valid, dispatcher.slot, 0)), dispatcher.fault.eq(seen.valid)]

@@ -6,8 +6,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.skid_buffer import SkidBuffer
-
+from .half_buffer import HalfBuffer
 from .signatures import AXI4LiteSignature, Response
 
 __all__ = ["AXI4LiteSlave", "RegisterBusSignature"]
@@ -39,11 +38,10 @@ class WriteData(data.Struct):
 class AXI4LiteSlave(wiring.Component):
     """Serves whole, aligned words; anything else is answered with SLVERR and has no effect.
 
-    Every ready comes from a register: an address, or data, that cannot be served at once waits in a skid buffer.
-    Reads and writes take turns when both wait. A write takes effect at the earliest in the cycle in which the later
-    of its address and data is accepted, and its response is there one cycle after that; a read's response follows
-    two cycles after the earliest cycle in which its address was accepted. ``refused`` tells, in the cycle after,
-    that an access is answered with SLVERR.
+    Nothing goes through in one cycle: addresses and data are served from buffers. Reads and writes take turns when
+    both wait. A write takes effect in the cycle after the later of its address and data was accepted, and its
+    response is there one cycle later; a read's response three cycles after its address was accepted. ``refused``
+    tells in the cycle after an access that it is answered with SLVERR.
     """
 
     def __init__(self, *, address_width: int) -> None:
@@ -58,9 +56,9 @@ class AXI4LiteSlave(wiring.Component):
         m = Module()
         axi: Any = self.axi
         bus: Any = self.bus
-        m.submodules.write_addresses = write_addresses = SkidBuffer(self._address_width)
-        m.submodules.write_words = write_words = SkidBuffer(WriteData)
-        m.submodules.read_addresses = read_addresses = SkidBuffer(self._address_width)
+        m.submodules.write_addresses = write_addresses = HalfBuffer(self._address_width)
+        m.submodules.write_words = write_words = HalfBuffer(WriteData)
+        m.submodules.read_addresses = read_addresses = HalfBuffer(self._address_width)
         m.d.comb += [
             write_addresses.input.valid.eq(axi.awvalid), axi.awready.eq(write_addresses.input.ready),
             write_addresses.input.payload.eq(axi.awaddr),

@@ -154,7 +154,7 @@ class Kernels:
         accept, finish, fault = self.chances
         ctx.set(control.accepted, 0)
         ctx.set(control.finished, 0)
-        ctx.set(control.running, self.slot is not None)
+        ctx.set(control.running, 0 if self.slot is None else 1 << self.slot)
         ctx.set(Value.cast(control.fault_seen), 0)
         if rng.random() < fault:
             slot = rng.randrange(KERNEL_SLOTS) if self.slot is None else self.slot
@@ -364,6 +364,18 @@ async def pulse(ctx: Any, host: Host, port: Any, bits: int) -> None:
     ctx.set(port, 0)
 
 
+async def accept(ctx: Any, host: Host, control: Any, bit: int) -> None:
+    """The dispatcher takes a kernel, which runs from the next cycle on."""
+    await pulse(ctx, host, control.accepted, bit)
+    ctx.set(control.running, bit)
+
+
+async def finish(ctx: Any, host: Host, control: Any, bit: int) -> None:
+    """The running kernel finishes in this cycle."""
+    await pulse(ctx, host, control.finished, bit)
+    ctx.set(control.running, 0)
+
+
 def test_a_slot_that_runs_is_started_again() -> None:
     """It waits, and its status bit rises after the second run."""
     async def script(ctx: Any, dut: Both, host: Host) -> None:
@@ -371,15 +383,14 @@ def test_a_slot_that_runs_is_started_again() -> None:
         write, read = access(host, ctx)
         bit = 1 << 4
         await write(START, bit)
-        await pulse(ctx, host, control.accepted, bit)
-        ctx.set(control.running, 1)
+        await accept(ctx, host, control, bit)
         await write(START, bit)
         assert ctx.get(control.pending) == bit
-        await pulse(ctx, host, control.finished, bit)
+        await finish(ctx, host, control, bit)
         assert await read(STATUS) == (0, OKAY)
-        await pulse(ctx, host, control.accepted, bit)
+        await accept(ctx, host, control, bit)
         assert await read(STATUS) == (0, OKAY)
-        await pulse(ctx, host, control.finished, bit)
+        await finish(ctx, host, control, bit)
         assert await read(STATUS) == (bit, OKAY)
 
     directed(script)
