@@ -18,7 +18,7 @@ from .yosys import run_yosys
 __all__ = ["ports", "to_verilog", "verilog_text", "write_float_units", "write_verilog"]
 
 _PLAIN_CELLS = ("logic_not", "eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "shl", "shr", "shift", "shiftx")
-_INTERNAL_ATTRIBUTES = ["generator", "top", "src", "init", "amaranth.hierarchy", "amaranth.decoding"]
+_INTERNAL_ATTRIBUTES = ["generator", "top", "src", "amaranth.hierarchy", "amaranth.decoding"]
 
 Factory = Callable[[Config], wiring.Component]
 
@@ -86,10 +86,10 @@ def _core(config: Config) -> wiring.Component:
     return component
 
 
-def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core) -> str:
+def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core, initial: bool = True) -> str:
     """The text of one self-contained Verilog file with ``name`` as its top module.
 
-    ``core`` builds the component; it is another than the FGPU only in tests.
+    ``core`` builds the component; it is another than the FGPU only in tests. ``initial``: see :func:`verilog_text`.
     """
     component = core(config)
     top: Elaboratable = component
@@ -98,31 +98,36 @@ def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core) -> 
         top = _Top(component)
         flat = top.ports
     # Source locations would name paths of this machine, and triple the size of the text.
-    return verilog_text(convert(top, name, flat))
+    return verilog_text(convert(top, name, flat), initial=initial)
 
 
-def verilog_text(text: str) -> str:
+def verilog_text(text: str, *, initial: bool = True) -> str:
     """Verilog of RTLIL, in constructs that linters and simulators take as they are.
 
     There are no ``always @*`` blocks, as :mod:`amaranth.back.verilog` writes them: where one only assigns
     constants, a simulator that follows the standard never runs it (YosysHQ/yosys#2271). Nor are there
     brackets in names, which Yosys' own technology mapping takes for bits.
+
+    Registers and memories have initial values, as they have in FPGAs, unless ``initial`` is false: for simulations in
+    which they come up with anything.
     """
     text = re.sub(r"\\\S+", lambda name: name[0].replace("[", "__").replace("]", ""), text)
-    remove = " ".join(f"-remove {name}" for name in _INTERNAL_ATTRIBUTES)
+    remove = " ".join(f"-remove {name}" for name in [*_INTERNAL_ATTRIBUTES, *([] if initial else ["init"])])
     cells = " ".join(f"t:${cell}" for cell in _PLAIN_CELLS)
     plain = (Path(__file__).parent / "plain.v").read_text(encoding="utf-8")
     script = [
-        "read_rtlil design.il", "proc -norom", "opt_expr -fine", "memory_collect", "opt_clean",
+        "read_rtlil design.il", *([] if initial else ["delete t:$meminit_v2"]),
+        "proc -norom", "opt_expr -fine", "memory_collect", "opt_clean",
         "pmuxtree", f"techmap -map plain.v {cells}", "opt_clean",
         f"attrmap {remove}", f"attrmap -modattr {remove}", "write_verilog -norename design.v",
     ]
     return run_yosys(script, {"design.il": text, "plain.v": plain}, "design.v")
 
 
-def write_verilog(config: Config, path: Path | str, *, name: str = "fgpu", core: Factory = _core) -> Path:
-    """Write the Verilog of an FGPU to ``path``, whole or not at all."""
-    return _write(to_verilog(config, name=_checked(name), core=core), path)
+def write_verilog(config: Config, path: Path | str, *, name: str = "fgpu", core: Factory = _core,
+                  initial: bool = True) -> Path:
+    """Write :func:`to_verilog` of an FGPU to ``path``, whole or not at all."""
+    return _write(to_verilog(config, name=_checked(name), core=core, initial=initial), path)
 
 
 def _checked(name: str) -> str:

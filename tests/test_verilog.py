@@ -6,7 +6,9 @@ from collections import Counter
 import pytest
 
 from fgpu.config import Config
-from fgpu.verilog import to_verilog
+from fgpu.cu.memory_controller import MemoryController
+from fgpu.sharing import convert
+from fgpu.verilog import to_verilog, verilog_text
 
 SMALL = Config.preset("tiny").replace(compute_units=2, axi_ports=2, tag_managers=2, float_ops=frozenset({"fslt"}))
 
@@ -27,3 +29,16 @@ def test_alike_units_share_a_module(text: str) -> None:
 
 def test_size_does_not_grow_with_compute_units(text: str) -> None:
     assert len(to_verilog(SMALL.replace(compute_units=1), name="gpu")) > 0.9 * len(text)
+
+
+def initial_values(text: str) -> tuple[set[bool], bool]:
+    """Whether registers (but those that block RAM reads into) have initial values; whether memories have."""
+    pattern = r"^  reg (?:signed )?(?:\[\d+:\d+\] )?(?!_)(?:\\\S+ |\w+)( = \d+'h\w+)?;$"
+    registers = re.findall(pattern, text, re.MULTILINE)
+    return {bool(value) for value in registers}, bool(re.search(r"^  initial begin$", text, re.MULTILINE))
+
+
+def test_initial_values(text: str) -> None:
+    """Those of an FPGA, and of 4-state simulators, unless power-up is to be simulated."""
+    assert initial_values(text) == ({True}, True)
+    assert initial_values(verilog_text(convert(MemoryController(SMALL), "memory"), initial=False)) == ({False}, False)
