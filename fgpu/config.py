@@ -7,11 +7,11 @@ from typing import Any, Final
 from amaranth.utils import exact_log2
 
 from .errors import ConfigError
-from .isa import INSTRUCTIONS, Unit
+from .isa import INSTRUCTIONS, REGISTER_COUNT, Unit
 
 __all__ = [
-    "ATOMICS", "FLOAT_OPS", "LOADS", "PE_COUNT", "PHASES", "PRESETS", "RESULT_CYCLES", "WAVEFRONTS", "WAVEFRONT_SIZE",
-    "WORK_GROUP_MAX", "Config", "check_config",
+    "ATOMICS", "BANKS", "BANK_WORDS", "FLOAT_OPS", "LOADS", "PE_COUNT", "PHASES", "PRESETS", "RESULT_CYCLES",
+    "WAVEFRONTS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config", "check_config",
 ]
 
 PE_COUNT: Final = 8
@@ -28,6 +28,10 @@ WAVEFRONTS: Final = 8
 """Wavefronts that a compute unit holds."""
 WORK_GROUP_MAX: Final = WAVEFRONTS * WAVEFRONT_SIZE
 """Work-items of the largest work-group."""
+BANKS: Final = 4
+"""Banks of a compute unit's register file."""
+BANK_WORDS: Final = WAVEFRONTS * PHASES // BANKS * REGISTER_COUNT
+"""Registers, each of eight work-items, in such a bank."""
 KERNEL_SLOTS: Final = 16
 """Kernel descriptors in LRAM."""
 
@@ -39,6 +43,8 @@ FLOAT_OPS: Final = frozenset(row.mnemonic for row in INSTRUCTIONS if row.unit is
 _KIB = 1024
 _SETS_MIN = 16
 _SLICE_TAG_MANAGERS = 4
+_WAKE_MARGIN = 16
+_WAKE_UNIT = 64
 
 
 def check_config(config: object) -> None:
@@ -218,6 +224,16 @@ class Config:
     def burst_beats(self) -> int:
         """Beats of an AXI burst (one cache line)."""
         return self.line_words // self.axi_words
+
+    @property
+    def wake_cycles(self) -> int:
+        """Cycles after a reset until registers and cache are clear; a kernel that is started before waits for that.
+
+        Whole turns of all that turns by itself (issue slots, the wavefronts' line), so that simulators which wait for
+        so long count the same cycles as if there were nothing to wait for.
+        """
+        longest = max(BANK_WORDS, self.slice_lines * self.line_rows) + _WAKE_MARGIN
+        return -(-longest // _WAKE_UNIT) * _WAKE_UNIT
 
     @cached_property
     def key(self) -> str:

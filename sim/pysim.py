@@ -25,7 +25,6 @@ from .verilator_build import Factory
 
 __all__ = ["PysimEngine"]
 
-_RESET_CYCLES = 2
 _STRUCTURE: Any = ctypes.Structure
 _PERIOD = 10e-9
 
@@ -139,14 +138,11 @@ class PysimEngine(BenchEngine):
         width = ctypes.sizeof(abi.PortsOut)
         inputs = ctypes.create_string_buffer(ctypes.sizeof(abi.PortsIn))
         driven = 0
-        reset = _RESET_CYCLES
         ctx.set(harness.domain.rst, 1)
+        await ctx.tick(harness.domain)
+        ctx.set(harness.domain.rst, 0)
+        await ctx.tick(harness.domain).repeat(self.config.wake_cycles - 1)
         async for _ in ctx.tick(harness.domain):
-            if reset:
-                reset -= 1
-                if reset:
-                    continue
-                ctx.set(harness.domain.rst, 0)
             value = int.from_bytes(inputs.raw, "little")
             if value != driven:
                 ctx.set(harness.inputs, value)

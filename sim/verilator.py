@@ -1,5 +1,6 @@
 """The fast cycle-accurate engine: Verilator's C++ and our test bench, compiled into one library."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from fgpu.config import Config
+from fgpu.errors import ConfigError, ToolError
 
 from .engine import MemoryTiming
 from .memory import GlobalMemory
@@ -44,6 +46,17 @@ def _terminal(config: Config) -> Iterator[Progress]:
             status.stop()
 
 
+def _power_up(seed: int | None) -> int:
+    text = os.environ.get("FGPU_POWER_UP") or "0"
+    if seed is None:
+        seed = int(text) if text.isdecimal() else -1
+        if not 0 <= seed < 1 << 31:
+            raise ToolError(f"FGPU_POWER_UP must be from 0 to {(1 << 31) - 1}, not {text!r}")
+    elif not 0 <= seed < 1 << 31:
+        raise ConfigError(f"power_up must be from 0 to {(1 << 31) - 1}, not {seed!r}")
+    return seed
+
+
 class VerilatorEngine(BenchEngine):
     """FGPU compiled by Verilator. The first use of a configuration builds a model, which takes minutes.
 
@@ -59,14 +72,18 @@ class VerilatorEngine(BenchEngine):
         A VCD file to write; such a model is slower, and built separately.
     compiler
         The C++ compiler: a command or ``"zig"``; see :func:`sim.testbench.build.find_compiler`.
+    power_up
+        Seed of what registers and memories hold at power-up, 1 to 2**31 - 1; 0: zeros, as in an FPGA. By default what
+        the environment variable ``FGPU_POWER_UP`` says, or 0. No result or cycle may depend on it.
     """
 
     name = "verilator"
 
     def __init__(self, config: Config, memory: GlobalMemory, timing: MemoryTiming | None = None, *,
                  progress: Progress | None = None, core: Factory | None = None, trace: Path | str | None = None,
-                 compiler: str | None = None) -> None:
+                 compiler: str | None = None, power_up: int | None = None) -> None:
         super().__init__(config, memory, timing)
+        self.power_up = _power_up(power_up)
         with _terminal(self.config) as terminal:
             model = build_model(self.config, core=core, trace=trace is not None, compiler=compiler,
                                 progress=progress or terminal)
@@ -83,7 +100,7 @@ class VerilatorEngine(BenchEngine):
         if self._model is None:
             config = abi.bench_config(self.config, self.memory, self.timing)
             trace = None if self._trace is None else create(self._trace).encode()
-            self._model = self._loaded.model_create(byref(config), trace)
+            self._model = self._loaded.model_create(byref(config), trace, self.config.wake_cycles, self.power_up)
         return self._loaded.model_bench(self._model)
 
     def _run(self, cycles: int) -> int:

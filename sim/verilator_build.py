@@ -39,7 +39,8 @@ Factory = Callable[[Config], wiring.Component]
 
 _TESTBENCH = Path(__file__).parent / "testbench"
 _VERILATE = [
-    "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert", "--no-timing", "--make", "json",
+    # Registers and memories come up with what the simulation's seed says.
+    "--cc", "-O3", "--x-assign", "fast", "--x-initial", "unique", "--no-assert", "--no-timing", "--make", "json",
     "--prefix", "Vfgpu", "--top-module", "fgpu", "-Wno-fatal", "-Wno-lint", "-Wno-style",
     # Small files keep all compile jobs busy; functions stay whole enough to be fast.
     "--output-split", "10000", "--output-split-cfuncs", "5000",
@@ -153,7 +154,7 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     events = []
     if hasattr(component, "cache_probe"):
         events = [name for name, field in data.Layout.cast(component.cache_probe.shape()) for _ in range(field.width)]
-    write_verilog(config, work / "fgpu.v", core=lambda _: component)
+    write_verilog(config, work / "fgpu.v", core=lambda _: component, initial=False)
     (work / "binding.h").write_text(_binding(config, names, events, trace))
     generated = time.monotonic()
 

@@ -50,7 +50,7 @@ class CacheSlice(wiring.Component):
     ``idle`` tells that there is no request anywhere, and no burst. A read or write error of the memory
     shows in ``error`` for one cycle. (Dissertation, section 3.5 and figure 3.7.)
 
-    A reset must reset the memory's AXI port too; afterwards the cache is empty.
+    A reset must reset the memory's AXI port too; afterwards the cache empties itself, and takes no request before.
     """
 
     def __init__(self, config: Config) -> None:
@@ -126,7 +126,6 @@ class CacheSlice(wiring.Component):
             cleaner.start.eq(self.clean_start),
             cleaner.pending.eq(arbiter.pending),
             cleaner.idle.eq(arbiter.idle & tags.idle & data_stage.idle & managers.idle),
-            cleaner.accepted.eq(tags.accepted),
             self.clean_done.eq(cleaner.done),
             self.idle.eq(cleaner.serving & arbiter.idle & tags.idle & data_stage.idle & ~managers.demand
                          & ~arbiter.pending),

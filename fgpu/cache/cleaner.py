@@ -22,9 +22,8 @@ class Cleaner(wiring.Component):
 
     Until then it passes on the lines that the early cleaner thinks ``finished``. ``serving``: nobody asked to clean.
 
-    Memories keep their contents over a reset of the logic, so a cache that was in use scrubs itself before
-    it accepts requests: ``slice_lines * line_rows`` cycles. After power-up there is nothing to scrub.
-    (Dissertation, section 3.5.3.)
+    Memories come up with anything and keep it over a reset, so the cache scrubs itself after each before it accepts
+    requests: ``slice_lines * line_rows`` cycles. (Dissertation, section 3.5.3.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -38,7 +37,6 @@ class Cleaner(wiring.Component):
             "finished": In(stream.Signature(config.line_address_bits)),
             "pending": In(1),
             "idle": In(1),
-            "accepted": In(1),
             "serving": Out(1),
         })
 
@@ -49,15 +47,12 @@ class Cleaner(wiring.Component):
         step = Signal(range(groups))
         way_bits = exact_log2(self._config.cache_ways)
         group = Cat(step[way_bits:], step[:way_bits])
-        waiting = Signal(GROUP_LINES)
+        waiting = Signal(GROUP_LINES, init=-1)
         lane = Signal(range(GROUP_LINES))
         others = Signal(GROUP_LINES)
         asked = Signal()
-        used = Signal(reset_less=True)
         with m.If(self.start):
             m.d.sync += asked.eq(1)
-        with m.If(self.accepted):
-            m.d.sync += used.eq(1)
         m.d.comb += [
             others.eq(waiting & (waiting - 1)),
             self.sweep.group.eq(group),
@@ -68,13 +63,6 @@ class Cleaner(wiring.Component):
                 m.d.comb += lane.eq(n)
 
         with m.FSM():
-            with m.State("WAKE"):
-                m.d.comb += self.hold.eq(1)
-                m.d.sync += waiting.eq(~0)
-                with m.If(used):
-                    m.next = "SCRUB"
-                with m.Else():
-                    m.next = "SERVE"
             with m.State("SCRUB"):
                 m.d.comb += [
                     self.hold.eq(1),

@@ -75,7 +75,7 @@ class TagStage(wiring.Component):
     write, this line          none                    dirty
     write, other line         evict if dirty          this line, not populated, dirty
     clean                     evict                   the same: the cleaner invalidates
-    scrub                     none                    the same
+    scrub                     none                    the same: the cleaner invalidates
     retire, complete          evict                   populated, clean
     retire, not populated     evict                   invalid
     retire, else              none, and no station    the same
@@ -184,7 +184,9 @@ class TagStage(wiring.Component):
                            Mux(follows, t1_next_written, written_read.data)))
         t0_match, t0_old_tag, t0_old, t0_written = places[0]
         if len(ways) > 1:
-            t0_match = self._choose_way(m, t0_way, places, t1_serves, t1_set, t1_way)
+            # Scrubbing uses all ways of each set, in order: the next one is the first, whatever it was.
+            t1_uses = t1_serves | (t1_valid & (t1.op == TagOp.SCRUB))
+            t0_match = self._choose_way(m, t0_way, places, t1_uses, t1_set, t1_way)
             _, t0_old_tag, t0_old, t0_written = (Array(each)[t0_way] for each in zip(*places, strict=True))
         with m.If(self.requests.ready):
             m.d.sync += t1_valid.eq(self.requests.valid)

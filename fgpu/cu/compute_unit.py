@@ -29,7 +29,7 @@ class ComputeUnit(wiring.Component):
     ``runtime_write`` is the dispatcher's initialization, which comes only while no wavefront runs.
     ``room``: a work-group of the running kernel would be taken at once. ``idle``: no wavefront runs and
     every memory access has left for the cache. After a ``fault`` (one cycle each) the dispatcher answers with
-    ``cancel``, which ends all wavefronts.
+    ``cancel``, which ends all wavefronts. After a reset there is no ``room`` before all registers are cleared.
     """
 
     def __init__(self, config: Config) -> None:
@@ -67,6 +67,7 @@ class ComputeUnit(wiring.Component):
             launcher.kernel.eq(self.kernel),
             launcher.free.eq(scheduler.free),
             launcher.mask_ready.eq(scheduler.start_mask_ready),
+            launcher.clearing.eq(memory.clear),
             self.room.eq(launcher.room),
 
             scheduler.kernel.eq(self.kernel),
@@ -88,6 +89,7 @@ class ComputeUnit(wiring.Component):
             vector.runtime_write.eq(Mux(
                 launcher.runtime_write.valid, launcher.runtime_write.as_value(), self.runtime_write.as_value())),
             vector.load.eq(memory.load),
+            vector.clear.eq(memory.clear),
 
             memory.beat.eq(scheduler.beat),
             memory.access.eq(vector.memory),

@@ -110,7 +110,8 @@ class FloatResults(wiring.Component):
             m.d.sync += self.operation.eq(entering)
 
         # Contexts are kept by the time of issue, which latency and the time of the result tell.
-        now, issued = Signal(_TIME_BITS), Signal(_TIME_BITS)
+        now = Signal(_TIME_BITS)
+        issued = Signal(_TIME_BITS)
         with m.If(self.beat == SLOT_CYCLES - 1):
             m.d.sync += now.eq(now + 1)
         with m.If(self.beat == SLOT_CYCLES - 2):

@@ -27,6 +27,8 @@ class Launcher(wiring.Component):
     kernel: In(KernelInfo)
     work_groups: In(stream.Signature(WorkGroup))
     free: In(WAVEFRONTS)
+    clearing: In(1)
+    """Registers are being cleared: no wavefront may start."""
     start: Out(WAVEFRONTS)
     number: Out(3)
     mask_write: Out(MaskWrite)
@@ -64,10 +66,10 @@ class Launcher(wiring.Component):
             self.mask_write.wavefront.eq(held_slot),
             self.mask_write.mask.eq(Mux(last, kernel.last_mask, -1)),
         ]
-        settled = Signal()      # free_count is up to date
+        settled = Signal()      # free_count is up to date, and registers are clear
         with m.FSM():
             with m.State("Idle"):
-                m.d.sync += settled.eq(1)
+                m.d.sync += settled.eq(~self.clearing)
                 m.d.comb += [
                     self.room.eq(settled & (free_count > kernel.wavefronts_minus_1)),
                     self.work_groups.ready.eq(self.room),

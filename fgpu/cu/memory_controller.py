@@ -11,10 +11,10 @@ from amaranth.utils import exact_log2
 from fgpu.cache.bus import MemoryOp, MemoryRequest, Row
 from fgpu.cache.queue import Queue
 from fgpu.choose import choose
-from fgpu.config import PE_COUNT, PHASES, Config
+from fgpu.config import BANKS, PE_COUNT, PHASES, Config
 
 from .coalescer import PLACES, Coalescer, RowAccess, Scatter
-from .register_file import BANKS, RegisterWrite, Words
+from .register_file import RegisterWrite, Words
 from .vector import PhaseAccess
 
 __all__ = ["MemoryController"]
@@ -220,6 +220,9 @@ class LoadReturn(wiring.Component):
     Of the rows of each slice ``rows_depth`` find room before they are ``taken``. It keeps off the banks that the
     vector writes, and in the cycle after ``float_next`` the floating-point units (see
     :class:`~fgpu.cu.register_file.RegisterFile`). ``done`` names a wavefront whose load is complete.
+
+    In the 512 cycles after a reset ``clear`` is high, ``load`` writes zero to each register of a bank, and no station
+    may come: memories come up with anything, but r0 reads as zero because nothing else ever writes it.
     """
 
     def __init__(self, config: Config, rows_depth: int) -> None:
@@ -230,7 +233,8 @@ class LoadReturn(wiring.Component):
             "stations": In(stream.Signature(Station(config))),
             "rows": In(stream.Signature(Row(config))).array(config.axi_ports),
             "taken": Out(config.axi_ports),
-            "load": Out(RegisterWrite),
+            "load": Out(RegisterWrite, init={"lanes": -1}),
+            "clear": Out(1, init=1),
             "done": Out(1),
             "done_wavefront": Out(3),
         }
@@ -267,17 +271,23 @@ class LoadReturn(wiring.Component):
                 queue.take.eq(self.taken[number]),
             ]
         view = data.View(Row(self._config), current)
+        # The place in a bank, which counts up while the registers are cleared.
+        place = Cat(self.load.register, self.load.phase[2], self.load.wavefront)
+        following = Signal(len(place) + 1)
+        clears = self.clear & ~following[-1]
+        m.d.comb += following.eq(
+            Mux(self.clear, place, Cat(station.rd, station.phase[2], station.wavefront)) + self.clear)
         m.d.sync += [
-            self.load.wavefront.eq(station.wavefront),
-            self.load.phase.eq(station.phase),
-            self.load.register.eq(station.rd),
-            # r0 reads as zero because nothing ever writes it.
-            self.load.lanes.eq(Mux(go & (station.rd != 0), station.lanes, 0)),
+            place.eq(following),
+            self.clear.eq(clears),
+            self.load.phase[:2].eq(station.phase[:2]),
+            # Nothing else ever writes r0.
+            self.load.lanes.eq(Mux(go & (station.rd != 0), station.lanes, clears.replicate(PE_COUNT))),
             self.done.eq(go & station.last),
             self.done_wavefront.eq(station.wavefront),
         ]
         for lane in range(PE_COUNT):
-            m.d.sync += self.load.words[lane].eq(choose(list(view), station.words[lane]))
+            m.d.sync += self.load.words[lane].eq(Mux(self.clear, 0, choose(list(view), station.words[lane])))
         return m
 
 
@@ -286,7 +296,7 @@ class MemoryController(wiring.Component):
 
     ``reserve`` announces an instruction's phases at issue (0 to 8 in ``reserve_phases``), and ``ready``
     says whether eight more phases would find room. ``idle``: nothing is under way. ``float_next``: in the next cycle
-    the floating-point units write registers.
+    the floating-point units write registers. ``clear``: after a reset ``load`` clears all registers, for 512 cycles.
     """
 
     def __init__(self, config: Config) -> None:
@@ -301,6 +311,7 @@ class MemoryController(wiring.Component):
             "requests": Out(stream.Signature(MemoryRequest(config))),
             "responses": In(stream.Signature(Row(config))).array(config.axi_ports),
             "load": Out(RegisterWrite),
+            "clear": Out(1),
             "done": Out(1),
             "done_wavefront": Out(3),
             "idle": Out(1),
@@ -342,6 +353,7 @@ class MemoryController(wiring.Component):
             builder.stations.ready.eq(stations.input.ready & self._room_for_row(m, builder, load_return)),
             load_return.beat.eq(self.beat),
             self.load.eq(load_return.load),
+            self.clear.eq(load_return.clear),
             self.done.eq(load_return.done),
             self.done_wavefront.eq(load_return.done_wavefront),
         ]

@@ -133,7 +133,8 @@ class ProcessingElement(wiring.Component):
         m.submodules.arithmetic = arithmetic = ArithmeticUnit()
         c4 = self.control4
         factor, multiplicand, addend = Signal(32), Signal(signed(33)), Signal(33)
-        other5, write5, shift_high = Signal(32), Signal(), Signal()
+        other5, shift_high = Signal(32), Signal()
+        write5 = Signal()
         extended = Cat(second, second[31] & c4.signed)
         m.d.sync += [
             multiplicand.eq(Cat(first, first[31] & c4.signed)),

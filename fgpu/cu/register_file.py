@@ -6,15 +6,12 @@ from amaranth.hdl import Array, Cat, Module, Signal, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import PE_COUNT, PHASES, WAVEFRONTS
-from fgpu.isa import REGISTER_COUNT
+from fgpu.config import BANK_WORDS, BANKS, PE_COUNT
 from fgpu.memory import BlockRam
 
 from .control_word import Issue
 
-__all__ = ["BANKS", "RegisterFile", "RegisterRead", "RegisterWrite", "Words"]
-
-BANKS = 4
+__all__ = ["RegisterFile", "RegisterRead", "RegisterWrite", "Words"]
 
 Words = data.ArrayLayout(32, PE_COUNT)
 """A 32-bit word of each processing element."""
@@ -47,7 +44,7 @@ class RegisterFile(wiring.Component):
 
     Each bank has one write port. The vector writes the bank ``(beat + 2) % 4`` in each cycle, the floating-point
     units of a core with ``floats`` the bank ``(beat + 1) % 4`` if ``float_valid``. The memory controller must use
-    another one.
+    another one. But in a cycle with ``clear`` all four banks take ``load``, whatever its phase.
     """
 
     def __init__(self, floats: bool = False) -> None:
@@ -61,6 +58,7 @@ class RegisterFile(wiring.Component):
             "rd": Out(Words),
             "result": In(RegisterWrite),
             "load": In(RegisterWrite),
+            "clear": In(1),
         }
         if floats:
             members |= {"float_result": In(RegisterWrite), "float_valid": In(1)}
@@ -68,10 +66,9 @@ class RegisterFile(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        words_of_bank = WAVEFRONTS * PHASES // BANKS * REGISTER_COUNT
         banks = []
         for number in range(BANKS):
-            bank = BlockRam(data.ArrayLayout(unsigned(32), PE_COUNT), words_of_bank)
+            bank = BlockRam(data.ArrayLayout(unsigned(32), PE_COUNT), BANK_WORDS)
             m.submodules[f"bank{number}"] = bank
             read, write = bank.read_port(), bank.write_port(granularity=1)
             banks.append(read.data)
@@ -83,13 +80,13 @@ class RegisterFile(wiring.Component):
                         issue = self.issue[stage]
                         m.d.comb += read.addr.eq(
                             Cat(self.read[stage][operand], issue.phase[2], issue.wavefront))
-            with m.If(self.beat == (number - 2) % BANKS):
+            with m.If((self.beat == (number - 2) % BANKS) & ~self.clear):
                 self._connect(m, write, self.result, self.result.lanes)
             if self._floats:
                 with m.Elif((self.beat == (number - 1) % BANKS) & self.float_valid):
                     self._connect(m, write, self.float_result, self.float_result.lanes)
             with m.Else():
-                mine = self.load.phase[:2] == number
+                mine = (self.load.phase[:2] == number) | self.clear
                 self._connect(m, write, self.load, mine.replicate(PE_COUNT) & self.load.lanes)
 
         q = Array(banks)

@@ -73,6 +73,7 @@ class ComputeVector(wiring.Component):
             "dimensions_minus_1": In(2),
             "runtime_write": In(RuntimeWrite),
             "load": In(RegisterWrite),
+            "clear": In(1),
             "branch": Out(BranchLanes),
             "memory": Out(PhaseAccess(config)),
             "memory_valid": Out(1),
@@ -93,7 +94,7 @@ class ComputeVector(wiring.Component):
             m.d.sync += [issue[stage].eq(issue[stage - 1]), control[stage].eq(control[stage - 1])]
 
         m.submodules.registers = registers = RegisterFile(floats=bool(self._config.float_ops))
-        m.d.comb += [registers.beat.eq(self.beat), registers.load.eq(self.load)]
+        m.d.comb += [registers.beat.eq(self.beat), registers.load.eq(self.load), registers.clear.eq(self.clear)]
         if self._config.float_ops:
             m.d.comb += [
                 self.float_first.eq(registers.rs), self.float_second.eq(registers.rt),

@@ -120,7 +120,7 @@ _FUNCTIONS = {
     "bench_result": ([c_void_p], POINTER(Result)),
 }
 _MODEL_FUNCTIONS = {
-    "model_create": ([POINTER(BenchConfig), c_char_p], c_void_p),
+    "model_create": ([POINTER(BenchConfig), c_char_p, c_uint32, c_uint32], c_void_p),
     "model_destroy": ([c_void_p], None),
     "model_bench": ([c_void_p], c_void_p),
     "model_run": ([c_void_p, c_uint64], c_uint32),

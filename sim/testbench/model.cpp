@@ -13,7 +13,8 @@ namespace {
 
 class Model {
 public:
-    Model(const BenchConfig &config, const char *trace) : bench(config), top(&context, "fgpu") {
+    Model(const BenchConfig &config, const char *trace, uint32_t wake_cycles, uint32_t power_up)
+        : bench(config), top(powered(context, power_up), "fgpu") {
 #ifdef FGPU_TRACE
         if (trace) {
             context.traceEverOn(true);
@@ -23,16 +24,17 @@ public:
 #else
         (void)trace;
 #endif
-        top.rst = 1;
+        // One cycle of reset must do. Then the bench does not count while the core clears its memories.
         drive(top, bench.inputs);
-        for (int i = 0; i < 2; i++) {
+        for (uint64_t i = 0; i < 1 + uint64_t(wake_cycles); i++) {
             top.clk = 0;
+            top.rst = i == 0;
             eval();
             top.clk = 1;
             eval();
         }
-        top.rst = 0;
         top.clk = 0;
+        top.rst = 0;
         eval();
     }
 
@@ -62,6 +64,13 @@ public:
     Testbench bench;
 
 private:
+    // Registers and memories come up as zero, or with random contents of a seed.
+    static VerilatedContext *powered(VerilatedContext &context, uint32_t power_up) {
+        context.randReset(power_up ? 2 : 0);
+        context.randSeed(int(power_up));
+        return &context;
+    }
+
     void eval() {
         top.eval();
 #ifdef FGPU_TRACE
@@ -83,8 +92,8 @@ private:
 
 extern "C" {
 
-Model *fgpu_model_create(const BenchConfig *config, const char *trace) {
-    return new (std::nothrow) Model(*config, trace);
+Model *fgpu_model_create(const BenchConfig *config, const char *trace, uint32_t wake_cycles, uint32_t power_up) {
+    return new (std::nothrow) Model(*config, trace, wake_cycles, power_up);
 }
 
 void fgpu_model_destroy(Model *model) { delete model; }

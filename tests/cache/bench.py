@@ -93,7 +93,8 @@ class Bench:
 
     # -- test scripts ---------------------------------------------------------------------------
 
-    def simulate(self, script) -> None:
+    def simulate(self, script, *, wake: bool = True) -> None:
+        """Run a script, once the cache has scrubbed itself if ``wake``."""
         m = Module()
         m.domains.sync = self._domain = ClockDomain()
         m.submodules.cache = self.cache
@@ -102,10 +103,17 @@ class Bench:
 
         async def testbench(ctx):
             self._ctx = ctx
+            if wake:
+                await ctx.tick().repeat(self.scrub_cycles)
             await script(self)
 
         simulator.add_testbench(testbench)
         simulator.run()
+
+    @property
+    def scrub_cycles(self) -> int:
+        """Cycles after a reset until a cache is ready, at most."""
+        return self.config.slice_lines * self.config.line_rows + 8
 
     async def run(self, limit: int = 20000) -> int:
         """Until all requests are served; returns the cycles."""

@@ -26,6 +26,12 @@ def test_random_work_groups(wavefronts: int) -> None:
     wait = random_waits(rng)
 
     async def drive(ctx) -> None:
+        ctx.set(dut.clearing, 1)
+        for _ in range(20):
+            *_, room, ready = await ctx.tick().sample(dut.room, dut.work_groups.ready)
+            assert not room
+            assert not ready
+        ctx.set(dut.clearing, 0)
         ctx.set(dut.kernel, {"wavefronts_minus_1": wavefronts - 1, "last_mask": last_mask})
         for group in groups:
             await stream_put(ctx, dut.work_groups, group, wait())

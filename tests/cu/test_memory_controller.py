@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from fgpu.cache.bus import AtomicOp, MemoryOp
-from fgpu.config import ATOMICS, PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
+from fgpu.config import ATOMICS, BANK_WORDS, PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.cu.control_word import Width
 from fgpu.cu.memory_controller import MemoryController
 
@@ -98,6 +98,8 @@ class Bench:
         dut = self.dut
         phases: dict[int, dict] = {}
         busy_slots, cycle = 0, 0
+        while ctx.get(dut.clear):
+            await ctx.tick()
         while accesses or phases or self.loading or not ctx.get(dut.idle) or cycle < 3:
             ctx.set(dut.beat, cycle % 4)
             ctx.set(dut.reserve, 0)
@@ -189,9 +191,9 @@ class Bench:
     async def _observe(self, ctx) -> None:
         dut = self.dut
         while True:
-            *_, beat, load, done, wavefront, idle = await ctx.tick().sample(
-                dut.beat, dut.load, dut.done, dut.done_wavefront, dut.idle)
-            if load.lanes:
+            *_, beat, load, clear, done, wavefront, idle = await ctx.tick().sample(
+                dut.beat, dut.load, dut.clear, dut.done, dut.done_wavefront, dut.idle)
+            if load.lanes and not clear:
                 assert load.phase % 4 != (beat + 2) % 4, "the vector writes this bank now"
                 rd, _ = self.loading[load.wavefront]
                 assert load.register == rd != 0
@@ -209,6 +211,24 @@ class Bench:
 
 def _bytes(word: int) -> bytes:
     return word.to_bytes(4, "little")
+
+
+def test_registers_are_cleared_after_a_reset() -> None:
+    """Each place of a bank once, with zeros."""
+    dut = MemoryController(Config.preset("tiny"))
+
+    async def testbench(ctx) -> None:
+        places = []
+        while ctx.get(dut.clear):
+            load = ctx.get(dut.load)
+            assert load.lanes == (1 << PE_COUNT) - 1
+            assert not any(load.words)
+            places.append((load.wavefront << 1 | load.phase >> 2) << 5 | load.register)
+            await ctx.tick()
+        assert places == list(range(BANK_WORDS))
+        assert not ctx.get(dut.load.lanes)
+
+    simulate(dut, testbench)
 
 
 def random_access(rng: random.Random, config: Config) -> Access:

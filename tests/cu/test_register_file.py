@@ -66,3 +66,33 @@ def test_random_reads_and_writes() -> None:
             await ctx.tick()
 
     simulate(dut, testbench)
+
+
+def test_clear_writes_all_banks() -> None:
+    """Whatever the beat, and whoever else writes."""
+    dut = RegisterFile()
+
+    async def testbench(ctx) -> None:
+        everything = {"lanes": 255, "words": [0xABCD] * PE_COUNT}
+        for cycle in range(8):      # r3 of wavefront 5, phase by phase
+            ctx.set(dut.beat, (cycle - 2) % 4)
+            ctx.set(dut.result, {"wavefront": 5, "phase": cycle, "register": 3, **everything})
+            await ctx.tick()
+        for half in range(2):
+            ctx.set(dut.beat, 1 + half)
+            ctx.set(dut.clear, 1)
+            ctx.set(dut.load, {"wavefront": 5, "phase": 4 * half, "register": 3, "lanes": 255})
+            await ctx.tick()
+        ctx.set(dut.clear, 0)
+        ctx.set(dut.load, {})
+        ctx.set(dut.result, {})
+        for cycle in range(11):
+            ctx.set(dut.beat, cycle % 4)
+            if cycle < 8:
+                ctx.set(dut.issue[0], {"valid": 1, "wavefront": 5, "phase": cycle})
+                ctx.set(dut.read[0], {"rs": 3})
+            if cycle >= 3:
+                assert not any(ctx.get(dut.rs)), f"phase {cycle - 3}"
+            await ctx.tick()
+
+    simulate(dut, testbench)

@@ -11,7 +11,7 @@ from fgpu.config import Config
 
 from .prover import Claim
 
-STATES = ("WAKE", "SCRUB", "SERVE", "SCAN", "EVICT", "SETTLE")
+STATES = ("SCRUB", "SERVE", "SCAN", "EVICT", "SETTLE")
 """In the order in which the source names them first, which is how Amaranth numbers them."""
 
 
@@ -19,8 +19,9 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     """For any place in the cache: a dirty line there is evicted, once, before it is replaced and before ``done``.
 
     What is evicted is the line that was written there. After ``done`` nothing is valid. A request that is served
-    without a fill meets the line that it asks for. The surroundings: any requests while ``hold`` is low (an
-    arbiter without delay, the cleaner first), early write-backs of any lines, any stalls.
+    without a fill meets the line that it asks for. Whatever the memories hold at first, the place is scrubbed, once,
+    before it serves anything. The surroundings: any requests while ``hold`` is low (an arbiter without delay, the
+    cleaner first), early write-backs of any lines, any stalls.
     """
     stage, sweeper = tag_stage(config), cleaner(config)
     claim = Claim(stage=stage, cleaner=sweeper)
@@ -35,7 +36,6 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
                                             wanted.as_value()))
     claim.drive(sweeper.requests.ready, stage.requests.ready)
     claim.drive(sweeper.idle, stage.idle & claim.free("others_idle"))
-    claim.drive(sweeper.accepted, stage.accepted)
     for name in ("active", "group", "invalidate"):
         claim.drive(getattr(stage.sweep, name), getattr(sweeper.sweep, name))
     claim.drive(sweeper.sweep.dirty, stage.sweep.dirty)
@@ -64,7 +64,11 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
                                              & stage.allocations.payload.evict))
     claim.always(~(event & ~station.walk & ~station.write) | (valid & (stage.line == line)))
     claim.always(~(event & station.merge) | (valid & (stage.line == line)))
-    claim.always(~(event & station.walk) | station.fill | station.evict)
+    scrubbed, scrubs = Signal(), event & station.walk & ~station.fill & ~station.evict
+    with m.If(scrubs):
+        m.d.sync += scrubbed.eq(1)
+    claim.always(~scrubs | ~scrubbed)
+    claim.always(~event | scrubs | scrubbed)
     claim.always(~sweeper.done | ~dirty)
     claim.reachable(sweeper.done & claim.past(claim.past(dirty)))
 
@@ -102,24 +106,32 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
         serves.eq((t1_op == TagOp.READ.value) | (t1_op == TagOp.WRITE.value) | (t1_op == TagOp.RETIRE.value)
                   | ((t1_op == TagOp.ATOMIC.value) if config.atomics else 0)),
     ]
-    claim.invariant(~state("SCRUB") & (at < len(STATES)))
-    claim.invariant(~state("WAKE") | ~(claim.inside("cleaner.used", 1) | t1_valid))
+    claim.invariant(at < len(STATES))
     match = (tag == t1.line[low:]) & (here.valid if ways > 1 else 1)
     claim.invariant(~(mine & serves) | (claim.same(t1_old, here) & (t1_match == match)))
     claim.invariant(~mine | (t1_old_tag == tag))
-    claim.invariant(~t1_valid | Mux(state("SERVE"), serves, t1_op == TagOp.CLEAN.value))
+    scrub = t1_op == TagOp.SCRUB.value
+    claim.invariant(~t1_valid | Mux(state("SCRUB"), scrub, Mux(state("SERVE"), serves | scrub,
+                                                               t1_op == TagOp.CLEAN.value)))
     claim.invariant(~(dirty | valid) | (line == Cat(place[:low], tag)))
     claim.invariant(~dirty | valid)
-    claim.invariant(~here.dirty | here.valid)
 
     step = claim.inside("cleaner.step", exact_log2(len(words)))
     waiting = claim.inside("cleaner.waiting", GROUP_LINES)
     lane, its = place[:exact_log2(GROUP_LINES)], Cat(place[low:], place[exact_log2(GROUP_LINES):low])
+    here_scrubs = state("SCRUB") & (step == its)
+    unknown = state("SCRUB") & ((step < its) | (here_scrubs & waiting.all()))
+    claim.invariant(unknown | ~here.dirty | here.valid)
+    claim.invariant(~state("SCRUB") | (~dirty & ~valid & waiting.any() & (unknown | ~here.as_value().any())))
+    claim.invariant(scrubbed == ~((mine & scrub) | (state("SCRUB") & (step < its))
+                                  | (here_scrubs & waiting.bit_select(lane, 1))))
+    claim.invariant(~(mine & scrub) | (~dirty & ~valid & ~((state("SCRUB") & (step < its))
+                                                          | (here_scrubs & waiting.bit_select(lane, 1)))))
     cleaned = mine & (t1_op == TagOp.CLEAN.value)
     swept = state("SETTLE") | (state("SCAN", "EVICT") & (step > its)) | (state("EVICT") & (step == its))
     waits = state("EVICT") & (step == its) & waiting.bit_select(lane, 1)
-    claim.invariant(swept | ((dirty == here.dirty) & (valid == here.valid) & ~cleaned))
+    claim.invariant(unknown | swept | ((dirty == here.dirty) & (valid == here.valid) & ~cleaned))
     claim.invariant(~swept | (~here.as_value().any() & (dirty == (cleaned | waits)) & ~(cleaned & waits)))
     claim.invariant(~state("EVICT") | waiting.any())
-    claim.invariant(~state("WAKE", "SERVE", "SETTLE") | (step == 0))
+    claim.invariant(~state("SERVE", "SETTLE") | (step == 0))
     return claim

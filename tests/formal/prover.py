@@ -2,7 +2,7 @@
 
 A :class:`Claim` wraps a component whose inputs are free, adds what it may assume of its surroundings and what
 must then always hold. :meth:`Claim.prove` either proves it for all time by k-induction (``depth`` is k), or
-checks all runs of ``depth`` cycles from reset.
+checks all runs of ``depth`` cycles from reset. Memories hold anything at first, as they do after power-up.
 """
 
 import importlib.util
@@ -44,6 +44,7 @@ timeout {timeout}
 smtbmc {solver}
 [script]
 read_rtlil top.il
+delete t:$meminit_v2
 hierarchy -top top
 proc
 memory -nordff

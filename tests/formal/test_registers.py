@@ -1,0 +1,32 @@
+"""All registers are zero after a reset, and r0 stays zero: proven for any contents of the memories at power-up."""
+
+from pathlib import Path
+
+import pytest
+
+from fgpu.config import FLOAT_OPS, Config
+
+from .prover import mutant
+from .register_claim import RegisterClaim
+
+SMALL = Config(scratchpad_size=0, float_ops=FLOAT_OPS)
+
+
+def test_registers_are_cleared_and_r0_stays_zero(tmp_path: Path) -> None:
+    RegisterClaim(SMALL).prove(tmp_path, depth=2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("module", "name", "old", "new"), [
+    ("decoder", "Decoder", "self.control.write.eq(word[0:5].any())", "self.control.write.eq(1)"),
+    ("memory_controller", "LoadReturn", "go & (station.rd != 0)", "go"),
+    ("memory_controller", "LoadReturn", '"clear": Out(1, init=1)', '"clear": Out(1)'),
+    ("memory_controller", "LoadReturn", "Mux(self.clear, 0, choose(list(view), station.words[lane]))",
+     "choose(list(view), station.words[lane])"),
+    ("memory_controller", "LoadReturn", "self.clear & ~following[-1]", "self.clear & ~following[-2]"),
+    ("float_results", "FloatResults", "Mux(self.rd.any(), self.issue.lanes, 0)", "self.issue.lanes"),
+])
+def test_mutants_fail(module: str, name: str, old: str, new: str, tmp_path: Path) -> None:
+    argument = {"Decoder": "decoder", "LoadReturn": "load_return", "FloatResults": "float_results"}[name]
+    claim = RegisterClaim(SMALL, **{argument: getattr(mutant(f"fgpu.cu.{module}", old, new), name)})
+    assert not claim.is_proven(tmp_path, depth=2)
