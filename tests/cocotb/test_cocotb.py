@@ -22,16 +22,20 @@ TINY = Config.preset("tiny")
 
 @pytest.fixture(scope="module")
 def simulator() -> Path:
-    """The example's simulator of the tiny FGPU, from the cache of simulators or newly built."""
+    return example_simulator(TINY)
+
+
+def example_simulator(config: Config) -> Path:
+    """The example's simulator of an FGPU, from the cache of simulators or newly built."""
     sys.path.insert(0, str(EXAMPLE))
     import verilate
 
     def build(work: Path) -> dict[str, Any]:
-        verilate.build(TINY, work)
+        verilate.build(config, work)
         return {}
 
     compiler = find_compiler()
-    key = "cocotb-" + digest([TINY.key, hardware_digest(None), Path(verilate.__file__),
+    key = "cocotb-" + digest([config.key, hardware_digest(None), Path(verilate.__file__),
                               *compiled_by(compiler), sys.prefix])
     return cached(key, "fgpu", build)[0]
 
