@@ -29,7 +29,7 @@ class FgpuHost:
         self.memory = AxiRam(AxiBus.from_prefix(dut, "m0_axi"), dut.clk, dut.rst, size=memory_size)
 
     async def reset(self) -> None:
-        """Start the clock and reset for a few cycles; the FGPU's cache is empty then."""
+        """Start the clock and reset for a few cycles. The FGPU then clears its memories; kernels wait for that."""
         cocotb.start_soon(Clock(self._dut.clk, 10, unit="ns").start())
         self._dut.rst.value = 1
         await ClockCycles(self._dut.clk, 4)

@@ -1,4 +1,7 @@
-"""Builds the tiny FGPU and runs the bench: ``python examples/cocotb/run.py``. WAVES=1 writes build/dump.vcd."""
+"""Builds the tiny FGPU and runs the bench: ``python examples/cocotb/run.py``.
+
+WAVES=1 writes build/dump.vcd. SIM=icarus takes another simulator of cocotb's than Verilator.
+"""
 
 import os
 import sys
@@ -8,11 +11,20 @@ from cocotb_tools.runner import get_results, get_runner
 from verilate import build
 
 from fgpu.config import Config
+from fgpu.verilog import write_verilog
+
+TINY = Config.preset("tiny")
 
 if __name__ == "__main__":
     folder = Path("build").resolve()
     folder.mkdir(exist_ok=True)
-    build(Config.preset("tiny"), folder, waves=bool(os.environ.get("WAVES")))
-    results = get_runner("verilator").test("vec_add_bench", "fgpu", hdl_toplevel_lang="verilog", build_dir=folder)
+    simulator = os.environ.get("SIM", "verilator")
+    runner = get_runner(simulator)
+    if simulator == "verilator":
+        build(TINY, folder, waves=bool(os.environ.get("WAVES")))
+    else:
+        runner.build(sources=[write_verilog(TINY, folder / "fgpu.v")], hdl_toplevel="fgpu", build_dir=folder,
+                     timescale=("1ns", "1ps"), always=True)
+    results = runner.test("vec_add_bench", "fgpu", hdl_toplevel_lang="verilog", build_dir=folder)
     tests, failed = get_results(results)
     sys.exit(tests == 0 or failed > 0)

@@ -1,7 +1,9 @@
 """The generated Verilog in a 4-state simulator, Icarus: what is X at power-up must not matter after a reset."""
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -55,6 +57,14 @@ def test_x_at_power_up(tmp_path: Path) -> None:
 def test_initial_values_instead_of_a_reset(tmp_path: Path) -> None:
     """As in an FPGA."""
     assert icarus(tmp_path, "tiny", initial=True, reset=False) == verilator(tmp_path, "tiny")
+
+
+@pytest.mark.long
+def test_example(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, EXAMPLE / "run.py"], cwd=tmp_path, env={**os.environ, "SIM": "icarus"},
+                          text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "Running on Icarus" in done.stdout
 
 
 @pytest.mark.long
