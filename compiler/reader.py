@@ -18,7 +18,7 @@ from llvmlite.binding import ValueKind
 from fgpu.errors import CompileError
 
 from .constants import float_word, initial_bytes, lanes
-from .ir import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value, Variable
+from .ir import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value, Variable, integer
 from .metadata import Metadata
 from .types import TypeReader, first_item
 
@@ -38,6 +38,8 @@ _NULL = re.compile(r"addrspacecast \(ptr(?: addrspace\(\d\))? null to ptr(?: add
 _ALLOCA_TYPE = re.compile(r"alloca (?:inalloca )?(.*)")
 _SATURATED = re.compile(r"llvm\.(fpto[su]i)\.sat\.")
 """What the instruction without saturation does here, too."""
+_FILLS = ("llvm.memcpy.", "llvm.memmove.", "llvm.memset.")
+"""Their lengths have 64 bits where LLVM made them of others, though no address has."""
 _COPIED_BY_CLANG = "__clang_ocl_kern_imp_"
 
 
@@ -207,6 +209,8 @@ class _Reader:
                 into.op, into.detail = match[1], ""
             into.align = min(map(int, re.findall(r"\balign (\d+)", text)), default=1)
             self.add_operands(into, arguments)
+            if into.detail.startswith(_FILLS):
+                into.types[2] = integer(32)
         else:
             into.detail = "asm" if callee.value_kind == ValueKind.inline_asm else "%"
 

@@ -67,6 +67,8 @@ NULL = {
     "past_the_end": ("", "int t[16]; for (int k = 0; k < 4 * n; k++) t[k] = k; r = 0; int *p = t + (i & 15), *e = 0; "
                      "for (; p < t + 16; p++) if (*p == 9) { r += 100; } else { r++; e = p + 1; } r = e ? r : -r;",
                      lambda i: 115 - (i & 15) if i & 15 <= 9 else 16 - (i & 15)),
+    "first_values": ("", "int t[8] = {3, i}; int *p = i & 8 ? &t[i & 7] : 0; r = p ? *p : -1;",
+                     lambda i: ([3, i, 0, 0, 0, 0, 0, 0][i & 7]) if i & 8 else -1),
     "either": ("", "int x[2] = {i, n}, y[2] = {n, i}; int *p = i & 1 ? x : i & 2 ? y : 0; "
                "r = p == x ? 1 : p == y ? 2 : !p ? 3 : 4; if (p) r += 10 * p[i >> 2 & 1];",
                lambda i: (1 + 10 * (4 if i & 4 else i)) if i & 1 else (2 + 10 * (i if i & 4 else 4)) if i & 2 else 3),
