@@ -2,14 +2,14 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from fgpu.errors import CompileError
 from fgpu.isa import REGISTER_COUNT, STACK_POINTER
 
 from .frame import frame_register
 from .liveness import live_out
-from .mir import ZERO, MachineFunction, Op, Pseudo
+from .mir import ZERO, MachineBlock, MachineFunction, Op, Pseudo
 from .spill import spill
 
 __all__ = ["COLOURS", "SPARE", "allocate"]
@@ -23,7 +23,7 @@ _ROUNDS = 20
 
 
 def _equal_values(ops: Iterable[Op]) -> dict[Op, set[int]]:
-    """For each move or constant of a block, the registers that have the same value then.
+    """For each move or constant of a block, the registers that have the same value then, if there are any.
 
     They may share a register with it as far as that place goes, and if the destination is among them the
     operation does nothing.
@@ -35,16 +35,19 @@ def _equal_values(ops: Iterable[Op]) -> dict[Op, set[int]]:
             continue
         for register in op.clobbers:
             holders.pop(register, set()).discard(register)
-        same: set[int] = set()
+        same: set[int] | None = None
         if op.opcode is Pseudo.MOVE:
             same = holders.setdefault(op.rs, {op.rs})
         elif op.is_cheap:
             same = holders.setdefault(f"{op.opcode.name} {op.imm}", set())
-        result[op] = set(same)
-        if op.dst not in same:
-            holders.pop(op.dst, set()).discard(op.dst)
-            same.add(op.dst)
-            holders[op.dst] = same
+        if same:
+            result[op] = set(same)
+        if same is None or op.dst not in same:
+            if op.dst in holders:
+                holders.pop(op.dst).discard(op.dst)
+            if same is not None:
+                same.add(op.dst)
+                holders[op.dst] = same
     return result
 
 
@@ -58,28 +61,45 @@ class _Graph:
         flow = function.flow()
         out = live_out(function)
         for name, block in function.blocks.items():
-            weight = _LOOP_WEIGHT ** flow.depth[name]
-            live = set(out[name])
-            ops = [*block.reading()]
-            equal = _equal_values(ops)
-            for op in reversed(ops):
-                for register in op.uses:
-                    self.cost[register] = self.cost.get(register, 0) + weight
-                if op.dst is not None:
-                    self.cost[op.dst] = self.cost.get(op.dst, 0) + (0 if op.is_cheap else weight)
-                    live.discard(op.dst)
-                    self._define((op.dst,), live - equal.get(op, set()))
-                self._define(op.clobbers, live)
-                if op.opcode is Pseudo.MOVE:
-                    self.moves.append((weight, op))
-                live.update(op.uses)
+            self._add(block, out[name], _LOOP_WEIGHT ** flow.depth[name])
 
-    def _define(self, registers: Collection[int], live: set[int]) -> None:
-        for register in registers:
-            self.edges[register] |= live
-        if registers:
-            for other in live:
-                self.edges[other].update(registers)
+    def _add(self, block: MachineBlock, out: set[int], weight: int) -> None:
+        """Note what interferes in ``block``, whose ops are worth ``weight``, and after which ``out`` are live."""
+        live = set(out)
+        ops = [*block.reading()]
+        equal = _equal_values(ops)
+        defined: list[int] = []         # from the end of the block to where we are
+        since = dict.fromkeys(live, 0)  # how much was defined when each became live; it interferes with the rest
+
+        def interferes(register: int) -> None:
+            if since[register] < len(defined):
+                self.edges[register].update(defined[since[register]:])
+
+        for op in reversed(ops):
+            for register in op.uses:
+                self.cost[register] = self.cost.get(register, 0) + weight
+            if (dst := op.dst) is not None:
+                self.cost[dst] = self.cost.get(dst, 0) + (0 if op.is_cheap else weight)
+                if dst in live:
+                    live.discard(dst)
+                    interferes(dst)
+                same = equal[op] & live if op in equal else set()
+                for register in same:
+                    interferes(register)
+                    since[register] = len(defined) + 1
+                self.edges[dst] |= live - same if same else live
+                defined.append(dst)
+            for register in op.clobbers:
+                self.edges[register] |= live
+            defined += op.clobbers
+            if op.opcode is Pseudo.MOVE:
+                self.moves.append((weight, op))
+            for register in op.uses:
+                if register not in live:
+                    live.add(register)
+                    since[register] = len(defined)
+        for register in live:
+            interferes(register)
 
     def merge(self, a: int, b: int) -> int:
         """Make one node of two that do not interfere: the one with more edges, which is returned."""
@@ -116,7 +136,7 @@ def _coalesce(function: MachineFunction, graph: _Graph) -> None:
             if op.dst is not None:
                 op.dst = final(op.dst)
         equal = _equal_values(block.ops)
-        block.ops = [op for op in block.ops if op.dst is None or op.dst not in equal[op]]
+        block.ops = [op for op in block.ops if op.dst not in equal.get(op, ())]
 
 
 def _colour(graph: _Graph, temporaries: set[int], available: Sequence[int]) -> tuple[dict[int, int], list[int]]:

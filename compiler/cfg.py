@@ -57,8 +57,9 @@ class Flow:
         while changed:
             changed = False
             for name in self.order[1:]:
-                # The last first: from each on it is not far to what those behind it have in common.
-                known = [p for p in reversed(self.predecessors[name]) if p in idom]
+                known = [p for p in self.predecessors[name] if p in idom]
+                # The deepest first, as what they have in common is near them, and so on: many ways may join here.
+                known.sort(key=lambda p: -self.number[idom[p]])
                 new = known[0]
                 for other in known[1:]:
                     new = self._common(idom, new, other)

@@ -14,7 +14,7 @@ from .bitcode import SOURCES, bitcode_files
 from .ir import Module
 from .reader import read_module
 
-__all__ = ["HEADER", "UNROLLED", "Size", "builtins", "compile_to_ir"]
+__all__ = ["HEADER", "UNROLLED", "Size", "builtins", "compile_to_bitcode", "read_ir"]
 
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
@@ -119,9 +119,9 @@ def _wrapped(source: str, name: str, is_library: bool, kernels: Sequence[str]) -
         f"{_ALL_STATIC}\n{named}\n\n#line {max(1, len(source.splitlines()))}\n{_ALL_STATIC_END}\n{kept}"
 
 
-def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2",
-                  library: Sequence[Path] | None = None, size: Size = Size.MEDIUM, is_library: bool = False,
-                  kernels: Sequence[str] = ()) -> Module:
+def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2",
+                       library: Sequence[Path] | None = None, size: Size = Size.MEDIUM, is_library: bool = False,
+                       kernels: Sequence[str] = ()) -> bytes:
     """Run clang on ``source`` and link what it calls of ``library``.
 
     Most bodies take less time than a call and its moves, and most loops less than their counting: ``size``.
@@ -148,12 +148,17 @@ def compile_to_ir(source: str, filename: str, options: Sequence[str] = (), optim
         lines = run.stderr.decode(errors="replace").strip().splitlines(keepends=True)
         message = "".join(line for line in lines if not line.startswith("<stdin>:"))    # of what is around the source
         if kernels and "alias must point to a defined" in message:      # one is of another source, or of none
-            return compile_to_ir(source, filename, options, optimization, library, size, is_library)
+            return compile_to_bitcode(source, filename, options, optimization, library, size, is_library)
         if "error:" in message:
             raise CompileError(_ATOMIC.sub(r"\1; it takes a pointer to int or uint", message))
         raise ToolError(f"clang failed with status {run.returncode}: {message or 'no message'}; "
                         "is the ziglang package installed?")
-    module = read_module(run.stdout, own_headers=(HEADER.name, "builtins.h", *SOURCES))
+    return run.stdout
+
+
+def read_ir(bitcode: bytes) -> Module:
+    """The functions in what :func:`compile_to_bitcode` returned."""
+    module = read_module(bitcode, own_headers=(HEADER.name, "builtins.h", *SOURCES))
     for function in module.functions.values():
         function.name = function.name.removeprefix(_KEPT)
     return replace(module, functions={function.name: function for function in module.functions.values()})

@@ -7,7 +7,7 @@ from fgpu.config import Config
 from fgpu.errors import CompileError, EncodingError
 from fgpu.isa import Opcode, decode
 
-from .frontend import Size, builtins, compile_to_ir
+from .frontend import Size, builtins, compile_to_bitcode, read_ir
 from .image import Image, Kernel, Parameter
 from .ir import Function, Module
 from .program import Compiled, Program, TooLargeError
@@ -17,6 +17,8 @@ __all__ = ["compile_sources"]
 _WORD_BYTES = 4
 _WITHOUT_GATHERING = 1.25
 """By how much a program may be too large that it is tried without the calls that let work-items meet again."""
+_MANY = 2
+"""How many code RAMs' words are so many that nobody asks how many more they would be."""
 _VECTOR = re.compile(r" __attribute__\(\(ext_vector_type\((\d+)\)\)\)")
 _SIZES = {"char": 1, "uchar": 1, "bool": 1, "half": 2, "short": 2, "ushort": 2, "long": 8, "ulong": 8}
 
@@ -27,13 +29,23 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
     words: list[int] = []
     least: list[int] = []
     count = 0
+    tried: dict[tuple[bool, tuple[bytes, ...]], Image | None] = {}
 
     def attempt(size: Size, gathers: bool = True) -> Image | None:
+        bitcode = tuple(compile_to_bitcode(source, filename, options, library=builtins(), size=size,
+                                           kernels=wanted or ()) for filename, source in sources.items())
+        if (gathers, bitcode) not in tried:
+            tried[gathers, bitcode] = compiled(bitcode, size, gathers)
+        return tried[gathers, bitcode]
+
+    def compiled(bitcode: Sequence[bytes], size: Size, gathers: bool) -> Image | None:
         nonlocal count
-        modules = _modules(sources, options, wanted, size)
+        modules = _modules(dict(zip(sources, map(read_ir, bitcode), strict=True)), wanted)
         count = sum(map(len, modules.values()))
+        # Only of the last attempt anybody asks how much too large it is.
+        most = config.cram_words * (_MANY if size is Size.SMALL else 1)
         try:
-            program, kernels = _compiled(modules, config, gathers)
+            program, kernels = _compiled(modules, config, gathers, most)
         except TooLargeError as error:
             least.append(error.least)
             return None
@@ -52,7 +64,7 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
             image = min(image, attempt(Size.MEDIUM) or image, key=_private_memory)
         if image is not None:
             return image
-    if min(words, default=2 * config.cram_words) <= _WITHOUT_GATHERING * config.cram_words:
+    if min([*words, *least], default=_MANY * config.cram_words) <= _WITHOUT_GATHERING * config.cram_words:
         image = attempt(Size.SMALL, gathers=False)
         if image is not None:
             return image
@@ -67,27 +79,25 @@ def _private_memory(image: Image) -> int:
     return sum(kernel.scratchpad_words + kernel.private_bytes // _WORD_BYTES for kernel in image.kernels.values())
 
 
-def _modules(sources: Mapping[str, str], options: Sequence[str], wanted: Sequence[str] | None,
-             size: Size) -> dict[Module, list[Function]]:
-    """What clang makes of the sources, and those of their kernels that are wanted."""
-    modules = [compile_to_ir(source, filename, options, library=builtins(), size=size, kernels=wanted or ())
-               for filename, source in sources.items()]
-    present = [[function for function in module.functions.values() if function.is_kernel] for module in modules]
-    for filename, functions in zip(sources, present, strict=True):
+def _modules(modules: Mapping[str, Module], wanted: Sequence[str] | None) -> dict[Module, list[Function]]:
+    """What clang made of each file, and those of the kernels that are wanted."""
+    present = [[function for function in module.functions.values() if function.is_kernel]
+               for module in modules.values()]
+    for filename, functions in zip(modules, present, strict=True):
         if not functions:
             raise CompileError(f"{filename}: there is no __kernel function in this program")
     names = [function.name for functions in present for function in functions]
     for name in wanted or ():
         if name not in names:
-            raise CompileError(f"{', '.join(sources)}: there is no kernel {name!r}; the kernels there are: "
+            raise CompileError(f"{', '.join(modules)}: there is no kernel {name!r}; the kernels there are: "
                                f"{', '.join(names)}")
     return {module: [function for function in functions if wanted is None or function.name in wanted]
-            for module, functions in zip(modules, present, strict=True)}
+            for module, functions in zip(modules.values(), present, strict=True)}
 
 
-def _compiled(modules: Mapping[Module, Sequence[Function]], config: Config,
-              gathers: bool) -> tuple[Program, dict[str, Kernel]]:
-    program = Program(config, gathers)
+def _compiled(modules: Mapping[Module, Sequence[Function]], config: Config, gathers: bool,
+              most: int) -> tuple[Program, dict[str, Kernel]]:
+    program = Program(config, gathers, most)
     kernels: dict[str, Kernel] = {}
     for module, functions in modules.items():
         program.start_source()

@@ -27,17 +27,20 @@ def live_out(function: MachineFunction) -> dict[str, set[int]]:
                     phi_reads[name].add(source)
     live_in: dict[str, set[int]] = {name: set() for name in function.blocks}
     result = {name: set(phi_reads[name]) for name in function.blocks}
-    order = function.flow().order[::-1]
-    changed = True
-    while changed:
-        changed = False
+    flow = function.flow()
+    order = flow.order[::-1]
+    waiting = set(order)
+    while waiting:
         for name in order:
+            if name not in waiting:
+                continue
+            waiting.discard(name)
             out = result[name]
             for successor in function.blocks[name].successors:
                 out |= live_in[successor]
             reads, writes = local[name]
             new = reads | (out - writes)
-            if new != live_in[name]:
+            if len(new) != len(live_in[name]):      # it only grows
                 live_in[name] = new
-                changed = True
+                waiting.update(flow.predecessors[name])
     return result

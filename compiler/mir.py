@@ -69,7 +69,11 @@ class Op:
     @property
     def uses(self) -> list[int]:
         """Registers that this operation reads, without the one that is zero."""
-        return [register for register in (self.rs, self.rt, self.rd, *self.arguments) if register]
+        if self.rd or self.arguments:
+            return [register for register in (self.rs, self.rt, self.rd, *self.arguments) if register]
+        if self.rt:
+            return [self.rs, self.rt] if self.rs else [self.rt]
+        return [self.rs] if self.rs else []
 
     @property
     def clobbers(self) -> frozenset[int]:
@@ -115,8 +119,14 @@ class Op:
 
     def substitute(self, change: Callable[[int], int]) -> None:
         """Replace the registers that the operation reads."""
-        self.rs, self.rt, self.rd = (change(r) if r else r for r in (self.rs, self.rt, self.rd))
-        self.arguments = tuple(change(r) if r else r for r in self.arguments)
+        if self.rs:
+            self.rs = change(self.rs)
+        if self.rt:
+            self.rt = change(self.rt)
+        if self.rd:
+            self.rd = change(self.rd)
+        if self.arguments:
+            self.arguments = tuple(change(r) if r else r for r in self.arguments)
 
 
 @dataclass(eq=False)

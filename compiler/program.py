@@ -39,8 +39,6 @@ from .wide import split_wide_integers
 
 __all__ = ["Compiled", "Program", "TooLargeError"]
 
-_TOO_LARGE = 2
-"""How many code RAMs' words are so many that nobody asks how many more they would be."""
 _MANY = 2
 _WORD_BYTES = 4
 _FRAME_STEP = 4
@@ -102,11 +100,12 @@ class Compiled:
 
 class Program:
     """Collects ``words``. A routine is added before the first kernel that calls it; ``gathers`` lets work-items that
-    parted in a kernel meet again."""
+    parted in a kernel meet again. Beyond ``most`` words there is no use in going on."""
 
-    def __init__(self, config: Config, gathers: bool = True) -> None:
+    def __init__(self, config: Config, gathers: bool, most: int) -> None:
         self.config = config
         self.gathers = gathers
+        self.most = most
         self.words: list[int] = []
         self.data = DataSegment()
         self._entries: list[int] = []
@@ -247,8 +246,8 @@ class Program:
         find_splits(machine)
         if function.is_kernel and self.gathers:
             leave_together(machine)
-        least, room = sum(op.is_instruction for b in machine.blocks.values() for op in b.ops), self.config.cram_words
-        if least > room or len(self.words) + least > _TOO_LARGE * room:
+        least = sum(op.is_instruction for b in machine.blocks.values() for op in b.ops)
+        if least > self.config.cram_words or len(self.words) + least > self.most:
             raise TooLargeError(len(self.words) + least)    # at once, as registers for so much take minutes
         return machine
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from fgpu.store import kept_bytes
 
 from .bitcode import compiler_version
-from .frontend import builtins, compile_to_ir
+from .frontend import builtins, compile_to_bitcode, read_ir
 from .ir import Function
 
 __all__ = ["PREFIX", "is_called", "routine"]
@@ -41,7 +41,7 @@ def _file(name: str) -> dict[str, Function]:
 def _compiled(name: str) -> dict[str, Function]:
     # At -O2 clang would put 64-bit multiplications back in for ours.
     source = (_LIBRARY / name).read_text(encoding="utf-8")
-    return compile_to_ir(source, name, [f"-I{_LIBRARY}"], "-O1", builtins(), is_library=True).functions
+    return read_ir(compile_to_bitcode(source, name, [f"-I{_LIBRARY}"], "-O1", builtins(), is_library=True)).functions
 
 
 def routine(name: str) -> Function | None:
