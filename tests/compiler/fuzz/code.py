@@ -43,6 +43,52 @@ def cases(p: Program) -> None:
 
 
 @statement(2)
+def switched(p: Program) -> None:
+    """Numbers for numbers, or arrays for numbers."""
+    numbers = p.rng.sample(range(8), p.choose(3, 4, 6))
+    if p.chance():
+        name = p.name("n")
+        p.line(f"uint {name};")
+        values = [p.choose(p.number(), str(p.rng.randint(0, 99))) for _ in range(len(numbers) + 1)]
+        p.mix("1")
+    else:
+        target, name = p.array(), p.name("q")
+        p.line(f"{target.pointer}{name};")
+        values = [p.choose(p.array(target.space).name, p.array(target.space).name, "0")
+                  for _ in range(len(numbers) + 1)]
+    with p.block(f"switch ({p.uint(1)} & 7)"):
+        for number, value in zip(numbers, values, strict=False):
+            p.line(f"case {number}: {name} = {value}; break;")
+        p.line(f"default: {name} = {values[-1]};")
+    p.mix(name if name.startswith("n") else f"{name} ? {name}[0] : 3")
+
+
+@statement(1)
+def left(p: Program) -> None:
+    """Some work-items go to the end."""
+    if p.is_function:
+        p.line(f"if ({p.condition()} && {p.condition()}) {p.choose(*p.state)} = {p.number()};")
+    else:
+        p.is_left = True
+        p.line(f"if (({p.uint(1)} & 15) == {p.rng.randint(0, 15)}) goto done;")
+
+
+@statement(2)
+def wide(p: Program) -> None:
+    """Integers of 64 bits."""
+    names = [p.name("w"), p.name("w")]
+    for name in names:
+        p.line(f"ulong {name} = (ulong){p.uint(1)} << {p.choose(0, 16, 32)} | {p.uint(1)};")
+    a, b = names
+    p.line(f"{a} = " + p.choose(
+        f"{a} * {b}", f"{a} / ({b} | 1)", f"{a} % ({b} & 0xfffffful | 1)", f"{a} << ({b} & 63)", f"{a} >> ({b} & 63)",
+        f"(ulong)((long){a} >> ({b} & 63))", f"{a} - {b}", f"{a} > {b} ? {b} : ~{a}",
+        f"(ulong)((long){a} < (long){b}) + {b}", f"(ulong)((long){a} / (long)(({b} & 0xffff) + 1))") + ";")
+    p.mix(f"{a} >> 32")
+    p.mix(f"{a} ^ {b}")
+
+
+@statement(2)
 def elements(p: Program) -> None:
     """Writes and reads of an array at indices that depend on data."""
     target = p.array()

@@ -86,7 +86,7 @@ def linked(p: Program) -> None:
 def table_of_tables(p: Program) -> None:
     """Tables in a table, some of them null."""
     name, pointer, length = p.file_name("index"), p.name("q"), p.choose(2, 3)
-    tables = [p.table() for _ in range(length)]
+    tables = [p.table(of_file=True) for _ in range(length)]
     values = [p.choose(table.name, f"&{table.name}[{p.rng.randrange(table.length)}]", table.name, "0")
               for table in tables]
     p.top.append(f"__constant uint *__constant {name}[{length}] = {{{', '.join(values)}}};")
@@ -118,6 +118,51 @@ def strings(p: Program) -> None:
             p.line(f"__constant char *{array}[{len(texts)}] = {{{', '.join(quoted)}}};")
         text = f"{array}[{p.index(len(texts))}]"
     p.mix(f"{name}({text})")
+
+
+@statement(2)
+def tree(p: Program) -> None:
+    """Down a tree, on one side or the other."""
+    struct, nodes, at = p.file_name("tree"), p.name("l"), p.name("at")
+    p.top.append(f"struct {struct} {{ struct {struct} *side[2]; uint v; }};")
+    length = p.choose(2, 3, 4)
+    p.line(f"struct {struct} {nodes}[{length}];")
+    for number in range(length):
+        p.line(f"{nodes}[{number}].v = {p.uint(1)};")
+        for side in range(2):       # only to those that come later
+            later = [f"&{nodes}[{other}]" for other in range(number + 1, length)]
+            p.line(f"{nodes}[{number}].side[{side}] = {p.choose('0', *later)};")
+    with p.block(f"for (struct {struct} *{at} = {nodes}; {at} != NULL; {at} = {at}->side[{p.index(2)}])"):
+        p.mix(f"{at}->v")
+
+
+@statement(2)
+def views_by_index(p: Program) -> None:
+    """Structs with pointers in an array, or in a table, or made by a function."""
+    space = p.choose("constant", "constant", "private", "input")
+    targets = [p.table(of_file=True) if space == "constant" else p.array(space) for _ in range(p.choose(2, 3))]
+    struct, array, one, pointer = p.file_name("view"), p.name("v"), p.name("one"), p.name("q")
+    p.top.append(f"struct {struct} {{ {targets[0].pointer}data; {p.choose('uchar', 'uint', 'ulong')} n; }};")
+    kind = f"struct {struct}"
+    values = [p.choose(target.name, target.name, "0") for target in targets]
+    rows = ", ".join(f"{{{value}, {target.length}}}" for value, target in zip(values, targets, strict=True))
+    if space == "constant" and p.chance():
+        array = p.file_name("views")
+        p.top.append(f"__constant {kind} {array}[{len(targets)}] = {{{rows}}};")
+    else:
+        p.line(f"{kind} {array}[{len(targets)}] = {{{rows}}};")
+        if p.chance(0.3):
+            p.line(f"{array}[{p.index(len(targets))}] = {array}[{p.index(len(targets))}];")
+    p.line(f"{kind} {one} = {array}[{p.index(len(targets))}];")
+    if p.chance(0.3):
+        name = p.file_name("moved")
+        with p.function(f"{kind} {name}({kind} v, uint a)", ["a"]):
+            p.line("if (v.data && (a & 1)) { v.data += v.n - 1; v.n = 1; }")
+            p.line("return v;")
+        p.line(f"{one} = {name}({one}, {p.uint(1)});")
+    p.line(f"{targets[0].pointer}{pointer} = {one}.data;")
+    use(p, pointer, None)
+    p.mix(f"{one}.data ? {one}.data[{p.uint(1)} % (uint){one}.n] : 1")
 
 
 @statement()

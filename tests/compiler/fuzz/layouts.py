@@ -11,18 +11,18 @@ _MEMBERS = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "uint": 4, "int": 4,
 
 @dataclass(frozen=True)
 class Struct:
-    """A struct of the file; ``members`` are the names and types of its scalars and vectors."""
+    """A struct of the file; ``members`` are the names and types of its scalars and vectors, some in arrays."""
 
     name: str
     members: tuple[tuple[str, str], ...]
 
     def value(self, p: Program) -> str:
         """An initializer."""
-        return "{" + ", ".join(f"({type})({p.uint(1)})" for _, type in self.members) + "}"
+        return "{" + ", ".join(f".{name} = ({type})({p.uint(1)})" for name, type in self.members) + "}"
 
     def constant(self, p: Program) -> str:
         """One that is known to the compiler."""
-        return "{" + ", ".join(f"({type})({p.rng.randint(0, 100)})" for _, type in self.members) + "}"
+        return "{" + ", ".join(f".{name} = ({type})({p.rng.randint(0, 100)})" for name, type in self.members) + "}"
 
     def read(self, p: Program, object: str, some: bool = False) -> None:
         """All members, or ``some``, of ``object``."""
@@ -37,9 +37,22 @@ def make_struct(p: Program) -> Struct:
     """Members of any sizes, so that there is padding between and after them."""
     types = [p.choose(*_MEMBERS) for _ in range(p.choose(2, 2, 3, 3, 4, 5))]
     types[p.rng.randrange(len(types))] = p.choose("char", "uchar", "short", "ushort")
-    struct = Struct(p.file_name("rec"), tuple((f"m{number}", type) for number, type in enumerate(types)))
-    p.top.append(f"struct {struct.name} {{ {' '.join(f'{type} {name};' for name, type in struct.members)} }};")
-    return struct
+    name, declared, members = p.file_name("rec"), [], []
+    for number, type in enumerate(types):
+        match p.choose("plain", "plain", "plain", "array", "struct"):
+            case "plain":
+                declared.append(f"{type} m{number};")
+                members.append((f"m{number}", type))
+            case "array":
+                length = p.choose(2, 3)
+                declared.append(f"{type} m{number}[{length}];")
+                members += [(f"m{number}[{at}]", type) for at in range(length)]
+            case "struct":
+                inner = p.choose("char", "uchar", "ushort")
+                declared.append(f"struct {{ {type} a; {inner} b; }} m{number};")
+                members += [(f"m{number}.a", type), (f"m{number}.b", inner)]
+    p.top.append(f"struct {name} {{ {' '.join(declared)} }};")
+    return Struct(name, tuple(members))
 
 
 def aligned_vectors(p: Program) -> tuple[str, int, int]:
@@ -161,6 +174,29 @@ def structs_from_outside(p: Program) -> None:
     else:
         p.line(f"{kind} {one} = {p.condition()} ? {name}[{p.index(length)}] : {name}[{p.index(length)}];")
     struct.read(p, one)
+
+
+@statement(2)
+def structs_in_global_memory(p: Program) -> None:
+    """Structs of each work-item, written and copied."""
+    if p.is_function:
+        return structs_by_index(p)
+    struct, own, length = make_struct(p), p.name("g"), p.choose(1, 2, 3)
+    kind = f"__global struct {struct.name} *"
+    room = p.buffer(kind, bytes(512 * length * p.items))
+    p.line(f"{kind}{own} = {room} + {length} * i;")
+    for number in range(length):
+        for name, type in struct.members:
+            p.line(f"{own}[{number}].{name} = ({type})({p.uint(1)});")
+    p.line(f"{own}[{p.index(length)}] = {own}[{p.index(length)}];")
+    private = p.name("one")
+    p.line(f"struct {struct.name} {private} = {own}[{p.index(length)}];")
+    member, type = p.choose(*struct.members)
+    p.line(f"{private}.{member} = ({type})({p.uint(1)});")
+    p.line(f"{own}[{p.index(length)}] = {private};")
+    p.line(f"{private} = {p.condition()} ? {own}[{p.index(length)}] : {private};")
+    struct.read(p, private)
+    return None
 
 
 @statement(1)

@@ -104,6 +104,52 @@ def walk(p: Program) -> None:
 
 
 @statement()
+def pair(p: Program) -> None:
+    """Two pointers to one array, compared with each other."""
+    target, first, second = p.array(), p.name("q"), p.name("q")
+    p.line(f"{target.pointer}{first} = {p.choose('', f'{p.condition()} ? 0 : ')}{somewhere(p, target)};")
+    p.line(f"{target.pointer}{second} = {p.choose('', f'{p.condition()} ? 0 : ')}{somewhere(p, target)};")
+    p.mix(f"{first} {p.choose('==', '!=')} {second} ? {p.number()} : {p.uint(1)}")
+    p.mix(f"{first} && {second} ? (uint)({first} - {second}) * 2 + ({first} {p.choose('<', '>=')} {second}) : 5")
+
+
+@statement()
+def handle(p: Program) -> None:
+    """A pointer as an integer, and back."""
+    target, kept, pointer = p.array(), p.name("h"), p.name("q")
+    p.line(f"uintptr_t {kept} = (uintptr_t)({p.choose('', f'{p.condition()} ? 0 : ')}{somewhere(p, target)});")
+    p.mix(f"{kept} ? ({kept} - (uintptr_t){target.name}) / 4 : 77")
+    p.line(f"{target.pointer}{pointer} = ({target.pointer}){kept};")
+    use(p, pointer, target)
+
+
+@statement()
+def copied(p: Program) -> None:
+    """Elements of one array to another, all or some."""
+    target, origin = p.array(p.choose("private", "private", "global")), p.array()
+    length = min(target.length, origin.length)
+    at, origin_at = (p.rng.randint(0, array.length - length) for array in (target, origin))
+    rounds = p.choose(str(length), f"{p.uint(1)} % {length + 1}u")
+    count = p.name("c")
+    p.line(f"uint {count} = {rounds};")
+    with p.loop(count) as j:
+        p.line(f"{target.name}[{j} + {at}] = {origin.name}[{j} + {origin_at}];")
+    p.mix(f"{target.name}[{p.index(target.length)}]")
+
+
+@statement()
+def bytes_of_words(p: Program) -> None:
+    """Bytes in memory of words."""
+    target, pointer = p.array(), p.name("q")
+    byte = target.pointer.replace("uint", "uchar")
+    p.line(f"{byte}{pointer} = ({byte}){target.name}{p.choose('', f' + {p.index(4 * target.length)}')};")
+    if target.is_writable and p.chance():
+        p.line(f"*{pointer} {p.choose('=', '+=')} (uchar){p.uint(1)};")
+    p.mix(f"*{pointer}")
+    p.mix(f"{target.name}[{p.index(target.length)}]")
+
+
+@statement()
 def two_steps(p: Program) -> None:
     """A pointer to one of two pointers, which moves it."""
     target = p.array(least=2)

@@ -94,6 +94,8 @@ class Program:
         """Functions of two unsigned integers."""
         self._numbers: dict[str, int] = {}
         self._nested = 0
+        self.is_left = False
+        """Whether there is a ``goto done``."""
         self.parameters = [
             Parameter("__global uint *", "out", bytes(4 * len(X) * items), True, True),
             Parameter("__global const uint *", "in", self.words(INPUT_WORDS), True),
@@ -115,7 +117,7 @@ class Program:
         parameters = ", ".join(f"{each.type}{each.name}" for each in self.parameters)
         start = ["uint i = get_global_id(0);", f"__global uint *own = work + {OWN_WORDS} * i;",
                  f"uint x0 = in[i & {INPUT_WORDS - 1}], x1 = i * 0x9e3779b9u, x2 = n, x3 = i;"]
-        end = [f"out[{len(X)} * i + {number}] = {x};" for number, x in enumerate(X)]
+        end = ["done:;"] * self.is_left + [f"out[{len(X)} * i + {number}] = {x};" for number, x in enumerate(X)]
         body = [*(f"    {line}" for line in (*start, *self.locals)), *self.lines, *(f"    {line}" for line in end)]
         text = "\n".join([*self.top, f"__kernel void k({parameters})", "{", *body, "}", ""])
         return Source(text, tuple(self.names), tuple(self.parameters), self.items)
@@ -172,16 +174,20 @@ class Program:
         """A function for the file: ``head`` has its result, name and parameters, some of which are ``integers`` that
         can be read and written, and ``arrays``. What is written in the context is its body."""
         outside = self.lines, self.locals, self.depth, self.state, self.scope, self.arrays, self.functions
-        tables = [array for array in self.arrays if array.name.startswith("tab")]
+        tables = self._tables()
         self.lines, self.locals, self.depth = [], [], 1
         self.state, self.scope, self.arrays = integers, [*integers], [*tables, *arrays]
         self.functions = self.functions if self.chance(0.3) else []
         yield
         attribute = "" if self.chance(inlined) else "__attribute__((noinline)) "
         self.top += [f"{attribute}{head}", "{", *(f"    {line}" for line in self.locals), *self.lines, "}"]
-        new = [array for array in self.arrays if array.name.startswith("tab") and array not in tables]
+        new = [array for array in self._tables() if array not in tables]
         self.lines, self.locals, self.depth, self.state, self.scope, self.arrays, self.functions = outside
         self.arrays += new
+
+    def _tables(self) -> list[Array]:
+        """Those that the whole file knows."""
+        return [array for array in self.arrays if array.name.strip("(&)") in self.names]
 
     @property
     def is_function(self) -> bool:
@@ -255,10 +261,22 @@ class Program:
     def private_array(self, least: int = 1) -> Array:
         length = max(least, self.choose(1, 2, 3, 4, 4, 5, 7, 8))
         first = self.choose(*(name for name in self.scope if "_" not in name), self.number())
-        if length == 1 and self.chance(0.7):        # a variable whose address is taken
+        way = self.rng.random()
+        if length == 1 and way < 0.7:               # a variable whose address is taken
             name = self.name("r")
             self.locals.append(f"uint {name} = {first};")
             made = Array(f"(&{name})", 1, "private")
+        elif way < 0.15:                            # within a struct
+            kind, name = self.file_name("box"), self.name("s")
+            self.top.append(f"struct {kind} {{ {self.choose('uchar', 'ushort', 'uint', 'ulong')} before; "
+                            f"uint w[{length}]; uchar after; }};")
+            self.locals.append(f"struct {kind} {name} = {{1, {self.values(length)}, 2}};")
+            made = Array(f"{name}.w", length, "private")
+        elif way < 0.25:                            # a row
+            name, rows = self.name("rows"), self.choose(2, 3)
+            values = ", ".join(self.values(length) for _ in range(rows))
+            self.locals.append(f"uint {name}[{rows}][{length}] = {{{values}}};")
+            made = Array(f"{name}[{self.rng.randrange(rows)}]", length, "private")
         else:
             name = self.name("t")
             values = self.values(length)
@@ -269,10 +287,18 @@ class Program:
         self.arrays.append(made)
         return made
 
-    def table(self, least: int = 1) -> Array:
+    def table(self, least: int = 1, of_file: bool = False) -> Array:
+        """A new ``__constant`` array, of the file or perhaps of the kernel."""
         length = max(least, self.choose(1, 2, 3, 4, 4, 5, 8, 16, 17, 24))
         name = self.file_name("tab")
-        self.top.append(f"__constant uint {name}[{length}] = {self.values(length)};")
+        if length == 1 and self.chance():
+            self.top.append(f"__constant uint {name} = {self.number()};")
+            name = f"(&{name})"
+        elif not of_file and not self.is_function and self.chance(0.2):
+            self.names.pop()
+            self.locals.append(f"__constant uint {name}[{length}] = {self.values(length)};")
+        else:
+            self.top.append(f"__constant uint {name}[{length}] = {self.values(length)};")
         made = Array(name, length, "constant")
         self.arrays.append(made)
         return made
