@@ -63,18 +63,19 @@ def launch(case: Case, device: Device) -> list[bytes]:
         if _MAY_BE_REFUSED.search(str(error)):
             raise Refused(str(error)) from None
         raise
-    arguments = [device.buffer(np.frombuffer(each.content, np.uint8)) if each.is_buffer
+    buffers = {each.name: device.buffer(np.frombuffer(each.content, np.uint8))
+               for each in program.parameters if each.is_buffer}
+    arguments = [buffers[each.name].address if each.is_buffer
                  else each.content if len(each.content) > 4 else int.from_bytes(each.content, "little")
                  for each in program.parameters]
     try:
         device.launch(image, "k", global_size=program.items, local_size=case.local, args=arguments,
                       max_cycles=MAX_STEPS)
-        return [argument.read().tobytes() if each.is_buffer else each.content
-                for each, argument in zip(program.parameters, arguments, strict=True)]
+        return [buffers[each.name].read().tobytes() if each.is_buffer else each.content
+                for each in program.parameters]
     finally:
-        for each, argument in zip(program.parameters, arguments, strict=True):
-            if each.is_buffer:
-                argument.free()
+        for buffer in buffers.values():
+            buffer.free()
 
 
 def failure(case: Case, device: Device, expected: Sequence[bytes]) -> str | None:
