@@ -19,6 +19,7 @@ from .fuzz.case import Case, failure, make_case
 from .fuzz.host import HostError, run_on_host
 from .fuzz.pocl import opencl
 from .fuzz.program import STATEMENTS, Program
+from .fuzz.reduce import reduced
 
 BATCH = 16
 LARGE = ((64, 64), (512, 64), (640, 128), (1024, 512), (100, 20))
@@ -134,3 +135,11 @@ def test_refusals_and_faults_are_found(line, what):
     case = Case("refused", host_program(line), 8, Config())
     with Device(case.config, engine="functional") as device:
         assert what in (failure(case, device, []) or "")
+
+
+def test_programs_are_made_small():
+    """What is left is what makes them fail; here, that two words are in them."""
+    case = make_case("small")
+    case = replace(case, program=replace(case.program, text=case.program.text + "// one\n// two\n"))
+    smaller, what = reduced(case, lambda case: "both" if {"one", "two"} <= set(case.program.text.split()) else None)
+    assert (smaller.program.text, what) == ("// one\n// two", "both")

@@ -66,7 +66,8 @@ def launch(case: Case, device: Device) -> list[bytes]:
     buffers = {each.name: device.buffer(np.frombuffer(each.content, np.uint8))
                for each in program.parameters if each.is_buffer}
     arguments = [buffers[each.name].address if each.is_buffer
-                 else each.content if len(each.content) > 4 else int.from_bytes(each.content, "little")
+                 else each.content if len(each.content) > 4
+                 else int.from_bytes(each.content, "little", signed=each.type == "short ")
                  for each in program.parameters]
     try:
         device.launch(image, "k", global_size=program.items, local_size=case.local, args=arguments,
