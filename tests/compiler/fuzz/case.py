@@ -52,7 +52,7 @@ def make_case(seed: str, config: Config | None = None, sizes: Sequence[tuple[int
 
 
 def launch(case: Case, device: Device) -> list[bytes]:
-    """The buffers after a launch on ``device``.
+    """The results of a launch on ``device``.
 
     Raises :class:`Refused` for what may be too much, and else whatever the compiler or the device raise.
     """
@@ -72,8 +72,8 @@ def launch(case: Case, device: Device) -> list[bytes]:
     try:
         device.launch(image, "k", global_size=program.items, local_size=case.local, args=arguments,
                       max_cycles=MAX_STEPS)
-        return [buffers[each.name].read().tobytes() if each.is_buffer else each.content
-                for each in program.parameters]
+        return program.results([buffers[each.name].read().tobytes() if each.is_buffer else each.content
+                                for each in program.parameters])
     finally:
         for buffer in buffers.values():
             buffer.free()

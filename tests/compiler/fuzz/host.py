@@ -57,7 +57,7 @@ def _compiled(source: Path, options: Sequence[str], folder: Path) -> Path:
 
 
 def run_on_host(programs: Sequence[Source]) -> list[list[bytes]]:
-    """The buffers of each program after all its work-items. Raises :class:`HostError` with the program's number."""
+    """The results of each program, after all its work-items. Raises :class:`HostError` with the program's number."""
     arguments = [[each.content for each in program.parameters] for program in programs]
     results = []
     with TemporaryDirectory() as name:
@@ -69,7 +69,7 @@ def run_on_host(programs: Sequence[Source]) -> list[list[bytes]]:
             done, data = [], memoryview(run.stdout)
             while len(data):
                 size = int.from_bytes(data[:8], "little")
-                done.append(pickle.loads(data[8:8 + size]))
+                done.append(programs[len(done)].results(pickle.loads(data[8:8 + size])))
                 data = data[8 + size:]
             if run.returncode != 0 or len(done) != len(programs):
                 raise HostError(f"program {len(done)} ends with {run.returncode}: {run.stderr.decode()}\n"

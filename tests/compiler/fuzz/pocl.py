@@ -69,7 +69,7 @@ class Opencl:
         return program
 
     def run(self, source: Source, local: int) -> list[bytes]:
-        """The buffers after all work-items, in groups of ``local``."""
+        """The results of all work-items, in groups of ``local``."""
         program = self._program(source)
         kernel = self._made("clCreateKernel", program, b"k")
         buffers: list[ctypes.c_void_p | None] = []
@@ -95,7 +95,7 @@ class Opencl:
             results.append(result.raw)
         self._call("clReleaseKernel", kernel)
         self._call("clReleaseProgram", program)
-        return results
+        return source.results(results)
 
 
 @cache

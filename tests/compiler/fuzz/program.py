@@ -81,6 +81,10 @@ class Source:
     parameters: tuple[Parameter, ...]
     items: int
 
+    def results(self, contents: Sequence[bytes]) -> list[bytes]:
+        """Those of all parameters' ``contents`` that C says everything of: not the padding of structs."""
+        return [content for each, content in zip(self.parameters, contents, strict=True) if each.is_result]
+
 
 class Program:
     """One kernel ``k``, for ``items`` work-items; ``floats`` says whether there may be any."""
