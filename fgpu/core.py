@@ -110,5 +110,5 @@ class FGPU(wiring.Component):
                     seen.valid.eq(1), seen.cause.eq(unit.fault.cause), seen.compute_unit.eq(number),
                     seen.wavefront.eq(unit.fault.wavefront), seen.pc.eq(unit.fault.pc),
                 ]
-            m.d.comb += unit.cancel.eq(dispatcher.cancel)
+            m.d.comb += [unit.cancel.eq(dispatcher.cancel), unit.clear_registers.eq(dispatcher.clear_registers)]
         m.d.comb += [seen.kernel.eq(Mux(seen.valid, dispatcher.slot, 0)), dispatcher.fault.eq(seen.valid)]

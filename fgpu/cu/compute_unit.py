@@ -29,7 +29,8 @@ class ComputeUnit(wiring.Component):
     ``runtime_write`` is the dispatcher's initialization, which comes only while no wavefront runs.
     ``room``: a work-group of the running kernel would be taken at once. ``idle``: no wavefront runs and
     every memory access has left for the cache. After a ``fault`` (one cycle each) the dispatcher answers with
-    ``cancel``, which ends all wavefronts. After a reset there is no ``room`` before all registers are cleared.
+    ``cancel``, which ends all wavefronts. After a reset, and after ``clear_registers``, which may come while it is
+    idle, there is no ``room`` before all registers are cleared.
     """
 
     def __init__(self, config: Config) -> None:
@@ -45,6 +46,7 @@ class ComputeUnit(wiring.Component):
             "room": Out(1),
             "idle": Out(1),
             "cancel": In(1),
+            "clear_registers": In(1),
             "fault": Out(FaultReport),
         }
         if config.statistics:
@@ -95,6 +97,7 @@ class ComputeUnit(wiring.Component):
             memory.access.eq(vector.memory),
             memory.access_valid.eq(vector.memory_valid),
             memory.reserve.eq(scheduler.memory_reserve),
+            memory.clear_registers.eq(self.clear_registers),
         ]
         if self._config.float_ops:
             m.submodules.floats = floats = FloatUnits(self._config)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Cat, Const, Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -296,7 +296,8 @@ class MemoryController(wiring.Component):
 
     ``reserve`` announces an instruction's phases at issue (0 to 8 in ``reserve_phases``), and ``ready``
     says whether eight more phases would find room. ``idle``: nothing is under way. ``float_next``: in the next cycle
-    the floating-point units write registers. ``clear``: after a reset ``load`` clears all registers, for 512 cycles.
+    the floating-point units write registers. ``clear``: ``load`` clears all registers, for 512 cycles after a reset
+    or ``clear_registers``, which may come while it is idle.
     """
 
     def __init__(self, config: Config) -> None:
@@ -311,6 +312,7 @@ class MemoryController(wiring.Component):
             "requests": Out(stream.Signature(MemoryRequest(config))),
             "responses": In(stream.Signature(Row(config))).array(config.axi_ports),
             "load": Out(RegisterWrite),
+            "clear_registers": In(1),
             "clear": Out(1),
             "done": Out(1),
             "done_wavefront": Out(3),
@@ -327,7 +329,8 @@ class MemoryController(wiring.Component):
         m.submodules.builder = builder = RequestBuilder(config)
         # One of them is in the output register.
         m.submodules.stations = stations = Queue(Station(config), depth=config.cu_stations - 1, registered=True)
-        m.submodules.load_return = load_return = LoadReturn(config, self._row_fifo_depth)
+        load_return = LoadReturn(config, self._row_fifo_depth)
+        m.submodules.load_return = ResetInserter(self.clear_registers)(load_return)
 
         # Phases without any enabled work-item need no place, except the last of an instruction.
         wanted = Signal()

@@ -42,9 +42,10 @@ class Dispatcher(wiring.Component):
     is cleaned if the kernel's ``clean_cache`` bit is set: the cache does so when it has served all requests.
     Without that bit nothing waits for them, since later ones are served later.
 
-    A ``fault`` makes it ``cancel`` the kernel: no further work-groups, all wavefronts end, and the cache is cleaned
-    in any case, for it may hold a line whose read failed. So it is after a fault between kernels, which is a late
-    error of global memory. ``running`` is, one-hot, the kernel that runs.
+    A ``fault`` makes it ``cancel`` the kernel: no further work-groups, all wavefronts end, the cache is cleaned in
+    any case, for it may hold a line whose read failed, and ``clear_registers`` is high for a cycle: a stopped kernel
+    leaves its stack pointers anywhere. The cache is cleaned also after a fault between kernels, which is a late error
+    of global memory. ``running`` is, one-hot, the kernel that runs.
     """
 
     def __init__(self, config: Config) -> None:
@@ -66,6 +67,7 @@ class Dispatcher(wiring.Component):
             "idle": In(count),
             "clean_start": Out(1),
             "clean_done": In(1),
+            "clear_registers": Out(1),
             "fault": In(1),
             "cancel": Out(1),
             "running": Out(KERNEL_SLOTS),
@@ -195,7 +197,7 @@ class Dispatcher(wiring.Component):
                     with m.Else():
                         m.next = "Finish"
             with m.State("Start to clean"):
-                m.d.comb += self.clean_start.eq(1)
+                m.d.comb += [self.clean_start.eq(1), self.clear_registers.eq(self.cancel)]
                 m.next = "Clean cache"
             with m.State("Clean cache"):
                 with m.If(self.clean_done):

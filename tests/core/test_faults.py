@@ -11,10 +11,28 @@ from fgpu.fault import FaultCause
 from sim import Device
 from sim.descriptor import KernelDescriptor
 from sim.engine import Launch
+from sim.memory import GlobalMemory
 from sim.verilator import VerilatorEngine
 
 from ..configurations import TWO_PORTS
+from .harness import BASE
+from .test_several_kernels import BusyHost
 
+# A stack pointer is moved, and the next kernel stores what it finds.
+MOVED = """.kernel bad
+ li r31, 1000
+again:
+ jsub again
+ ret
+.kernel found
+ lp r1, 0
+ lid r2, 0
+ wgoff r3, 0
+ add r2, r2, r3
+ or r4, r31, r0
+ sw r4, r1[r2]
+ ret
+"""
 GOOD = ".kernel good\n lp r1, 0\n lid r2, 0\n wgoff r3, 0\n add r2, r2, r3\n sw r2, r1[r2]\n ret\n"
 
 KERNELS = {
@@ -49,6 +67,19 @@ def test_a_fault_stops_the_kernel(device: Device, name: str) -> None:
         device.launch(assemble(text), "bad", global_size=(4096,), local_size=(128,), args=[], max_cycles=20_000)
     assert raised.value.cause is cause
     check_good(device)
+
+
+def test_a_stopped_kernel_leaves_no_registers() -> None:
+    """Both kernels are started at once, as the engine begins anew after a fault."""
+    image, memory = assemble(MOVED), GlobalMemory(BASE, 1 << 16)
+    engine = BusyHost(TWO_PORTS, memory)
+    shape = {"global_size": (1024,), "local_size": (128,), "parameters": (BASE,)}
+    bad, found = (KernelDescriptor(entry=image.kernel(name).entry, **shape).words() for name in ("bad", "found"))
+    engine.others, engine.reads, engine.clean, engine.initialize = {2: bad}, [], 1 << 2, 0
+    memory.words[:] = 7
+    with pytest.raises(KernelFault, match="slot 2: instruction 1 "):
+        engine.launch(Launch(program=image.words, descriptor=found, slot=5, max_cycles=50_000))
+    assert not memory.words[:1024].any()
 
 
 def test_stacks_may_grow_down_from_zero(device: Device) -> None:

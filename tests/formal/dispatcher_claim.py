@@ -131,6 +131,7 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
     claim.always(~dut.finished.any() | quiet)
     wanted = (dut.clean_cache >> slot)[0] | aborted
     claim.always(~dut.finished.any() | (cleaned == wanted))
+    claim.always(dut.clear_registers == (dut.clean_start & running & aborted))
     claim.always(~dut.clean_start | Mux(running, wanted & quiet & ~cleaning, late))
     settle = claim.inside("dut.settle", range(_SETTLE_CYCLES + 1))
     claim.invariant(since <= _SETTLE_CYCLES)
