@@ -37,7 +37,8 @@ def _flows(i: Instruction) -> Iterator[Value | str]:
     """Pointers to what is in the scratchpad, all of it, or in memory: ``i`` makes one of them from another, or
     compares them. A place that LLVM computed is in memory."""
     pointers = [operand for operand, type in zip(i.operands, i.types, strict=True)
-                if type == _CONSTANT_POINTER and (not isinstance(operand, Constant) or operand.value is None)]
+                if isinstance(operand, Global)
+                or (type == _CONSTANT_POINTER and (isinstance(operand, Local) or operand.value is None))]
     is_read = i.op == "load" or i.detail.startswith(("llvm.memcpy.", "llvm.memmove."))
     if any(isinstance(pointer, Global) and pointer.offset for pointer in pointers) \
             or (pointers and not is_read and i.op not in (*_DERIVED, "icmp")):
