@@ -16,7 +16,7 @@ from .control import ControlInterface
 from .cu.compute_unit import ComputeUnit
 from .dispatcher.dispatcher import Dispatcher
 from .fault import Fault, FaultCause
-from .probe import ComputeUnitProbe
+from .probe import AccessProbe, ComputeUnitProbe
 from .sharing import add_shared
 
 __all__ = ["FGPU"]
@@ -39,6 +39,7 @@ class FGPU(wiring.Component):
         }
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe).array(config.compute_units)
+            members["access"] = Out(AccessProbe).array(config.compute_units)
             members["cache_probe"] = Out(CacheProbes(config.axi_ports))
         super().__init__(members)
 
@@ -89,7 +90,7 @@ class FGPU(wiring.Component):
                 unit.fetched.eq(code_ram.fetched[number]),
             ]
             if config.statistics:
-                m.d.comb += self.probe[number].eq(unit.probe)
+                m.d.comb += [self.probe[number].eq(unit.probe), self.access[number].eq(unit.access)]
         self._connect_faults(m, compute_units, control, dispatcher, cache)
         if config.statistics:
             m.d.comb += self.cache_probe.eq(cache.probe)

@@ -5,7 +5,8 @@ All errors derive from :class:`FgpuError`; the command line prints their message
 
 __all__ = [
     "AssemblyError", "CompileError", "ConfigError", "DescriptorWarning", "EncodingError", "FgpuError", "ImageError",
-    "KernelFault", "LaunchError", "MemoryAccessError", "SimulationError", "SimulationTimeout", "ToolError",
+    "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError", "SimulationError", "SimulationTimeout",
+    "ToolError",
 ]
 
 
@@ -51,6 +52,18 @@ class KernelFault(SimulationError):
     def __init__(self, message: str, cause: object) -> None:
         super().__init__(message)
         self.cause = cause
+
+
+class KernelAccessError(SimulationError):
+    """An access of a kernel that simulation refuses: outside every buffer, at ``address``, or misaligned.
+
+    ``pc`` is the index of the instruction's code word.
+    """
+
+    def __init__(self, message: str, *, address: int, pc: int) -> None:
+        super().__init__(message)
+        self.address = address
+        self.pc = pc
 
 
 class SimulationTimeout(SimulationError):

@@ -2,9 +2,9 @@
 
 from amaranth.lib import data, enum
 
-from .config import WAVEFRONTS
+from .config import PE_COUNT, WAVEFRONTS
 
-__all__ = ["Bucket", "ComputeUnitProbe", "WavefrontState"]
+__all__ = ["AccessProbe", "Bucket", "ComputeUnitProbe", "WavefrontState"]
 
 
 class Bucket(enum.Enum, shape=3):
@@ -43,3 +43,29 @@ class ComputeUnitProbe(data.Struct):
     states: data.ArrayLayout(WavefrontState, WAVEFRONTS)
     pcs: data.ArrayLayout(16, WAVEFRONTS)
     """Instruction address of each wavefront slot."""
+
+
+class AccessProbe(data.Struct):
+    """What a phase of eight work-items of a compute unit asks of global memory, and which wavefronts start.
+
+    A wavefront's first access comes at least 9 cycles after its start, the last of the one before it in its slot may
+    come later than that.
+    """
+
+    valid: 1
+    load: 1
+    """Atomic operations are loads, too."""
+    atomic: 1
+    width: 2
+    """Bytes of each access, as a power of two."""
+    wavefront: 3
+    number: 3
+    """The wavefront's number within its work-group."""
+    phase: 3
+    lanes: PE_COUNT
+    pc: 16
+    addresses: data.ArrayLayout(32, PE_COUNT)
+    starts: WAVEFRONTS
+    """Slots in which a wavefront starts in this cycle."""
+    offsets: data.ArrayLayout(32, 3)
+    """Global ids of the first work-item of the starting wavefront's work-group, in each dimension."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Allocator", "Buffer", "device_array"]
 
 _PAGE = 4096
+_GAP = 128
+"""Bytes that stay free behind a buffer, as many as the largest vector has: who writes there hits no other buffer."""
 _WORD_BYTES = 4
 _LONG_BYTES = 8
 
@@ -80,13 +82,27 @@ class Allocator:
     def _lowest(self, length: int) -> int:
         address = self._memory.base
         for first, end in self._taken:
-            if address + length <= first:
+            if address + length + _GAP <= first:
                 break
-            address = max(address, -(-end // _PAGE) * _PAGE)
+            address = max(address, -(-(end + _GAP) // _PAGE) * _PAGE)
         if address + length > self._memory.base + self._memory.size:
             raise MemoryAccessError(f"no room for a buffer of {length} bytes in the {self._memory.size} bytes of "
                                     "global memory; free other buffers")
         return address
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """First address and end of each range that is taken, ascending; those that touch each other are one."""
+        joined: list[tuple[int, int]] = []
+        for first, end in self._taken:
+            if joined and joined[-1][1] == first:
+                first = joined.pop()[0]
+            joined.append((first, end))
+        return tuple(joined)
+
+    def holds(self, address: int, length: int = 1) -> bool:
+        """Whether a range that is taken has all these bytes."""
+        return any(first <= address and address + length <= end for first, end in self.ranges)
 
     def free(self, address: int) -> None:
         """Give a range back."""

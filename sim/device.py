@@ -19,6 +19,7 @@ from fgpu.address_map import PARAMETERS_MAX
 from fgpu.config import KERNEL_SLOTS, Config, check_config
 from fgpu.errors import DescriptorWarning, LaunchError, MemoryAccessError
 
+from .accesses import AccessCheck
 from .arguments import (
     Argument,
     Size,
@@ -134,6 +135,11 @@ class Device:
         Global memory to use instead of 256 MiB at 0x10000000. Where there is none, AXI answers with DECERR.
     trace
         A VCD file to write the waveforms to; not on the functional engine.
+    check_accesses
+        Whether accesses of kernels outside every buffer, and misaligned ones, raise
+        :class:`~fgpu.errors.KernelAccessError`. That costs no cycle. Where the host uses addresses that are in none
+        of its buffers (numbers for pointers, raw descriptors, :meth:`read` and :meth:`write`), kernels may use all
+        memory, and only the alignment is checked.
 
     The host and the kernels share memory, but the FGPU has a cache: after a launch with ``clean=False``
     its results may still be there, and any access of the host to memory raises
@@ -145,7 +151,7 @@ class Device:
 
     def __init__(self, config: Config | None = None, *, engine: str = "verilator",
                  memory_latency: Latency | None = None, memory: GlobalMemory | None = None,
-                 trace: str | Path | None = None) -> None:
+                 trace: str | Path | None = None, check_accesses: bool = True) -> None:
         self.config = Config() if config is None else config
         check_config(self.config)
         self.memory = GlobalMemory() if memory is None else memory
@@ -157,6 +163,8 @@ class Device:
         self._allocator = Allocator(self.memory)
         self._cache_is_clean = True
         self._is_closed = False
+        self._check_accesses = check_accesses
+        self._everywhere = False        # the host has used addresses outside the buffers
         self._tables: dict[bytes, Buffer] = {}
 
     def __enter__(self) -> "Device":
@@ -215,6 +223,7 @@ class Device:
         """A copy of ``count`` elements of global memory from the byte ``address`` on."""
         element = element_type(dtype)
         self._check_clean()
+        self._note_use(address, count * element.itemsize)
         return self.memory.view(address, count * element.itemsize).view(element).copy()
 
     @_alone
@@ -222,6 +231,7 @@ class Device:
         """Write an array to global memory from the byte ``address`` on."""
         array = device_array(values)
         self._check_clean()
+        self._note_use(address, array.nbytes)
         self.memory.view(address, array.nbytes)[:] = array.reshape(-1).view(np.uint8)
 
     def read_word(self, address: int) -> int:
@@ -241,6 +251,10 @@ class Device:
         check_integers(address)
         if address % 4:
             raise MemoryAccessError(f"the word address 0x{address:08X} is not a multiple of 4")
+
+    def _note_use(self, address: int, length: int) -> None:
+        self.memory.check(address, length)
+        self._everywhere |= not self._allocator.holds(address, length)
 
     def _check_clean(self) -> None:
         if not self._cache_is_clean:
@@ -279,7 +293,8 @@ class Device:
             Watchdog limit in cycles (on the functional engine in wavefront instructions).
 
         Raises :class:`~fgpu.errors.ImageError` or :class:`~fgpu.errors.LaunchError` for what cannot be run,
-        :class:`~fgpu.errors.KernelFault` when the kernel is stopped, by an access outside memory for example,
+        :class:`~fgpu.errors.KernelAccessError` for an access outside every buffer or a misaligned one,
+        :class:`~fgpu.errors.KernelFault` when the hardware stops the kernel,
         :class:`~fgpu.errors.SimulationTimeout` at the limit and other
         :class:`~fgpu.errors.SimulationError` when the simulation cannot go on.
         """
@@ -305,7 +320,21 @@ class Device:
             descriptor = replace(descriptor, parameters=parameters)
             return self._launch(image, chosen.name, chosen.entry, Launch(
                 program=image.words, descriptor=descriptor.words(), slot=slot, initialize=initialize, clean=clean,
-                max_cycles=max_cycles))
+                max_cycles=max_cycles, check=self._check(chosen, args)))
+
+    def _check(self, kernel: Kernel | None, arguments: Sequence[Argument]) -> AccessCheck | None:
+        """What a launch's accesses are held to; the parameters of raw code may all be pointers."""
+        if not self._check_accesses:
+            return None
+        kinds = None if kernel is None or kernel.parameters is None else [p.kind for p in kernel.parameters]
+        everywhere = self._everywhere or kernel is None or any(
+            isinstance(argument, int | np.integer) and argument and (kinds is None or kinds[index] == "pointer")
+            and (kinds is not None or self._is_in_memory(int(argument))) and not self._allocator.holds(int(argument))
+            for index, argument in enumerate(arguments))
+        return AccessCheck(None if everywhere else self._allocator.ranges, kernel.name if kernel is not None else "")
+
+    def _is_in_memory(self, number: int) -> bool:
+        return self.memory.base <= number < self.memory.base + self.memory.size
 
     def _implicit(self, image: Image, kernel: Kernel, descriptor: KernelDescriptor,
                   after: ExitStack) -> dict[str, int]:
@@ -352,7 +381,7 @@ class Device:
         names = [kernel.name for kernel in image.kernels.values() if kernel.entry == dispatch.entry]
         return self._launch(image, names[0] if names else f"word {dispatch.entry}", dispatch.entry, Launch(
             program=image.words, descriptor=words, slot=slot, initialize=initialize, clean=clean,
-            max_cycles=max_cycles))
+            max_cycles=max_cycles, check=self._check(None, ())))
 
     def _launch(self, image: Image, name: str, entry: int, launch: Launch) -> Run:
         if self._is_closed:

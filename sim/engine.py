@@ -6,6 +6,8 @@ from typing import Protocol
 
 from fgpu.errors import ConfigError
 
+from .accesses import AccessCheck
+
 __all__ = ["Engine", "EngineResult", "Launch", "MemoryTiming"]
 
 
@@ -56,6 +58,8 @@ class Launch:
     max_cycles: int = 10_000_000
     """The watchdog stops the simulation after so many cycles from the start register's write
     (for the functional engine: after so many wavefront instructions)."""
+    check: AccessCheck | None = None
+    """What is looked for in the kernel's accesses to global memory; it changes no cycle."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +86,9 @@ class Engine(Protocol):
     def launch(self, launch: Launch) -> EngineResult:
         """Run one kernel until its status bit rises.
 
-        Raises :class:`~fgpu.errors.SimulationTimeout` when the limit passes, and
-        :class:`~fgpu.errors.KernelFault` for what stops a kernel, such as an access outside memory.
+        Raises :class:`~fgpu.errors.SimulationTimeout` when the limit passes,
+        :class:`~fgpu.errors.KernelFault` for what stops a kernel, such as an access outside memory, and
+        :class:`~fgpu.errors.KernelAccessError` for what ``launch.check`` refuses.
         """
         ...
 

@@ -53,7 +53,7 @@ def _port(field: str) -> str:
         return f"m{group[3:]}_axi_{rest.replace('.', '')}"
     if group == "lite":
         return f"s_axi_{rest}"
-    if group.startswith("probe"):
+    if group.startswith(("probe", "access")):
         return f"{group}_{rest}"
     return {"status": "kernel_status"}.get(group, group)
 

@@ -223,6 +223,7 @@ _AXI_IN = ["rdata", "awready", "wready", "arready", "bid", "bresp", "bvalid", "r
 _LITE_OUT = ["rdata", "awready", "wready", "bresp", "bvalid", "arready", "rresp", "rvalid"]
 _LITE_IN = ["wdata", "awaddr", "araddr", "awvalid", "wstrb", "wvalid", "bready", "arvalid", "rready"]
 _PROBE = ["bucket", "issue", "lanes", "states"]
+_ACCESS = ["load", "atomic", "width", "wavefront", "number", "phase", "lanes", "pc"]
 
 
 def _binding(config: Config, names: list[str], events: list[str], trace: bool) -> str:
@@ -241,6 +242,15 @@ def _binding(config: Config, names: list[str], events: list[str], trace: bool) -
             sample += [f"out.probe[{i}].{f} = top.probe{i}_{f};" for f in _PROBE]
             # Eight times 16 bits, in the order in which both sides keep them on little-endian machines.
             sample += [f"std::memcpy(out.probe[{i}].pcs, top.probe{i}_pcs.data(), sizeof out.probe[{i}].pcs);"]
+    if "access0_valid" in names:
+        for i in range(config.compute_units):
+            access = f"out.access[{i}]"
+            sample += [f"{access}.{f} = top.access{i}_{f};" for f in ("valid", "starts")]
+            sample += [f"if (top.access{i}_valid) {{", *(f"    {access}.{f} = top.access{i}_{f};" for f in _ACCESS),
+                       f"    std::memcpy({access}.addresses, top.access{i}_addresses.data(), "
+                       f"sizeof {access}.addresses);", "}",
+                       f"if (top.access{i}_starts)",
+                       f"    std::memcpy({access}.offsets, top.access{i}_offsets.data(), sizeof {access}.offsets);"]
     bits = [f"uint64_t(top.cache_probe_{event}) << {events.index(event)}" for event in dict.fromkeys(events)]
     sample += [f"out.events = {' | '.join(bits) or '0'};"]
 

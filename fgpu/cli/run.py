@@ -43,6 +43,8 @@ __all__ = ["run"]
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random arrays.")
 @click.option("--trace", type=click.Path(path_type=Path), metavar="VCD", help="Write waveforms.")
 @click.option("--stats", is_flag=True, help="Also print what the hardware counted: lanes, cache, AXI ports.")
+@click.option("--check-accesses/--no-check-accesses", default=True, show_default=True,
+              help="Refuse accesses of the kernel outside its arrays, and misaligned ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @compiler_options
 @engine_options
@@ -50,7 +52,8 @@ __all__ = ["run"]
 def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, local_size: tuple[int, ...] | None,
         global_offset: tuple[int, ...] | None, arguments: tuple[str, ...], outputs: tuple[tuple[int, str], ...],
         descriptor: Path | None, preloads: tuple[tuple[int, str], ...], seed: int, trace: Path | None, stats: bool,
-        as_json: bool, options: tuple[str, ...], engine: str, latency: Any, max_cycles: int, config: Config) -> None:
+        check_accesses: bool, as_json: bool, options: tuple[str, ...], engine: str, latency: Any, max_cycles: int,
+        config: Config) -> None:
     """Run a kernel: OpenCL C (.cl), assembly (.s) or an image (.mif, .json).
 
     \b
@@ -73,7 +76,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
     rng = np.random.default_rng(seed)
     values = [argument(text, rng) for text in arguments]
     contents = [(address, _array(text, rng)) for address, text in preloads]
-    with Device(config, engine=engine, memory_latency=latency, trace=trace) as device:
+    with Device(config, engine=engine, memory_latency=latency, trace=trace, check_accesses=check_accesses) as device:
         buffers = {address: device.buffer(array, address=address) for address, array in contents}
         args: list[Any] = []
         for index, value in enumerate(values):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -10,7 +10,7 @@ from fgpu.cache.bus import MemoryRequest, Row
 from fgpu.config import Config
 from fgpu.dispatcher.kernel import KernelInfo, WorkGroup
 from fgpu.fault import FaultReport
-from fgpu.probe import ComputeUnitProbe
+from fgpu.probe import AccessProbe, ComputeUnitProbe
 
 from .float.units import FloatUnits
 from .float_results import FloatResults
@@ -51,6 +51,7 @@ class ComputeUnit(wiring.Component):
         }
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe)
+            members["access"] = Out(AccessProbe)
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -122,4 +123,11 @@ class ComputeUnit(wiring.Component):
         m.d.sync += self.idle.eq(scheduler.free.all() & ~launcher.busy & memory.idle)
         if self._config.statistics:
             m.d.comb += self.probe.eq(scheduler.probe)
+            offsets = Signal.like(self.access.offsets.as_value())
+            with m.If(self.work_groups.valid & self.work_groups.ready):
+                m.d.sync += offsets.eq(self.work_groups.payload.offsets)
+            m.d.comb += [
+                self.access.eq(vector.probe),
+                self.access.starts.eq(launcher.start), self.access.offsets.eq(offsets),
+            ]
         return m

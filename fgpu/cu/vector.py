@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from fgpu.cache.bus import AtomicOp
 from fgpu.config import PE_COUNT, Config
 from fgpu.fault import FaultCause, FaultReport
+from fgpu.probe import AccessProbe
 from fgpu.sharing import add_shared
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess, Width
@@ -79,6 +80,8 @@ class ComputeVector(wiring.Component):
             "memory_valid": Out(1),
             "fault": Out(FaultReport),
         }
+        if config.statistics:
+            members["probe"] = Out(AccessProbe)
         if config.float_ops:
             members |= {"float_first": Out(Words), "float_second": Out(Words), "float_result": In(RegisterWrite),
                         "float_valid": In(1)}
@@ -159,6 +162,14 @@ class ComputeVector(wiring.Component):
             self.memory.wavefront.eq(at.wavefront), self.memory.phase.eq(at.phase),
             self.memory.last.eq(at.last), self.memory.lanes.eq(at.lanes),
         ]
+        if self._config.statistics:
+            m.d.comb += [
+                self.probe.valid.eq(self.memory_valid),
+                self.probe.load.eq(self.memory.load), self.probe.atomic.eq(word.memory == MemoryAccess.ATOMIC),
+                self.probe.width.eq(word.width), self.probe.wavefront.eq(at.wavefront), self.probe.phase.eq(at.phase),
+                self.probe.number.eq(at.number), self.probe.lanes.eq(at.lanes), self.probe.pc.eq(at.pc),
+                self.probe.addresses.eq(self.memory.addresses),
+            ]
         if self._config.atomics:
             m.d.comb += [
                 self.memory.atomic.eq(word.memory == MemoryAccess.ATOMIC),

@@ -78,10 +78,12 @@ class _Run:
         self._entry = descriptor.entry
         self._descriptor = [int(word) for word in launch.descriptor]
         self._program = Program(launch.program, config)
+        self._check = launch.check
 
     def work_groups(self, groups: WorkGroups) -> None:
         """Run some work-groups to their end."""
-        items = WorkItems(groups, self._program, self._memory, self._descriptor, self._config.scratchpad_words)
+        items = WorkItems(groups, self._program, self._memory, self._descriptor, self._config.scratchpad_words,
+                          self._check)
         wavefronts = Wavefronts(groups.masks, self._config.link_stack_depth)
         pending: dict[int, list[np.ndarray]] = defaultdict(list)
         pending[self._entry].append(np.arange(groups.wavefronts))

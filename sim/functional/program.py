@@ -68,20 +68,20 @@ class Program:
         if len(words) > config.cram_words:
             raise SimulationError(f"the program has {len(words)} words; this configuration's code RAM holds "
                                   f"{config.cram_words} (cram_size={config.cram_size} KiB)")
-        self._words = [int(word) for word in words]
+        self.words = [int(word) for word in words]
         self._config = config
         self.operations = OPERATIONS | float_operations(config.float_subnormals)
         """By mnemonic: what the register-to-register instructions compute."""
         self._steps: list[Step | None] = [None] * len(words)
 
     def __len__(self) -> int:
-        return len(self._words)
+        return len(self.words)
 
     def text(self, pc: int) -> str:
         """The place and the assembly text of an instruction, for messages."""
         if pc not in range(len(self)):
             return f"PC {pc}, outside the program"
-        return f"PC {pc}: {instruction_text(self._words[pc], pc)}"
+        return f"PC {pc}: {instruction_text(self.words[pc], pc)}"
 
     def step(self, pc: int) -> Step:
         """The instruction at ``pc``; raises :class:`KernelFault` if there is none that can run."""
@@ -94,7 +94,7 @@ class Program:
 
     def _decoded(self, pc: int) -> Step:
         try:
-            row, operands = decode(self._words[pc])
+            row, operands = decode(self.words[pc])
         except EncodingError as error:
             raise KernelFault(f"PC {pc}: {error}", FaultCause.ILLEGAL_INSTRUCTION) from None
         lacking = unbuilt(row, self._config)

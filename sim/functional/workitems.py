@@ -12,6 +12,7 @@ from fgpu.config import WAVEFRONT_SIZE
 from fgpu.errors import KernelFault
 from fgpu.fault import FaultCause
 from fgpu.isa import REGISTER_COUNT, Format, Opcode, Unit
+from sim.accesses import AccessCheck, name_work_item
 from sim.dispatch import DIMENSIONS_MAX, Dispatch
 from sim.memory import GlobalMemory
 
@@ -72,12 +73,9 @@ class WorkGroups:
 
     def name(self, item: int) -> str:
         """A work-item by its global ids, for messages."""
-        descriptor = self.descriptor
-        ids = [
-            int(self.group_id(index)[item]) * descriptor.extents[index] + int(self.local_id(index)[item])
-            + descriptor.origins[index] for index in range(descriptor.dimensions)
-        ]
-        return f"work-item {ids[0] if len(ids) == 1 else tuple(ids)}"
+        extents, origins, every = self.descriptor.extents, self.descriptor.origins, range(self.descriptor.dimensions)
+        offsets = [int(self.group_id(index)[item]) * extents[index] + origins[index] for index in every]
+        return name_work_item(self.descriptor, offsets, [int(self.local_id(index)[item]) for index in every])
 
 
 class WorkItems:
@@ -87,7 +85,8 @@ class WorkItems:
     """
 
     def __init__(self, groups: WorkGroups, program: Program, memory: GlobalMemory, descriptor: Sequence[int],
-                 scratchpad_words: int) -> None:
+                 scratchpad_words: int, check: AccessCheck | None = None) -> None:
+        self._check = check
         self._groups = groups
         self._program = program
         self._memory = memory
@@ -152,10 +151,20 @@ class WorkItems:
         addresses = registers[base][items]
         if row.format is not Format.RD_RS_RT:   # cmpxchg has no index
             addresses = addresses + (registers[index][items] << np.uint32(row.scale))
+        if self._check is not None:
+            self._check_accesses(step, items, addresses, self._check)
         offsets = addresses - np.uint32(self._memory.base)
         if int(offsets.max()) >= self._memory.size:
             self._refuse(step, items, addresses, int((offsets >= self._memory.size).argmax()))
         return offsets
+
+    def _check_accesses(self, step: Step, items: slice | np.ndarray, addresses: np.ndarray,
+                        check: AccessCheck) -> None:
+        size = 4 if step.row.atomic is not None else 1 << step.row.scale
+        at = check.first_refused(addresses, size, takes_word=step.row.opcode is Opcode.LW)
+        if at is not None:
+            item = items.start + at if isinstance(items, slice) else int(items[at])
+            raise check.error(self._program.words, step.pc, int(addresses[at]), self._groups.name(item))
 
     def _refuse(self, step: Step, items: slice | np.ndarray, addresses: np.ndarray, at: int) -> None:
         item = items.start + at if isinstance(items, slice) else int(items[at])

@@ -5,15 +5,16 @@ from ctypes import POINTER, Structure, c_char, c_char_p, c_uint8, c_uint16, c_ui
 from pathlib import Path
 from typing import Any
 
-from fgpu.config import WAVEFRONTS, Config
+from fgpu.config import PE_COUNT, WAVEFRONTS, Config
 from fgpu.errors import ToolError
 
 from ..engine import MemoryTiming
 from ..memory import GlobalMemory
 
 __all__ = [
-    "DONE", "OP_READ", "OP_START", "OP_WAIT", "OP_WRITE", "PROTOCOL_ERROR", "RUNNING", "TIMEOUT", "BenchConfig",
-    "BenchLibrary", "HostOp", "PortsIn", "PortsOut", "ProbeOut", "Result", "bench_config",
+    "CHECK_ALIGNMENT", "CHECK_ALL", "CHECK_NOTHING", "DONE", "OP_READ", "OP_START", "OP_WAIT", "OP_WRITE",
+    "PROTOCOL_ERROR", "REFUSED_ACCESS", "RUNNING", "TIMEOUT", "AddressRange", "BenchConfig", "BenchLibrary", "HostOp",
+    "PortsIn", "PortsOut", "ProbeOut", "Result", "bench_config",
 ]
 
 PORTS = 4
@@ -23,7 +24,8 @@ BUCKETS = 8
 IDS = 64
 
 OP_WRITE, OP_READ, OP_START, OP_WAIT = range(4)
-RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT = range(4)
+RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT, REFUSED_ACCESS = range(5)
+CHECK_NOTHING, CHECK_ALIGNMENT, CHECK_ALL = range(3)
 
 
 class AxiAddress(Structure):
@@ -46,11 +48,17 @@ class ProbeOut(Structure):
                 ("lanes", c_uint8)]
 
 
+class AccessOut(Structure):
+    _fields_ = [("addresses", c_uint32 * PE_COUNT), ("offsets", c_uint32 * 3), ("pc", c_uint16), ("valid", c_uint8),
+                ("load", c_uint8), ("atomic", c_uint8), ("width", c_uint8), ("wavefront", c_uint8),
+                ("number", c_uint8), ("phase", c_uint8), ("lanes", c_uint8), ("starts", c_uint8)]
+
+
 class PortsOut(Structure):
     """What the hardware drives in one cycle."""
 
     _fields_ = [("axi", AxiOut * PORTS), ("events", c_uint64), ("probe", ProbeOut * COMPUTE_UNITS),
-                ("lite", LiteOut), ("status", c_uint16)]
+                ("access", AccessOut * COMPUTE_UNITS), ("lite", LiteOut), ("status", c_uint16)]
 
 
 class AxiIn(Structure):
@@ -88,6 +96,12 @@ class BenchConfig(Structure):
                 ("beat_bytes", c_uint32), ("ids", c_uint32), ("compute_units", c_uint32), ("timing", Timing)]
 
 
+class AddressRange(Structure):
+    """From ``first`` up to, but not including, ``end``."""
+
+    _fields_ = [("first", c_uint64), ("end", c_uint64)]
+
+
 class HostOp(Structure):
     """One operation of the host; ``kind`` is one of ``OP_WRITE`` and its companions."""
 
@@ -104,18 +118,24 @@ class UnitCounters(Structure):
                 ("wavefront_cycles", c_uint64)]
 
 
+class RefusedAccess(Structure):
+    _fields_ = [("address", c_uint32), ("pc", c_uint32), ("item", c_uint32), ("offsets", c_uint32 * 3),
+                ("misaligned", c_uint32), ("happened", c_uint32)]
+
+
 class Result(Structure):
     """What a launch took, or how it failed."""
 
     _fields_ = [("status", c_uint32), ("padding", c_uint32), ("now", c_uint64), ("cycles", c_uint64),
                 ("port", PortCounters * PORTS), ("unit", UnitCounters * COMPUTE_UNITS), ("events", c_uint64 * EVENTS),
-                ("probe", ProbeOut * COMPUTE_UNITS), ("message", c_char * 256)]
+                ("probe", ProbeOut * COMPUTE_UNITS), ("refused", RefusedAccess), ("message", c_char * 256)]
 
 
 _FUNCTIONS = {
     "bench_create": ([POINTER(BenchConfig)], c_void_p),
     "bench_destroy": ([c_void_p], None),
     "bench_launch": ([c_void_p, c_void_p, c_uint32, c_uint64], None),
+    "bench_allow": ([c_void_p, c_void_p, c_uint32, c_uint32], None),
     "bench_step": ([c_void_p, c_void_p, c_void_p], c_uint32),
     "bench_result": ([c_void_p], POINTER(Result)),
 }

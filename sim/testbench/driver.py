@@ -18,8 +18,11 @@ from fgpu.config import KERNEL_SLOTS, WAVEFRONTS, Config
 from fgpu.errors import LaunchError, SimulationError, SimulationTimeout, ToolError
 from fgpu.probe import Bucket, WavefrontState
 
+from ..accesses import AccessCheck, name_work_item
+from ..dispatch import Dispatch
 from ..engine import EngineResult, Launch, MemoryTiming
 from ..faults import kernel_fault
+from ..functional.local_ids import local_ids
 from ..memory import GlobalMemory
 from . import abi
 
@@ -108,6 +111,7 @@ class BenchEngine(ABC):
         bench = self._open()
         begin = time.perf_counter()
         try:
+            self._allow(bench, launch.check)
             self._library.bench_launch(bench, operations, len(operations), launch.max_cycles)
             self._run_sliced()
             result = self._library.bench_result(bench).contents
@@ -124,6 +128,11 @@ class BenchEngine(ABC):
             self.close()
             self._written.clear()
             raise
+
+    def _allow(self, bench: int, check: AccessCheck | None) -> None:
+        mode = abi.CHECK_NOTHING if check is None else abi.CHECK_ALIGNMENT if check.ranges is None else abi.CHECK_ALL
+        ranges = [abi.AddressRange(*ends) for ends in (check and check.ranges) or ()]
+        self._library.bench_allow(bench, (abi.AddressRange * len(ranges))(*ranges), len(ranges), mode)
 
     def _run_sliced(self) -> None:
         """Return to Python now and then, so that Ctrl-C works; often enough, but not for every cycle."""
@@ -181,6 +190,12 @@ class BenchEngine(ABC):
 
     def _error(self, result: abi.Result, launch: Launch) -> SimulationError:
         message = result.message.decode(errors="replace")
+        if result.status == abi.REFUSED_ACCESS:
+            assert launch.check is not None
+            refused, dispatch = result.refused, Dispatch.from_words(launch.descriptor)
+            ids = local_ids(dispatch.extents, dispatch.dimensions, dispatch.wavefronts)
+            return launch.check.error(launch.program, refused.pc, refused.address,
+                                      name_work_item(dispatch, refused.offsets, ids[:, refused.item].tolist()))
         if result.status != abi.TIMEOUT:
             return SimulationError(message)
         return SimulationTimeout(

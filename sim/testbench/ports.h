@@ -14,6 +14,7 @@ constexpr unsigned WAVEFRONTS = 8;      // wavefronts of a compute unit
 constexpr unsigned BUCKETS = 8;         // kinds of cycles of a compute unit
 constexpr unsigned EVENTS = 64;         // kinds of cache events
 constexpr unsigned IDS = 64;            // AXI identifiers
+constexpr unsigned LANES = 8;           // processing elements of a compute unit, and phases of a wavefront
 
 // -- what the hardware drives -------------------------------------------------------------------
 
@@ -41,10 +42,18 @@ struct ProbeOut {       // of one compute unit
     uint8_t bucket, issue, lanes;
 };
 
+struct AccessOut {      // of one compute unit: fgpu/probe.py says what
+    uint32_t addresses[LANES];
+    uint32_t offsets[3];
+    uint16_t pc;
+    uint8_t valid, load, atomic, width, wavefront, number, phase, lanes, starts;
+};
+
 struct PortsOut {
     AxiOut axi[PORTS];
     uint64_t events;    // one bit for each kind of cache event
     ProbeOut probe[COMPUTE_UNITS];
+    AccessOut access[COMPUTE_UNITS];
     LiteOut lite;
     uint16_t status;
 };
@@ -89,6 +98,12 @@ struct BenchConfig {
     Timing timing;
 };
 
+struct AddressRange {   // from first up to, but not including, end
+    uint64_t first, end;
+};
+
+enum Check : uint32_t { CHECK_NOTHING, CHECK_ALIGNMENT, CHECK_ALL };    // of the accesses of kernels
+
 struct HostOp {
     uint32_t kind;      // Op
     uint32_t address;
@@ -99,7 +114,7 @@ enum Op : uint32_t { OP_WRITE, OP_READ, OP_START, OP_WAIT };    // OP_WAIT: data
 
 // -- and what it gets back ----------------------------------------------------------------------
 
-enum Status : uint32_t { RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT };
+enum Status : uint32_t { RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT, REFUSED_ACCESS };
 
 struct PortCounters {
     uint64_t read_bursts, read_beats, read_bytes, write_bursts, write_beats, write_bytes;
@@ -111,6 +126,14 @@ struct UnitCounters {
     uint64_t wavefront_cycles;  // the sum of the wavefronts that were there in each cycle
 };
 
+struct RefusedAccess {
+    uint32_t address, pc;
+    uint32_t item;          // number of the work-item in its work-group
+    uint32_t offsets[3];    // of the work-group
+    uint32_t misaligned;
+    uint32_t happened;
+};
+
 struct Result {
     uint32_t status;
     uint32_t padding;
@@ -120,6 +143,7 @@ struct Result {
     UnitCounters unit[COMPUTE_UNITS];
     uint64_t events[EVENTS];
     ProbeOut probe[COMPUTE_UNITS];  // of the last cycle, when the launch failed
+    RefusedAccess refused;          // when the status is REFUSED_ACCESS
     char message[256];      // what failed; or, when DONE, the first burst ever where no memory is
 };
 

@@ -10,6 +10,7 @@ namespace fgpu {
 Testbench::Testbench(const BenchConfig &bench_config) : config(bench_config) {
     for (unsigned i = 0; i < config.ports; i++)
         ports[i].configure(config, i);
+    accesses.configure(config.compute_units);
 }
 
 void Testbench::launch(HostOp *operations, uint32_t count, uint64_t max_cycles) {
@@ -35,6 +36,9 @@ Status Testbench::stop(const PortsOut &out, uint64_t cycle) {
     if (failure) {
         outcome.status = failure->status;
         std::memcpy(outcome.message, failure->message, sizeof outcome.message);
+    } else if (accesses.refused.happened) {
+        outcome.status = REFUSED_ACCESS;
+        outcome.refused = accesses.refused;
     } else if (host.done()) {
         outcome.status = DONE;
         for (unsigned i = 0; i < config.ports && !*outcome.message; i++)

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "access.h"
 #include "host.h"
 #include "memory.h"
 #include "ports.h"
@@ -28,7 +29,7 @@ public:
             ports[i].step(out.axi[i], in.axi[i], cycle);
         if (counted)
             count(out);
-        uint32_t failed = host.failure.status;
+        uint32_t failed = host.failure.status | unsigned(accesses.step(out.access, cycle));
         for (unsigned i = 0; i < config.ports; i++)
             failed |= ports[i].failure.status;
         if (__builtin_expect(failed | unsigned(host.done()) | unsigned(host.late(cycle)), 0))
@@ -39,6 +40,7 @@ public:
     const Result &result();
 
     PortsIn inputs{};   // what the engine drives, for engines that keep it here
+    AccessChecker accesses;
 
 private:
     void count(const PortsOut &out) {

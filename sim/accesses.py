@@ -1,0 +1,85 @@
+"""Accesses of kernels that no program means: outside every buffer, or misaligned."""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fgpu.errors import KernelAccessError
+from fgpu.isa import decode
+
+from .dispatch import Dispatch
+
+__all__ = ["AccessCheck", "name_work_item"]
+
+_WORD_BYTES = 4
+_WIDTHS = {0: "a byte", 1: "a multiple of 2", 2: "a multiple of 4"}
+
+
+@dataclass(frozen=True)
+class AccessCheck:
+    """What the accesses of a launch are held to. They are aligned, and lie in ``ranges``; None: anywhere.
+
+    Ranges are pairs (first address, first address beyond), ascending and apart. A load of a word may take the whole
+    word in which a range ends; loads of a part of a word read the whole one, too, but are asked for that part only.
+    """
+
+    ranges: tuple[tuple[int, int], ...] | None = None
+    kernel: str = ""
+    lines: Mapping[int, str] = field(default_factory=dict)
+    """Source lines, by the index of the code word."""
+
+    def first_refused(self, addresses: np.ndarray, size: int, takes_word: bool) -> int | None:
+        """The index of the first address at which there must be no access of ``size`` bytes."""
+        if int(np.bitwise_or.reduce(addresses)) & (size - 1):
+            return int((addresses & np.uint32(size - 1) != 0).argmax())
+        if self.ranges is None:
+            return None
+        least, greatest = int(addresses.min()), int(addresses.max())
+        place = bisect_right(self.ranges, (least, 1 << 32)) - 1
+        if place >= 0 and greatest + size <= _end(self.ranges[place], takes_word):
+            return None     # all in one buffer, as nearly always
+        firsts = np.array([first for first, _ in self.ranges], dtype=np.int64)
+        ends = np.array([0] + [_end(ends, takes_word) for ends in self.ranges], dtype=np.int64)
+        wide = addresses.astype(np.int64)
+        wrong = wide + size > ends[np.searchsorted(firsts, wide, side="right")]
+        return int(wrong.argmax()) if wrong.any() else None
+
+    def error(self, program: Sequence[int], pc: int, address: int, work_item: str) -> KernelAccessError:
+        """The exception for an access that was refused."""
+        from .functional.program import instruction_text  # needed in trouble only
+
+        row, _ = decode(int(program[pc]))
+        scale = 2 if row.atomic is not None else row.scale
+        kind = "load from" if row.is_load else "store to" if row.is_store else f"{row.mnemonic} at"
+        why = f"is misaligned: {row.mnemonic} needs {_WIDTHS[scale]}" if address % (1 << scale) \
+            else f"is outside every buffer{self._nearest(address)}"
+        line = f", {self.lines[pc]}" if pc in self.lines else ""
+        name = f"kernel {self.kernel!r}{line}: " if self.kernel else ""
+        return KernelAccessError(
+            f"{name}PC {pc}: {instruction_text(int(program[pc]), pc)}: {kind} 0x{address:08X} by {work_item} {why}. "
+            "Device(check_accesses=False) runs it as the hardware would", address=address, pc=pc)
+
+    def _nearest(self, address: int) -> str:
+        ranges = self.ranges or ()
+        place = bisect_right(ranges, (address, 1 << 32)) - 1
+        near = [(max(address - end + 1, first - address), first, end)
+                for first, end in ranges[max(0, place):place + 2]]
+        if not near:
+            return ""
+        _, first, end = min(near)
+        where = f"{first - address} bytes before" if address < first else \
+            "across the end of" if address < end else \
+            f"{address - end} bytes behind the end of" if address > end else "just behind"
+        return f", {where} that from 0x{first:08X} to 0x{end - 1:08X}"
+
+
+def _end(ends: tuple[int, int], takes_word: bool) -> int:
+    return -(-ends[1] // _WORD_BYTES) * _WORD_BYTES if takes_word else ends[1]
+
+
+def name_work_item(dispatch: Dispatch, offsets: Sequence[int], local_ids: Sequence[int]) -> str:
+    """A work-item by its global ids, from those of its work-group's first and its own in it."""
+    ids = [(int(offsets[index]) + int(local_ids[index])) % (1 << 32) for index in range(dispatch.dimensions)]
+    return f"work-item {ids[0] if len(ids) == 1 else tuple(ids)}"

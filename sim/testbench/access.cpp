@@ -1,0 +1,76 @@
+#include "access.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fgpu {
+
+constexpr uint64_t PIPELINE = 9;    // cycles from issue to the memory stage (fgpu/cu/pe.py)
+constexpr uint32_t WORD = 4;
+
+void AccessChecker::allow(const AddressRange *ranges, uint32_t count, Check what) {
+    allowed.assign(ranges, ranges + count);
+    last = 0;
+    check = what;
+    refused = RefusedAccess{};
+}
+
+bool AccessChecker::is_inside(uint32_t address, uint32_t size, bool takes_word) {
+    if (allowed.empty())
+        return false;
+    const auto holds = [=](const AddressRange &range) {
+        const uint64_t end = takes_word ? (range.end + WORD - 1) / WORD * WORD : range.end;
+        return range.first <= address && address + uint64_t(size) <= end;
+    };
+    if (holds(allowed[last]))
+        return true;
+    const auto after = std::upper_bound(allowed.begin(), allowed.end(), uint64_t(address),
+                                        [](uint64_t at, const AddressRange &range) { return at < range.first; });
+    if (after == allowed.begin() || !holds(*(after - 1)))
+        return false;
+    last = size_t(after - 1 - allowed.begin());
+    return true;
+}
+
+bool AccessChecker::look(unsigned unit, const AccessOut &out, uint64_t now) {
+    for (unsigned slot = 0; slot < WAVEFRONTS; slot++)
+        if (out.starts >> slot & 1) {
+            Slot &started = slots[unit][slot];
+            std::memcpy(started.before, started.offsets, sizeof started.before);
+            std::memcpy(started.offsets, out.offsets, sizeof started.offsets);
+            started.since = now;
+        }
+    if (!out.valid)
+        return false;
+    const uint32_t size = 1u << out.width;
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        const uint32_t address = out.addresses[lane];
+        if (!(out.lanes >> lane & 1))
+            continue;
+        const bool misaligned = address & (size - 1);
+        const bool takes_word = out.load && size == WORD && !out.atomic;
+        if (!misaligned && (check != CHECK_ALL || is_inside(address, size, takes_word)))
+            continue;
+        const Slot &slot = slots[unit][out.wavefront];
+        refused = RefusedAccess{};
+        refused.address = address;
+        refused.pc = out.pc;
+        refused.item = (out.number * LANES + out.phase) * LANES + lane;
+        refused.misaligned = misaligned;
+        refused.happened = 1;
+        std::memcpy(refused.offsets, now < slot.since + PIPELINE ? slot.before : slot.offsets, sizeof refused.offsets);
+        return true;
+    }
+    return false;
+}
+
+}  // namespace fgpu
+
+// -- the interface for Python (sim/testbench/abi.py) -----------------------------------------------
+
+#include "testbench.h"
+
+extern "C" void fgpu_bench_allow(fgpu::Testbench *bench, const fgpu::AddressRange *ranges, uint32_t count,
+                                 uint32_t check) {
+    bench->accesses.allow(ranges, count, fgpu::Check(check));
+}
