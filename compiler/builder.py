@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from fgpu.isa import Opcode, by_opcode
 
+from .ir import Location
 from .mir import ARGUMENTS, COMMUTATIVE, ZERO, Callee, MachineBlock, MachineFunction, Op, Pseudo
 
 __all__ = ["Builder", "signed"]
@@ -48,6 +49,8 @@ class Builder:
     def __init__(self, function: MachineFunction) -> None:
         self.function = function
         self.block = MachineBlock("")
+        self.location: Location | None = None
+        """Of what is being lowered; accesses to global memory remember it."""
         self.constants: dict[int, int] = {ZERO: 0}
         self.unsigned_bits: dict[int, int] = {ZERO: 0}
         self.signed_bits: dict[int, int] = {ZERO: 1}
@@ -64,12 +67,17 @@ class Builder:
     def emit(self, opcode: Opcode, rs: int = ZERO, rt: int = ZERO, rd: int = ZERO, imm: int = 0) -> int:
         """Append an operation with a new destination, which is returned."""
         dst = self.function.new_register()
-        self.block.ops.append(Op(opcode, dst, rs, rt, rd, imm))
+        self._append(Op(opcode, dst, rs, rt, rd, imm))
         return dst
 
     def effect(self, opcode: Opcode, rs: int = ZERO, rt: int = ZERO, rd: int = ZERO, imm: int = 0) -> None:
         """Append an operation without a destination."""
-        self.block.ops.append(Op(opcode, None, rs, rt, rd, imm))
+        self._append(Op(opcode, None, rs, rt, rd, imm))
+
+    def _append(self, op: Op) -> None:
+        if op.is_access:
+            op.location = self.location
+        self.block.ops.append(op)
 
     def argument(self, number: int) -> int:
         """The argument ``number`` of the routine that is being built."""

@@ -30,10 +30,12 @@ def _does_nothing(op: Op) -> bool:
     return op.opcode is Pseudo.RESULT or (op.opcode is Pseudo.MOVE and op.dst == op.rs)
 
 
-def emit(function: MachineFunction, at: int, entries: Sequence[int] = ()) -> list[int]:
+def emit(function: MachineFunction, at: int, entries: Sequence[int] = (),
+         lines: dict[int, str] | None = None) -> list[int]:
     """The words of ``function``, whose registers are physical; ``at`` is the word index of the first.
 
-    ``entries`` are the word indices of the routines that it may call.
+    ``entries`` are the word indices of the routines that it may call. ``lines`` gets the places in the source of the
+    words that access global memory.
     """
     skip_empty_blocks(function)
     order = _layout(function)
@@ -78,6 +80,8 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = ()) -> lis
             ops[index] = Op(Opcode.JSUB, imm=entries[op.imm] - (at + index))
         elif op.opcode is Pseudo.JUMP:
             ops[index] = Op(Opcode.BEQ, imm=entries[op.imm] - (at + index) - 1)
+    if lines is not None:
+        lines |= {at + index: str(op.location) for index, op in enumerate(ops) if op.location is not None}
     return [_encode(op) for op in ops]
 
 
@@ -130,7 +134,7 @@ def _body(block: MachineBlock, ops: list[Op]) -> None:
         elif op.opcode is Pseudo.CONST:
             ops += _constant(op)
         else:
-            ops.append(Op(op.opcode, op.dst, op.rs, op.rt, op.rd, op.imm))
+            ops.append(Op(op.opcode, op.dst, op.rs, op.rt, op.rd, op.imm, location=op.location))
 
 
 def _constant(op: Op) -> list[Op]:

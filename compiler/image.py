@@ -81,6 +81,8 @@ class Image:
     words: tuple[int, ...]
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
     data: bytes = b""
+    lines: Mapping[int, str] = field(default_factory=dict, compare=False)
+    """Where in the source the accesses to global memory are, by the index of the word: ``file:line``."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
@@ -88,12 +90,13 @@ class Image:
         for name, kernel in self.kernels.items():
             _check_kernel(name, kernel, len(self.words))
         object.__setattr__(self, "kernels", MappingProxyType(dict(self.kernels)))
+        object.__setattr__(self, "lines", MappingProxyType(dict(self.lines)))
 
     def __hash__(self) -> int:
         return hash(self.words)
 
     def __reduce__(self) -> tuple[Callable[..., "Image"], tuple[Any, ...]]:
-        return Image, (self.words, dict(self.kernels), self.data)
+        return Image, (self.words, dict(self.kernels), self.data, dict(self.lines))
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called ``name``."""
@@ -166,6 +169,7 @@ class Image:
                 "kernels": [asdict(kernel) for kernel in self.kernels.values()],
                 "words": [f"{word:08X}" for word in self.words],
                 "data": self.data.hex(),
+                "lines": {str(word): line for word, line in self.lines.items()},
             }, indent=1) + "\n"
         try:
             write_atomically(path, text)
@@ -225,7 +229,12 @@ def _from_json(data: Any) -> Image:
         raise _malformed("'data'", constants, "bytes in hexadecimal")
     if len({kernel.name for kernel in kernels}) != len(kernels):
         raise ImageError("malformed fgpu image: two kernels have the same name")
-    return Image(words, {kernel.name: kernel for kernel in kernels}, bytes.fromhex(constants))
+    lines = data.get("lines", {})
+    if not isinstance(lines, dict) or not all(re.fullmatch(r"\d+", word) and _is_text(line)
+                                              for word, line in lines.items()):
+        raise _malformed("'lines'", lines, "places in the source by the index of the word")
+    return Image(words, {kernel.name: kernel for kernel in kernels}, bytes.fromhex(constants),
+                 {int(word): line for word, line in lines.items()})
 
 
 def _malformed(what: str, found: Any, wanted: str) -> ImageError:

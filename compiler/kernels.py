@@ -52,7 +52,7 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
         except EncodingError:       # a branch or a call that does not reach its target
             return None
         if len(program.words) <= config.cram_words:
-            return Image(tuple(program.words), kernels, bytes(program.data.content))
+            return Image(tuple(program.words), kernels, bytes(program.data.content), program.lines)
         words.append(len(program.words))
         return None
 

@@ -114,6 +114,7 @@ class _Lowering:
 
     def instruction(self, instruction: Instruction) -> None:
         self.current = instruction
+        self.builder.location = instruction.location
         if instruction.op == "phi":
             return
         handler: Callable[[Instruction], int | None] | None = getattr(self, f"op_{instruction.op}", None)

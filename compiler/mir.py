@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
 
 from .cfg import Flow
+from .ir import Location
 
 __all__ = ["ARGUMENTS", "COMMUTATIVE", "ZERO", "Callee", "MachineBlock", "MachineFunction", "Op", "Phi", "Pseudo"]
 
@@ -19,6 +20,8 @@ ARGUMENTS = (1, 2, 3, 4, 5, 6, 7, 8)
 COMMUTATIVE = frozenset({Opcode.ADD, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.MUL, Opcode.NOR})
 """Operations whose operands may be swapped."""
 _LOADS = frozenset(opcode for opcode, row in by_opcode.items() if row.is_load)
+_ACCESSES = frozenset(opcode for opcode, row in by_opcode.items()
+                      if row.is_load or row.is_store or row.atomic is not None)
 _ON_MEMORY = frozenset(opcode for opcode, row in by_opcode.items()
                        if row.unit in (Unit.MEMORY, Unit.ATOMIC, Unit.SCRATCHPAD))
 
@@ -65,6 +68,8 @@ class Op:
     imm: int = 0
     callee: Callee | None = None
     arguments: tuple[int, ...] = ()
+    location: Location | None = None
+    """Where an access to global memory is in the source."""
 
     @property
     def uses(self) -> list[int]:
@@ -101,6 +106,11 @@ class Op:
     def is_load(self) -> bool:
         """Whether this loads from global memory."""
         return self.opcode in _LOADS
+
+    @property
+    def is_access(self) -> bool:
+        """Whether this accesses global memory."""
+        return self.opcode in _ACCESSES
 
     @property
     def is_droppable(self) -> bool:

@@ -107,6 +107,8 @@ class Program:
         self.gathers = gathers
         self.most = most
         self.words: list[int] = []
+        self.lines: dict[int, str] = {}
+        """Where in the source the words that access global memory are."""
         self.data = DataSegment()
         self._entries: list[int] = []
         self._callees: dict[str, Callee] = {}
@@ -144,6 +146,7 @@ class Program:
         self._available = COLOURS
         length, self.data, self._entries, self._callees = deepcopy(before)
         del self.words[length:]
+        self.lines = {word: line for word, line in self.lines.items() if word < length}
         if has_frame:
             self._available = COLOURS[:-1]
             self._callees = {name: callee for name, callee in self._callees.items() if SPARE not in callee.clobbers}
@@ -202,7 +205,7 @@ class Program:
             skip_empty_blocks(machine)
             gather(machine, self.config.link_stack_depth - _DIVERGENCE)
         entry = len(self.words)
-        self.words += emit(machine, entry, self._entries)
+        self.words += emit(machine, entry, self._entries, self.lines)
         written = {register for block in machine.blocks.values() for op in block.ops
                    for register in (op.dst, *op.clobbers) if register is not None}
         depth = max((op.callee.depth - (op.opcode is Pseudo.JUMP) for block in machine.blocks.values()

@@ -50,15 +50,20 @@ class AccessCheck:
         """The exception for an access that was refused."""
         from .functional.program import instruction_text  # needed in trouble only
 
-        row, _ = decode(int(program[pc]))
-        scale = 2 if row.atomic is not None else row.scale
-        kind = "load from" if row.is_load else "store to" if row.is_store else f"{row.mnemonic} at"
-        why = f"is misaligned: {row.mnemonic} needs {_WIDTHS[scale]}" if address % (1 << scale) \
-            else f"is outside every buffer{self._nearest(address)}"
-        line = f", {self.lines[pc]}" if pc in self.lines else ""
-        name = f"kernel {self.kernel!r}{line}: " if self.kernel else ""
+        where = f"kernel {self.kernel!r}" if self.kernel else "the kernel"
+        if pc in self.lines:
+            where += f", {self.lines[pc]}"
+        outside = f"is outside every buffer{self._nearest(address)}"
+        if pc < len(program):
+            row, _ = decode(int(program[pc]))
+            scale = 2 if row.atomic is not None else row.scale
+            kind = "load from" if row.is_load else "store to" if row.is_store else f"{row.mnemonic} at"
+            why = f"is misaligned: {row.mnemonic} needs {_WIDTHS[scale]}" if address % (1 << scale) else outside
+            text = f"PC {pc}: {instruction_text(int(program[pc]), pc)}: {kind}"
+        else:
+            why, text = outside, f"PC {pc}, behind the program of {len(program)} words: access to"
         return KernelAccessError(
-            f"{name}PC {pc}: {instruction_text(int(program[pc]), pc)}: {kind} 0x{address:08X} by {work_item} {why}. "
+            f"{where}: {text} 0x{address:08X} by {work_item} {why}. "
             "Device(check_accesses=False) runs it as the hardware would", address=address, pc=pc)
 
     def _nearest(self, address: int) -> str:

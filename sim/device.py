@@ -320,18 +320,23 @@ class Device:
             descriptor = replace(descriptor, parameters=parameters)
             return self._launch(image, chosen.name, chosen.entry, Launch(
                 program=image.words, descriptor=descriptor.words(), slot=slot, initialize=initialize, clean=clean,
-                max_cycles=max_cycles, check=self._check(chosen, args)))
+                max_cycles=max_cycles, check=self._check(image, chosen.name, self._leads_elsewhere(chosen, args))))
 
-    def _check(self, kernel: Kernel | None, arguments: Sequence[Argument]) -> AccessCheck | None:
-        """What a launch's accesses are held to; the parameters of raw code may all be pointers."""
+    def _check(self, image: Image, kernel: str, everywhere: bool) -> AccessCheck | None:
+        """What a launch's accesses are held to."""
         if not self._check_accesses:
             return None
-        kinds = None if kernel is None or kernel.parameters is None else [p.kind for p in kernel.parameters]
-        everywhere = self._everywhere or kernel is None or any(
-            isinstance(argument, int | np.integer) and argument and (kinds is None or kinds[index] == "pointer")
-            and (kinds is not None or self._is_in_memory(int(argument))) and not self._allocator.holds(int(argument))
-            for index, argument in enumerate(arguments))
-        return AccessCheck(None if everywhere else self._allocator.ranges, kernel.name if kernel is not None else "")
+        return AccessCheck(None if everywhere or self._everywhere else self._allocator.ranges, kernel, image.lines)
+
+    def _leads_elsewhere(self, kernel: Kernel, arguments: Sequence[Argument]) -> bool:
+        """Whether an argument is an address that is in no buffer; those of raw code may all be addresses."""
+        kinds = None if kernel.parameters is None else [parameter.kind for parameter in kernel.parameters]
+
+        def is_address(index: int, number: int) -> bool:
+            return self._is_in_memory(number) if kinds is None else number != 0 and kinds[index] == "pointer"
+
+        return any(isinstance(argument, int | np.integer) and is_address(index, int(argument))
+                   and not self._allocator.holds(int(argument)) for index, argument in enumerate(arguments))
 
     def _is_in_memory(self, number: int) -> bool:
         return self.memory.base <= number < self.memory.base + self.memory.size
@@ -379,9 +384,10 @@ class Device:
                 f"wavefronts (word 0) and {dispatch.work_items} work-items (word 11), with local ids and offsets of "
                 f"{dispatch.extents[:dispatch.dimensions]} (word 7)", DescriptorWarning, stacklevel=3)
         names = [kernel.name for kernel in image.kernels.values() if kernel.entry == dispatch.entry]
-        return self._launch(image, names[0] if names else f"word {dispatch.entry}", dispatch.entry, Launch(
+        name = names[0] if names else f"word {dispatch.entry}"
+        return self._launch(image, name, dispatch.entry, Launch(
             program=image.words, descriptor=words, slot=slot, initialize=initialize, clean=clean,
-            max_cycles=max_cycles, check=self._check(None, ())))
+            max_cycles=max_cycles, check=self._check(image, name, True)))
 
     def _launch(self, image: Image, name: str, entry: int, launch: Launch) -> Run:
         if self._is_closed:

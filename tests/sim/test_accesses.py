@@ -1,5 +1,6 @@
 """Accesses of kernels outside every buffer, and misaligned ones: found on every engine, at no cost of a cycle."""
 
+import pickle
 import random
 import re
 from itertools import product
@@ -7,9 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from compiler import assemble, compile_opencl
+from compiler import Image, assemble, compile_opencl
 from fgpu import Config
 from fgpu.errors import KernelAccessError, KernelFault
+from fgpu.isa import decode
 from sim import Device, KernelDescriptor
 
 from ..configurations import ATOMIC
@@ -109,6 +111,52 @@ def test_the_work_item_is_the_one(engine):
             with pytest.raises(KernelAccessError, match=re.escape(message)):
                 device.launch(image, global_size=size, local_size=local, global_offset=offset,
                               args=[out, *[*ids, 0, 0][:3], far])
+
+
+LINES = """\
+int helper(__global const int *a, int i)
+{
+    return a[i];                                    // 3
+}
+__kernel void k(__global int *o, __global const int *a, __global char *c, int at, int which)
+{
+    int i = get_global_id(0);
+    if (which == 9) o[i + at] = 1;                  // 8
+    int sum = 0;
+    for (int n = 0; n < 8; n++)
+        sum += a[n + (which == 11 ? at : 0)];       // 11
+    c[i + (which == 12 ? at : 0)] = sum;            // 12
+    sum += helper(a,
+                  which == 3 ? at : 0);
+    o[i] = sum;                                     // 15
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["functional", "verilator"])
+@pytest.mark.parametrize("options", [[], ["-DSMALL"]])
+def test_the_source_line_is_the_one(engine, options):
+    config = TINY if options else TINY.replace(cram_size=1)
+    image = compile_opencl({"lines.cl": LINES}, options=options, config=config)
+    with Device(TINY, engine=engine) as device:
+        arguments = [device.buffer(64), device.buffer(64), device.buffer(64, np.int8)]
+        device.launch(image, global_size=64, args=[*arguments, 1 << 20, 0])
+        for which, line in ((9, 8), (11, 11), (12, 12), (3, 3)):
+            message = rf"kernel 'k', lines.cl:{line}: PC \d+: .* by work-item \d+ is outside"
+            with pytest.raises(KernelAccessError, match=message):
+                device.launch(image, global_size=64, args=[*arguments, 1 << 20, which])
+
+
+def test_images_keep_their_lines(tmp_path):
+    image = compile_opencl({"lines.cl": LINES}, config=TINY)
+    accesses = {pc for pc, word in enumerate(image.words) if is_access(decode(word)[0])}
+    assert set(image.lines) == accesses, "of this kernel, which has no frame"
+    image.save(tmp_path / "image.json")
+    assert Image.load(tmp_path / "image.json").lines == image.lines == pickle.loads(pickle.dumps(image)).lines
+
+
+def is_access(row) -> bool:
+    return row.is_load or row.is_store or row.atomic is not None
 
 
 def test_cycles_are_the_same(image):
