@@ -13,6 +13,7 @@ from fgpu.config import BANK_WORDS, BANKS, PE_COUNT, Config
 from fgpu.cu.control_word import ControlWord
 from fgpu.cu.decoder import Decoder
 from fgpu.cu.float_results import _LAST_PLACE, FloatResults, _Context
+from fgpu.cu.launcher import Launcher
 from fgpu.cu.memory_controller import LoadReturn
 from fgpu.cu.pe import RESULT_STAGE
 from fgpu.cu.vector import ComputeVector
@@ -20,17 +21,27 @@ from fgpu.isa import REGISTER_COUNT
 
 from .prover import Claim
 
-__all__ = ["RegisterClaim"]
+__all__ = ["RegisterClaim", "launcher_claim"]
 
 _CONTEXTS = 64
 
 
-class _Bank(wiring.Component):
-    """Stands for a bank of the register file, and claims what its ports must keep. What is read is free."""
+def launcher_claim(launcher: type[Launcher] = Launcher) -> Claim:
+    """No work-group is taken, and no wavefront starts, while the registers are cleared after a reset."""
+    dut = launcher()
+    claim = Claim(dut=dut)
+    claim.assume(Mux(claim.past(1), claim.past(dut.clearing) | ~dut.clearing, dut.clearing))
+    acts = dut.room | dut.work_groups.ready | dut.busy | dut.start.any() | dut.runtime_write.valid
+    claim.always(~dut.clearing | ~acts)
+    claim.reachable(dut.start.any())
+    claim.invariant(~claim.past(dut.clearing) | ~(claim.inside("dut.settled", 1) | dut.busy))
+    return claim
 
-    def __init__(self, claim: "RegisterClaim", shape: Any, depth: int) -> None:
-        self._claim, self._number = claim, len(claim.banks)
-        claim.banks.append(self)
+
+class _NoRam(wiring.Component):
+    """The ports of a block RAM without the RAM."""
+
+    def __init__(self, shape: Any, depth: int) -> None:
         self._signature = {"addr_width": (depth - 1).bit_length(), "shape": shape}
         super().__init__({})
 
@@ -38,9 +49,21 @@ class _Bank(wiring.Component):
         self._read = ReadPort.Signature(**self._signature).flip().create()
         return self._read
 
-    def write_port(self, granularity: int) -> Any:
-        self._write = WritePort.Signature(**self._signature, granularity=granularity).flip().create()
+    def write_port(self, **options: Any) -> Any:
+        self._write = WritePort.Signature(**self._signature, **options).flip().create()
         return self._write
+
+    def elaborate(self, platform: object) -> Module:
+        return Module()
+
+
+class _Bank(_NoRam):
+    """Stands for a bank of the register file, and claims what its ports must keep. What is read is free."""
+
+    def __init__(self, claim: "RegisterClaim", shape: Any, depth: int) -> None:
+        self._claim, self._number = claim, len(claim.banks)
+        claim.banks.append(self)
+        super().__init__(shape, depth)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -98,7 +121,9 @@ class RegisterClaim(Claim):
 
     def check(self, *arguments: Any, **options: Any) -> tuple[bool, str]:
         self.banks.clear()
-        with patch("fgpu.cu.register_file.BlockRam", partial(_Bank, self)):
+        # What is read from the runtime memory only goes into results.
+        with (patch("fgpu.cu.register_file.BlockRam", partial(_Bank, self)),
+              patch("fgpu.cu.runtime_memory.BlockRam", _NoRam)):
             return super().check(*arguments, **options)
 
     def _state_invariants(self, control: Any, decoded: Any, beat: Signal) -> None:

@@ -7,13 +7,28 @@ import pytest
 from fgpu.config import FLOAT_OPS, Config
 
 from .prover import mutant
-from .register_claim import RegisterClaim
+from .register_claim import RegisterClaim, launcher_claim
 
-SMALL = Config(scratchpad_size=0, float_ops=FLOAT_OPS)
+SMALL = Config(scratchpad_size=0, cache_banks=1, float_ops=FLOAT_OPS)
 
 
 def test_registers_are_cleared_and_r0_stays_zero(tmp_path: Path) -> None:
     RegisterClaim(SMALL).prove(tmp_path, depth=2)
+
+
+def test_nothing_starts_meanwhile(tmp_path: Path) -> None:
+    launcher_claim().prove(tmp_path, depth=2)
+
+
+@pytest.mark.long
+def test_wavefronts_start_afterwards(tmp_path: Path) -> None:
+    launcher_claim().prove(tmp_path, "cover", depth=12)
+
+
+@pytest.mark.long
+def test_a_launcher_that_does_not_wait(tmp_path: Path) -> None:
+    wrong = mutant("fgpu.cu.launcher", "settled.eq(~self.clearing)", "settled.eq(1)").Launcher
+    assert not launcher_claim(wrong).is_proven(tmp_path, depth=2)
 
 
 @pytest.mark.long
