@@ -2,6 +2,7 @@
 
 import os
 import random
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from sim.memory import GlobalMemory
 from sim.verilator import VerilatorEngine
 
 from ..configurations import ATOMIC
-from .harness import BASE, SIZE
+from .harness import BASE, SIZE, Pair
+from .program_generator import generate
 
 ITEMS = 512     # that fill a compute unit
 
@@ -68,6 +70,25 @@ def test_registers_are_zero() -> None:
 def test_registers_are_zero_after_a_hundred_power_ups(units: int) -> None:
     first = random.SystemRandom().randrange(1, 1 << 30)
     check(Config.preset("tiny", compute_units=units), range(first, first + 100))
+
+
+def program_cycles(config: Config, power_up: int, count: int) -> list[int]:
+    """Of random programs, one after the other; their results are right."""
+    pair = Pair(config, engine=partial(VerilatorEngine, power_up=power_up))
+    cycles = []
+    try:
+        for index in range(count):
+            rng = random.Random(f"power-up {index}")
+            kernel = generate(rng, config, BASE, SIZE, wavefronts=8)
+            pair.fill(kernel.memory, rng)
+            cycles.append(pair.run(kernel).cycles)
+    finally:
+        pair.close()
+    return cycles
+
+
+def test_programs_do_not_notice() -> None:
+    assert program_cycles(ATOMIC, 1, 8) == program_cycles(ATOMIC, 0, 8)
 
 
 def test_seeds_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
