@@ -25,7 +25,7 @@ Progress = Callable[[str], None]
 """Is told, in a few words, what a build is doing."""
 
 _HERE = Path(__file__).parent
-BENCH_SOURCES = [_HERE / "testbench.cpp", _HERE / "memory.cpp", _HERE / "host.cpp", _HERE / "access.cpp"]
+BENCH_SOURCES = [_HERE / f"{name}.cpp" for name in ("testbench", "axi_checker", "memory", "host", "access")]
 _TAIL_LINES = 25
 
 

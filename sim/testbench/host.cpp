@@ -58,9 +58,6 @@ void Host::write(const LiteOut &out, LiteIn &in, HostOp &op, uint64_t now) {
         return;
     }
     if (in.awvalid | in.wvalid) {
-        if (out.bvalid)
-            failure.set(PROTOCOL_ERROR, "cycle %llu: answer to the control write at 0x%04X before it was accepted",
-                        ull(now), unsigned(op.address));
         if (in.awvalid && out.awready)
             in.awvalid = 0;
         if (in.wvalid && out.wready)

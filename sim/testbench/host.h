@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "memory.h"
+#include "failure.h"
 #include "ports.h"
 
 namespace fgpu {

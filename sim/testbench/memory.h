@@ -12,19 +12,11 @@
 
 #pragma once
 
+#include "failure.h"
 #include "ports.h"
 #include "random.h"
 
 namespace fgpu {
-
-// The first thing that went wrong; the run stops there.
-struct Failure {
-    uint32_t status = RUNNING;
-    char message[sizeof Result::message] = {};
-
-    explicit operator bool() const { return status != RUNNING; }
-    void set(Status kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
-};
 
 class MemoryPort {
 public:
@@ -33,8 +25,7 @@ public:
     // One cycle: `out` is what the port drove in cycle `now`, `in` what memory drives, in and after it.
     void step(const AxiOut &out, AxiIn &in, uint64_t now) {
         // Most cycles of most kernels leave memory alone.
-        if (out.ar.valid | out.aw.valid | out.wvalid | held.ar.valid | held.aw.valid | held.wvalid
-            || reading | writing)
+        if (out.ar.valid | out.aw.valid | out.wvalid || ar_since | aw_since | reading | writing)
             active_step(out, in, now);
     }
 
@@ -53,9 +44,6 @@ private:
     };
 
     void active_step(const AxiOut &out, AxiIn &in, uint64_t now);
-    void check_held(const AxiOut &out, uint64_t now);
-    void hold(const AxiOut &out, const AxiIn &in);
-    bool check_burst(const AxiAddress &address, const char *what, uint64_t now);
     void begin(Burst &burst, const AxiAddress &address, const char *what, uint64_t now);
     void check_hazard(const Burst &burst, uint64_t others, const Burst *bursts, const char *what, uint64_t now);
     bool ready_for(uint64_t &since, bool valid, bool busy, uint64_t now);
@@ -69,7 +57,7 @@ private:
 
     uint8_t *memory = nullptr;
     uint64_t base = 0, size = 0;
-    uint32_t beat_bytes = 8, size_code = 3, ids = IDS;
+    uint32_t beat_bytes = 8;
     unsigned index = 0;
     Timing timing{};
     Random random;
@@ -81,7 +69,6 @@ private:
     uint8_t order[IDS] = {};            // ids of accepted writes in the order of their data
     unsigned order_head = 0, order_count = 0;
     Burst reads[IDS] = {}, writes[IDS] = {};
-    AxiOut held{};                      // what must not change before it is accepted; valid: held at all
 };
 
 }  // namespace fgpu

@@ -1,15 +1,26 @@
 #include "testbench.h"
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <new>
 
 namespace fgpu {
 
+void Failure::set(Status kind, const char *format, ...) {
+    if (*this)
+        return;     // what follows from the first failure would only confuse
+    status = kind;
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+}
+
 Testbench::Testbench(const BenchConfig &bench_config) : config(bench_config) {
     for (unsigned i = 0; i < config.ports; i++)
-        ports[i].configure(config, i);
+        ports[i].configure(config, i), checkers[i].configure(config, i);
     accesses.configure(config.compute_units);
 }
 
@@ -29,10 +40,17 @@ const Result &Testbench::result() {
 }
 
 Status Testbench::stop(const PortsOut &out, uint64_t cycle) {
-    const Failure *failure = host.failure ? &host.failure : nullptr;
-    for (unsigned i = 0; i < config.ports && !failure; i++)
-        if (ports[i].failure)
-            failure = &ports[i].failure;
+    const Failure *failure = nullptr;
+    const auto look = [&failure](const Failure &one) {
+        if (one && !failure)
+            failure = &one;
+    };
+    look(lite_checker.failure);
+    for (unsigned i = 0; i < config.ports; i++)
+        look(checkers[i].failure);
+    look(host.failure);
+    for (unsigned i = 0; i < config.ports; i++)
+        look(ports[i].failure);
     if (failure) {
         outcome.status = failure->status;
         std::memcpy(outcome.message, failure->message, sizeof outcome.message);

@@ -1,5 +1,5 @@
-// The test bench of a whole FGPU: memory behind its AXI4 ports, a host at its control port, a watchdog
-// and counters. Both cycle-accurate engines use it, so that timing is written once.
+// The test bench of a whole FGPU: memory behind its AXI4 ports, a host at its control port, checkers of
+// both protocols, a watchdog and counters. Both cycle-accurate engines use it, so that timing is written once.
 //
 // In every cycle an engine calls step() with the outputs as they are just before the rising clock edge, and
 // drives the inputs that step() left just after that edge.
@@ -7,6 +7,7 @@
 #pragma once
 
 #include "access.h"
+#include "axi_checker.h"
 #include "host.h"
 #include "memory.h"
 #include "ports.h"
@@ -24,12 +25,20 @@ public:
     Status step(const PortsOut &out, PortsIn &in) {
         const uint64_t cycle = now++;
         const bool counted = host.counting();
+        lite_checker.step(out.lite, in.lite, cycle);
+        uint32_t failed = lite_checker.failure.status;
+        for (unsigned i = 0; i < config.ports; i++) {
+            checkers[i].step(out.axi[i], in.axi[i], cycle);
+            failed |= checkers[i].failure.status;
+        }
+        if (__builtin_expect(failed, 0))
+            return stop(out, cycle);
         host.step(out.lite, out.status, in.lite, cycle);
         for (unsigned i = 0; i < config.ports; i++)
             ports[i].step(out.axi[i], in.axi[i], cycle);
         if (counted)
             count(out);
-        uint32_t failed = host.failure.status | unsigned(accesses.step(out.access, cycle));
+        failed = host.failure.status | unsigned(accesses.step(out.access, cycle));
         for (unsigned i = 0; i < config.ports; i++)
             failed |= ports[i].failure.status;
         if (__builtin_expect(failed | unsigned(host.done()) | unsigned(host.late(cycle)), 0))
@@ -63,6 +72,8 @@ private:
     uint64_t now = 0;
     Host host;
     MemoryPort ports[PORTS];
+    AxiChecker checkers[PORTS];
+    LiteChecker lite_checker;
     Result outcome{};
 };
 

@@ -211,8 +211,11 @@ def test_no_memory_there(address):
         assert answers == [expected]
         assert (bench.memory.bytes == 1).all() == (number == 1)
     bench.run_host((abi.OP_READ, 0, 0))
-    bench.out.lite.arready = bench.out.lite.rvalid = 1
-    bench.step(3)
+    bench.step()
+    bench.out.lite.arready = 1
+    bench.step()
+    bench.out.lite.arready, bench.out.lite.rvalid = 0, 1
+    bench.step()
     assert bench.status == abi.DONE
     assert f"read of 128 bytes at 0x{address:08X} (AXI port 0, id 1, cycle 1) is outside memory, " in bench.message
     assert bench.message.endswith("0x10000000 to 0x100FFFFF")
