@@ -11,6 +11,7 @@ from .prover import Claim
 
 CONFIG = Config(cram_size=1)
 STATUS, START, CLEAN, INITIALIZE, FAULT, ABORT = range(CONTROL_BASE // 4, CONTROL_BASE // 4 + 6)
+DATA_BITS = 4
 _PATIENCE = 6
 
 
@@ -22,17 +23,22 @@ def control_claim(cycles: int, control: type[ControlInterface] = ControlInterfac
     a read may give that number only if the word may have held it.
     For runs of up to so many ``cycles`` from reset; nothing is known of what is inside. To leave little to the
     solver, some address bits are 0 (there are eight words of each memory, the registers, misaligned and unmapped
-    addresses), and so are the upper bytes of written words.
+    addresses), and so are the upper bits of words.
     """
     dut = control(CONFIG)
     claim = Claim(dut=dut)
     m: Module = claim.m
     axi = dut.axi
+
+    def few(bits: Signal) -> Value:     # of a word address
+        return Cat(bits[:3], C(0, 6), bits[3], C(0, 2), bits[4:])
+
     for name in ("awaddr", "araddr"):
         bits = claim.free(f"{name}_bits", 7)
-        claim.drive(getattr(axi, name), Cat(bits[0], C(0, 1), bits[1:4], C(0, 6), bits[4], C(0, 2), bits[5:]))
+        claim.drive(getattr(axi, name), Cat(bits[0], C(0, 1), few(bits[1:])))
     claim.drive(dut.lram_address, claim.free("lram_address_bits", 3))
-    claim.drive(axi.wdata, claim.free("wdata_bits", 8))
+    claim.drive(axi.wdata, claim.free("wdata_bits", DATA_BITS))
+    claim.drive(dut.code_read_data, claim.free("code_bits", DATA_BITS))
     claim.assume(claim.stable(axi.awvalid, axi.awready, axi.awaddr))
     claim.assume(claim.stable(axi.wvalid, axi.wready, Cat(axi.wdata, axi.wstrb)))
     claim.assume(claim.stable(axi.arvalid, axi.arready, axi.araddr))
@@ -49,7 +55,7 @@ def control_claim(cycles: int, control: type[ControlInterface] = ControlInterfac
     claim.always(claim.stable(axi.rvalid, axi.rready, Cat(axi.rdata, axi.rresp)))
 
     # The word that is followed.
-    word, guess = claim.constant("word", 14), claim.constant("guess", 32)
+    word, guess = few(claim.constant("word", 6)), claim.constant("guess", DATA_BITS)
     in_memory = is_memory(word)
     mine, legal, whole, right = (Signal(cycles, name=name) for name in ("mine", "legal", "whole", "right"))
     with m.If(axi.awvalid & axi.awready):
