@@ -20,15 +20,19 @@ void AxiChecker::configure(const BenchConfig &config, unsigned port) {
 }
 
 void AxiChecker::active_step(const AxiOut &out, const AxiIn &in, uint64_t now) {
-    check_held(out, in, now);
+    if (waits)
+        check_held(out, in, now);
+    // What waited was looked at when it came.
+    const bool new_read = out.ar.valid && !held_out.ar.valid, new_write = out.aw.valid && !held_out.aw.valid;
+    hold(out, in);
     // A response of this cycle answers what was accepted before it.
     if (in.rvalid)
         check_read(in, now);
     if (in.bvalid)
         check_response(in, now);
-    if (out.ar.valid)
+    if (new_read)
         check_burst(out.ar, "read", now);
-    if (out.aw.valid)
+    if (new_write)
         check_burst(out.aw, "write", now);
     if (failure)
         return;
@@ -74,9 +78,12 @@ void AxiChecker::check_held(const AxiOut &out, const AxiIn &in, uint64_t now) {
     if (changed)
         failure.set(PROTOCOL_ERROR, "AXI port %u, cycle %llu: the %s channel changed before it was accepted", index,
                     ull(now), changed);
+}
+
+void AxiChecker::hold(const AxiOut &out, const AxiIn &in) {
     const bool ar = out.ar.valid && !in.arready, aw = out.aw.valid && !in.awready, w = out.wvalid && !in.wready;
     const bool r = in.rvalid && !out.rready, b = in.bvalid && !out.bready;
-    waits = ar || aw || w || r || b;
+    waits = ar | aw | w | r | b;
     if (waits) {
         held_out = out;
         held_in = in;

@@ -52,6 +52,7 @@ private:
 
     void active_step(const AxiOut &out, const AxiIn &in, uint64_t now);
     void check_held(const AxiOut &out, const AxiIn &in, uint64_t now);
+    void hold(const AxiOut &out, const AxiIn &in);
     void check_burst(const AxiAddress &address, const char *what, uint64_t now);
     void check_read(const AxiIn &in, uint64_t now);
     void check_response(const AxiIn &in, uint64_t now);
