@@ -11,6 +11,7 @@ from .frontend import Size, builtins, compile_to_bitcode, read_ir
 from .image import Image, Kernel, Parameter
 from .ir import Function, Module
 from .program import Compiled, Program, TooLargeError
+from .refusals import check_program, short_store
 
 __all__ = ["compile_sources"]
 
@@ -42,6 +43,8 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
         nonlocal count
         modules = _modules(dict(zip(sources, map(read_ir, bitcode), strict=True)), wanted)
         count = sum(map(len, modules.values()))
+        for module, functions in modules.items():
+            check_program(module, functions, config)
         # Only of the last attempt anybody asks how much too large it is.
         most = config.cram_words * (_MANY if size is Size.SMALL else 1)
         try:
@@ -125,8 +128,7 @@ def _add_kernel(program: Program, function: Function, module: Module) -> Compile
         for word in program.words[first:]:
             row, _ = decode(word)
             if row.opcode in (Opcode.SB, Opcode.SH):
-                raise function.error(f"kernel {function.name!r} stores 8 or 16 bits ({row.mnemonic}), which needs "
-                                     "sub_integer_stores=True")
+                raise short_store(function, row.mnemonic)
     return compiled
 
 

@@ -1,28 +1,34 @@
 """What the compiler does not support (yet): every refusal names the construct and its source line."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from fgpu.config import Config
 from fgpu.errors import CompileError
 
 from .frame import FRAME_SPACE
-from .ir import Function, Instruction, Type
+from .ir import Function, Instruction, Module, Type
 from .memory import GLOBAL_SPACES, PRIVATE_SPACE
 
-__all__ = ["check_callee", "check_function", "plain_name", "unsupported_call",
+__all__ = ["check_callee", "check_function", "check_program", "plain_name", "short_store", "unsupported_call",
            "unsupported_instruction"]
 
 _LOCAL_SPACE = 3
+_SAMPLER = "__translate_sampler_initializer"
+"""Where there is one, images say more."""
 _KNOWN_CALLS = {
     "barrier": "barrier() is not supported",
     "async_work_group_copy": "__local memory is not supported (async_work_group_copy)",
     "async_work_group_strided_copy": "__local memory is not supported (async_work_group_strided_copy)",
     "wait_group_events": "events are not supported (wait_group_events)",
-    "__translate_sampler_initializer": "samplers are not supported",
+    _SAMPLER: "samplers are not supported",
     "printf": "printf() is not supported",
     "asm": "inline assembly is not supported",
     "%": "a call through a function pointer is not supported",
 }
+_BUILT_IN = ("llvm.", "_Z", "fgpu_")
+"""What the names of functions start with that have no body in a program but may be called."""
+_WORD_BYTES = 4
 _OPAQUE = {"spirv.Image": "images", "spirv.Sampler": "samplers", "spirv.Event": "events"}
 _KNOWN_INSTRUCTIONS = (
     (re.compile(r"f(add|sub|mul|div|rem|neg|cmp|ptrunc|pext)|[us]itofp|fpto[us]i"), "floating point"),
@@ -49,23 +55,81 @@ def _describe(type: Type) -> str:
     return f"type {type.text or type.kind}"
 
 
+def check_program(module: Module, kernels: Sequence[Function], config: Config) -> None:
+    """Refuse what clang's output shows already to be unsupported, before anything takes time: calls, ``__local``
+    memory, recursion and short stores in ``kernels`` and in what they call."""
+    checked: set[str] = set()
+
+    def check(function: Function, under_way: list[str]) -> None:
+        checked.add(function.name)
+        under_way.append(function.name)
+        for instruction in function.instructions():
+            for type in (*instruction.types, instruction.type):
+                _check_local(function, type, "", instruction)
+            if instruction.op == "call" and (callee := module.functions.get(instruction.detail)) is not None:
+                check_callee(function, instruction, callee, under_way)
+                if callee.name not in checked:
+                    check(callee, under_way)
+            elif instruction.op == "call":
+                _check_call(function, instruction)
+            elif instruction.op == "store" and not config.sub_integer_stores:
+                _check_store(function, instruction)
+        _check_parameters(function, lambda type: type.kind == "other")
+        under_way.pop()
+
+    for kernel in kernels:
+        check(kernel, [])
+
+
+def _check_call(function: Function, call: Instruction) -> None:
+    """Refuse a call of a function without a body that is neither built-in nor a routine."""
+    name = plain_name(call.detail)
+    is_known = name in _KNOWN_CALLS or "image" in name or not call.detail.startswith(_BUILT_IN)
+    if is_known and name != _SAMPLER:
+        raise unsupported_call(function, call, name)
+
+
+def _check_store(function: Function, store: Instruction) -> None:
+    type, pointer = store.types
+    if pointer.space in GLOBAL_SPACES and type.kind == "int" and type.size < _WORD_BYTES:
+        raise short_store(function, "sb" if type.size == 1 else "sh", store)
+
+
+def short_store(function: Function, mnemonic: str, at: Instruction | None = None) -> CompileError:
+    """The error for a store of 8 or 16 bits where the hardware has none."""
+    return function.error(f"{_kind(function)} {function.name!r} stores 8 or 16 bits ({mnemonic}), which needs "
+                          "sub_integer_stores=True", at)
+
+
+def _kind(function: Function) -> str:
+    return "kernel" if function.is_kernel else "function"
+
+
+def _check_parameters(function: Function, concerns: Callable[[Type], bool]) -> None:
+    """Refuse parameters of types that do not fit a register, of those that are of interest."""
+    for number, (_, type) in enumerate(function.parameters):
+        what = f"parameter {number + 1} of {_kind(function)} {function.name!r}"
+        _check_local(function, type, f" ({what})")
+        if concerns(type):
+            _check_type(function, None, type, what)
+
+
 def check_function(function: Function) -> None:
     """Refuse parameters and operations on types that do not fit a register."""
-    for number, (_, type) in enumerate(function.parameters):
-        kind = "kernel" if function.is_kernel else "function"
-        what = f"parameter {number + 1} of {kind} {function.name!r}"
-        if type.kind == "ptr" and type.space == _LOCAL_SPACE:
-            raise function.error(f"__local memory is not supported ({what})")
-        _check_type(function, None, type, what)
+    _check_parameters(function, lambda type: True)
     for instruction in function.instructions():
         for type in (*instruction.types, instruction.type):
             if type.kind != "void" and not (instruction.op == "call" and type.kind == "other"):
                 _check_type(function, instruction, type, f"in {instruction.op}")
 
 
-def _check_type(function: Function, at: Instruction | None, type: Type, where: str) -> None:
+def _check_local(function: Function, type: Type, where: str, at: Instruction | None = None) -> None:
     if type.kind == "ptr" and type.space == _LOCAL_SPACE:
-        raise function.error("__local memory is not supported", at)
+        raise function.error(f"__local memory is not supported{where}", at)
+
+
+def _check_type(function: Function, at: Instruction | None, type: Type, where: str) -> None:
+    _check_local(function, type, "", at)
     if type.kind == "ptr" and type.space not in (*GLOBAL_SPACES, PRIVATE_SPACE, FRAME_SPACE):
         raise function.error(f"pointers to address space {type.space} are not supported", at)
     if at is not None and at.detail.startswith("llvm.") and type.kind == "struct":

@@ -1,7 +1,7 @@
 """Unrolled loops of few rounds: the loop for the rounds that four do not make up does them all."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from .cfg import Flow
@@ -39,11 +39,34 @@ def enter_unrolled_loops_late(function: Function) -> None:
     definitions = function.definitions()
     operands = (operand for i in function.instructions() for operand in i.operands)
     uses = Counter(operand.name for operand in operands if isinstance(operand, Local))
+    users = _Users(function)
     for name in flow.order:
         found = _unrolled(function, function.blocks[name], flow, definitions, uses)
         if found is not None:
-            behind = [function.blocks[other] for other in flow.order if flow.dominates(name, other)]
-            _enter_late(found, function, flow, behind)
+            _enter_late(found, function, flow, users)
+
+
+class _Users:
+    """Who reads which value, and in which block: to replace values in some places without a look at all others."""
+
+    def __init__(self, function: Function) -> None:
+        self.of: dict[str, list[tuple[Instruction, str]]] = {}
+        for block in function.blocks.values():
+            for instruction in block.instructions:
+                self.add(instruction, block.name)
+
+    def add(self, instruction: Instruction, block: str) -> None:
+        for operand in instruction.operands:
+            if isinstance(operand, Local):
+                self.of.setdefault(operand.name, []).append((instruction, block))
+
+    def substitute(self, values: dict[str, Value], within: Callable[[str], bool] = lambda block: True) -> None:
+        """Replace what ``values`` names where it is read in blocks ``within``."""
+        reading = {instruction: block for name in values for instruction, block in self.of.get(name, ())
+                   if within(block)}
+        substitute(reading, values)
+        for instruction, block in reading.items():
+            self.add(instruction, block)
 
 
 def _unrolled(function: Function, rest: Block, flow: Flow, definitions: Definitions,
@@ -90,7 +113,7 @@ def _is_left_of(rounds: Value, value: Value, definitions: Definitions) -> bool:
         and mask.operands[1].value is not None and mask.operands[1].value % UNROLLED == UNROLLED - 1)
 
 
-def _enter_late(found: _Unrolled, function: Function, flow: Flow, behind: list[Block]) -> None:
+def _enter_late(found: _Unrolled, function: Function, flow: Flow, users: _Users) -> None:
     guard, check, rest = found.guard, found.check, found.rest
     found.test.operands[1] = Constant(found.limit + _LONG - UNROLLED)
     guard.terminator.blocks[0] = check.name
@@ -112,8 +135,8 @@ def _enter_late(found: _Unrolled, function: Function, flow: Flow, behind: list[B
         return Local(joined[-1].name)
 
     rounds = join(found.rounds, Local(found.left.name), found.left, "rounds")
-    for block in (check, *behind):
-        substitute(block.instructions, {found.left.name: rounds})
+    users.substitute({found.left.name: rounds}, lambda name: name == check.name or (
+        name in flow.number and flow.dominates(rest.name, name)))
     values: dict[str, Value] = {}
     met: dict[Value, Value] = {}
     for number, phi in enumerate(rest.phis):
@@ -128,5 +151,8 @@ def _enter_late(found: _Unrolled, function: Function, flow: Flow, behind: list[B
                     if value not in met:    # nobody goes there from the guard
                         met[value] = join(Constant(0), value, phi, f"end{number}")
                     phi.operands[at] = met[value]
+                    users.add(phi, successor)
     check.instructions[:0] = joined
-    substitute(function.instructions(), values)
+    for phi in joined:
+        users.add(phi, check.name)
+    users.substitute(values)
