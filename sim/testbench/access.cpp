@@ -45,7 +45,7 @@ bool AccessChecker::look(unsigned unit, const AccessOut &out, uint64_t now) {
     const uint32_t size = 1u << out.width;
     for (unsigned lane = 0; lane < LANES; lane++) {
         const uint32_t address = out.addresses[lane];
-        if (!(out.lanes >> lane & 1))
+        if (!(out.lanes >> lane & 1) || refused.happened)
             continue;
         const bool misaligned = address & (size - 1);
         const bool takes_word = out.load && size == WORD && !out.atomic;
