@@ -56,12 +56,16 @@ def make_struct(p: Program) -> Struct:
 
 
 def aligned_vectors(p: Program) -> tuple[str, int, int]:
-    """Private vectors among other variables: their name, how many, and of how many words."""
-    for _ in range(p.choose(0, 1, 1, 2)):
-        other = p.private_array(p.choose(1, 3))
-        p.line(f"{other.name}[{p.index(other.length)}] = {p.uint(1)};")
-        p.mix(f"{other.name}[{p.index(other.length)}]")
-    type, count, name = p.choose("uint2", "uint4", "uint4", "uint8"), p.choose(1, 2, 2, 3), p.name("v")
+    """Private vectors after an odd number of words: their name, how many, and of how many words.
+
+    Few words in all, which find room in the scratchpad.
+    """
+    for _ in range(p.choose(0, 1, 1, 1)):
+        other, length = p.name("z"), p.choose(1, 2, 3, 3)
+        p.line(f"uint {other}[{length}] = {p.values(length)};")
+        p.line(f"{other}[{p.index(length)}] = {p.uint(1)};")
+        p.mix(f"{other}[{p.index(length)}]")
+    type, count, name = p.choose("uint2", "uint4", "uint4", "uint4", "uint8"), p.choose(1, 1, 2, 2, 3), p.name("v")
     words = _VECTORS[type]
     values = [f"({type})({', '.join(p.choose(p.number(), p.uint(0)) for _ in range(words))})" for _ in range(count)]
     p.line(f"{type} {name}[{count}] = {{{', '.join(values)}}};")
