@@ -20,6 +20,8 @@ __all__ = ["ports", "to_verilog", "verilog_text", "write_float_units", "write_ve
 _PLAIN_CELLS = ("logic_not", "eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "shl", "shr", "shift", "shiftx")
 _INTERNAL_ATTRIBUTES = ["generator", "top", "src", "amaranth.hierarchy", "amaranth.decoding"]
 
+_INITIAL_VALUE = re.compile(r"^(  reg (?:signed )?(?:\[\d+:\d+\] )?)(\\\S+ |\w+)( = \S+;)$", re.MULTILINE)
+
 Factory = Callable[[Config], wiring.Component]
 
 
@@ -121,7 +123,9 @@ def verilog_text(text: str, *, initial: bool = True) -> str:
         "pmuxtree", f"techmap -map plain.v {cells}", "opt_clean",
         f"attrmap {remove}", f"attrmap -modattr {remove}", "write_verilog -norename design.v",
     ]
-    return run_yosys(script, {"design.il": text, "plain.v": plain}, "design.v")
+    written = run_yosys(script, {"design.il": text, "plain.v": plain}, "design.v")
+    # Linters warn of initial values in declarations, since they look like those of variables.
+    return _INITIAL_VALUE.sub(r"\1\2;\n  initial \2\3", written)
 
 
 def write_verilog(config: Config, path: Path | str, *, name: str = "fgpu", core: Factory = _core,

@@ -33,9 +33,9 @@ def test_size_does_not_grow_with_compute_units(text: str) -> None:
 
 def initial_values(text: str) -> tuple[set[bool], bool]:
     """Whether registers (but those that block RAM reads into) have initial values; whether memories have."""
-    pattern = r"^  reg (?:signed )?(?:\[\d+:\d+\] )?(?!_)(?:\\\S+ |\w+)( = \d+'h\w+)?;$"
-    registers = re.findall(pattern, text, re.MULTILINE)
-    return {bool(value) for value in registers}, bool(re.search(r"^  initial begin$", text, re.MULTILINE))
+    pattern = r"^  reg (?:signed )?(?:\[\d+:\d+\] )?(?!_)(\\\S+ |\w+);\n(  initial \1 = \S+;$)?"
+    values = {bool(value) for _, value in re.findall(pattern, text, re.MULTILINE)}
+    return values, bool(re.search(r"^  initial begin$", text, re.MULTILINE))
 
 
 def test_initial_values(text: str) -> None:
