@@ -12,7 +12,7 @@ from ..engine import MemoryTiming
 from ..memory import GlobalMemory
 
 __all__ = [
-    "CHECK_ALIGNMENT", "CHECK_ALL", "CHECK_NOTHING", "DONE", "OP_READ", "OP_START", "OP_WAIT", "OP_WRITE",
+    "CHECK_ALIGNMENT", "CHECK_ALL", "CHECK_NOTHING", "DONE", "OP_PAUSE", "OP_READ", "OP_START", "OP_WAIT", "OP_WRITE",
     "PROTOCOL_ERROR", "REFUSED_ACCESS", "RUNNING", "TIMEOUT", "AddressRange", "BenchConfig", "BenchLibrary", "HostOp",
     "PortsIn", "PortsOut", "ProbeOut", "Result", "bench_config",
 ]
@@ -23,7 +23,7 @@ EVENTS = 64
 BUCKETS = 8
 IDS = 64
 
-OP_WRITE, OP_READ, OP_START, OP_WAIT = range(4)
+OP_WRITE, OP_READ, OP_START, OP_WAIT, OP_PAUSE = range(5)
 RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT, REFUSED_ACCESS = range(5)
 CHECK_NOTHING, CHECK_ALIGNMENT, CHECK_ALL = range(3)
 
@@ -138,11 +138,14 @@ _FUNCTIONS = {
     "bench_allow": ([c_void_p, c_void_p, c_uint32, c_uint32], None),
     "bench_step": ([c_void_p, c_void_p, c_void_p], c_uint32),
     "bench_result": ([c_void_p], POINTER(Result)),
+    "bench_quiet": ([c_void_p], c_uint32),
+    "bench_read_errors": ([c_void_p, c_uint64], None),
 }
 _MODEL_FUNCTIONS = {
     "model_create": ([POINTER(BenchConfig), c_char_p, c_uint32, c_uint32], c_void_p),
     "model_destroy": ([c_void_p], None),
     "model_bench": ([c_void_p], c_void_p),
+    "model_reset": ([c_void_p, c_uint32, c_uint32], None),
     "model_run": ([c_void_p, c_uint64], c_uint32),
 }
 

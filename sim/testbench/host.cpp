@@ -12,17 +12,17 @@ void Host::begin(HostOp *operations, uint32_t operation_count, uint64_t cycle_li
     position = 0;
     limit = cycle_limit;
     since = now;
-    begun = started = cleared = finished = false;
+    begun = started = finished = false;
+    awaited = cleared = 0;
     for (uint32_t i = 0; i < count; i++)
         if (ops[i].kind == OP_WAIT)
-            bit = ops[i].data;
+            awaited |= uint16_t(1u << ops[i].data);
 }
 
 // A status bit still set by the previous launch does not count: it has to be cleared first.
 void Host::watch(uint16_t status, uint64_t now) {
-    const bool set = status >> bit & 1;
-    cleared |= !set;
-    if (set && cleared) {
+    cleared |= uint16_t(~status);
+    if ((status & cleared & awaited) == awaited) {
         finished = true;
         finish = now;
     }
@@ -38,6 +38,10 @@ void Host::access(const LiteOut &out, LiteIn &in, uint64_t now) {
     case OP_READ:
         read(out, in, op, now);
         break;
+    case OP_PAUSE:
+        if (now - since >= op.data)
+            next_op(now);
+        return;
     default:
         if (finished)
             next_op(now);

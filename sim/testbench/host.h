@@ -44,8 +44,8 @@ private:
     uint64_t limit = 0;
     uint64_t since = 0;             // cycle in which the current operation began
     bool begun = false;             // the current operation's valid signals have been raised
-    bool started = false, cleared = false, finished = false;
-    uint32_t bit = 0;               // of the status register, for the kernel of this launch
+    bool started = false, finished = false;
+    uint16_t awaited = 0, cleared = 0;  // bits of the status register: of this launch's kernels; seen low since the start
     uint64_t start = 0, finish = 0;
 };
 

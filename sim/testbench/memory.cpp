@@ -7,7 +7,7 @@ namespace fgpu {
 
 using ull = unsigned long long;
 
-constexpr uint8_t OKAY = 0, DECERR = 3;     // AXI responses
+constexpr uint8_t OKAY = 0, SLVERR = 2, DECERR = 3;     // AXI responses
 
 void MemoryPort::configure(const BenchConfig &config, unsigned port) {
     memory = config.memory;
@@ -17,6 +17,14 @@ void MemoryPort::configure(const BenchConfig &config, unsigned port) {
     index = port;
     timing = config.timing;
     random = Random(timing.seed * PORTS + port);
+    errors = Random(~(timing.seed * PORTS + port));
+}
+
+void MemoryPort::reset() {
+    reading = writing = responding = 0;
+    current = -1;
+    ar_since = aw_since = 0;
+    order_head = order_count = 0;
 }
 
 // -- bursts -------------------------------------------------------------------------------------
@@ -172,9 +180,12 @@ void MemoryPort::offer_beat(AxiIn &in, uint64_t next) {
     in.rdata = 0;
     if (burst.mapped)
         std::memcpy(&in.rdata, memory + (burst.address - base), beat_bytes);
+    const bool fails = burst.mapped && errors.chance(error_threshold);
+    if (fails)
+        in.rdata = errors.next() >> (64 - 8 * beat_bytes);
     in.rvalid = 1;
     in.rid = uint8_t(current);
-    in.rresp = burst.mapped ? OKAY : DECERR;
+    in.rresp = !burst.mapped ? DECERR : fails ? SLVERR : OKAY;
     in.rlast = --burst.beats == 0;
     burst.address += beat_bytes;
     burst.ready_at = next + 1 + pause();

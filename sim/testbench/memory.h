@@ -29,6 +29,10 @@ public:
             active_step(out, in, now);
     }
 
+    // Forget what is outstanding; what memory holds stays.
+    void reset();
+
+    uint64_t error_threshold = 0;   // the chance of a read beat to be answered with SLVERR, in 2**-53
     PortCounters counters{};
     uint64_t moved = 0;     // last cycle in which a beat passed
     Failure failure;
@@ -60,7 +64,7 @@ private:
     uint32_t beat_bytes = 8;
     unsigned index = 0;
     Timing timing{};
-    Random random;
+    Random random, errors;  // of their own: errors change no timing
 
     uint64_t reading = 0, writing = 0;  // ids with a burst outstanding
     uint64_t responding = 0;            // ids whose last write beat has come, but whose B was not taken

@@ -24,7 +24,11 @@ public:
 #else
         (void)trace;
 #endif
-        // One cycle of reset must do. Then the bench does not count while the core clears its memories.
+        reset(wake_cycles);
+    }
+
+    // One cycle of reset must do. Then the bench does not count while the core clears its memories.
+    void reset(uint32_t wake_cycles) {
         drive(top, bench.inputs);
         for (uint64_t i = 0; i < 1 + uint64_t(wake_cycles); i++) {
             top.clk = 0;
@@ -99,6 +103,12 @@ Model *fgpu_model_create(const BenchConfig *config, const char *trace, uint32_t 
 void fgpu_model_destroy(Model *model) { delete model; }
 
 Testbench *fgpu_model_bench(Model *model) { return &model->bench; }
+
+// The core, with `memory` the ports of memory too; its host forgets its operations.
+void fgpu_model_reset(Model *model, uint32_t wake_cycles, uint32_t memory) {
+    model->bench.reset(memory);
+    model->reset(wake_cycles);
+}
 
 uint32_t fgpu_model_run(Model *model, uint64_t cycles) { return model->run(cycles); }
 

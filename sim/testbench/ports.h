@@ -110,7 +110,8 @@ struct HostOp {
     uint32_t data;      // to write, or where a read puts its answer
 };
 
-enum Op : uint32_t { OP_WRITE, OP_READ, OP_START, OP_WAIT };    // OP_WAIT: data is a bit of the status
+// OP_WAIT: data is a bit of the status (of several, all are waited for at each); OP_PAUSE: data is a number of cycles.
+enum Op : uint32_t { OP_WRITE, OP_READ, OP_START, OP_WAIT, OP_PAUSE };
 
 // -- and what it gets back ----------------------------------------------------------------------
 

@@ -31,6 +31,25 @@ void Testbench::launch(HostOp *operations, uint32_t count, uint64_t max_cycles) 
     host.begin(operations, count, max_cycles, now);
 }
 
+void Testbench::reset(bool memory) {
+    host = Host{};
+    lite_checker = LiteChecker{};
+    inputs.lite = LiteIn{};
+    for (unsigned i = 0; i < config.ports && memory; i++) {
+        ports[i].reset();
+        checkers[i] = AxiChecker{};
+        checkers[i].configure(config, i);
+        inputs.axi[i] = AxiIn{};
+    }
+}
+
+bool Testbench::quiet() const {
+    bool all = true;
+    for (unsigned i = 0; i < config.ports; i++)
+        all &= checkers[i].quiet();
+    return all;
+}
+
 const Result &Testbench::result() {
     outcome.now = now;
     outcome.cycles = host.cycles(now);
@@ -99,6 +118,10 @@ void fgpu_bench_launch(Testbench *bench, HostOp *operations, uint32_t count, uin
 }
 
 uint32_t fgpu_bench_step(Testbench *bench, const PortsOut *out, PortsIn *in) { return bench->step(*out, *in); }
+
+uint32_t fgpu_bench_quiet(Testbench *bench) { return bench->quiet(); }
+
+void fgpu_bench_read_errors(Testbench *bench, uint64_t threshold) { bench->read_errors(threshold); }
 
 const Result *fgpu_bench_result(Testbench *bench) { return &bench->result(); }
 

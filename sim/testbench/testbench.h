@@ -46,6 +46,18 @@ public:
         return RUNNING;
     }
 
+    // What a reset of the host, and of memory too, does: they forget whatever was under way.
+    void reset(bool memory);
+
+    // Whether every request on the AXI ports was answered.
+    bool quiet() const;
+
+    // From now on read beats are answered with SLVERR, and any data, with a chance of threshold / 2**53.
+    void read_errors(uint64_t threshold) {
+        for (MemoryPort &port : ports)
+            port.error_threshold = threshold;
+    }
+
     const Result &result();
 
     PortsIn inputs{};   // what the engine drives, for engines that keep it here

@@ -1,0 +1,130 @@
+"""Resets and aborts at random moments of random kernels: the next kernel runs rightly."""
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from compiler import assemble
+from fgpu.config import Config
+from fgpu.fault import FaultCause
+from sim.descriptor import KernelDescriptor
+from sim.engine import Launch
+from sim.functional import FunctionalEngine
+from sim.memory import GlobalMemory
+from sim.testbench import abi
+
+from ..configurations import TWO_PORTS
+from .harness import BASE, SIZE, first_seed, random_timing
+from .program_generator import Kernel, generate
+from .stepwise import ABORT, FAULT, START, STATUS, StepwiseEngine, cause
+
+TINY = Config.preset("tiny")
+RET = assemble(".kernel k\n ret\n").words[0]
+
+
+class Trial:
+    """A core with erratic memory, and the functional engine as its oracle."""
+
+    def __init__(self, config: Config, seed: object) -> None:
+        self.rng = random.Random(f"{seed}")
+        self.config = config
+        memory = GlobalMemory(BASE, SIZE)
+        self.core = StepwiseEngine(config, memory, random_timing(self.rng))
+        self.memory = memory
+        self.model = FunctionalEngine(config, GlobalMemory(BASE, SIZE))
+        memory.words[:] = np.random.default_rng(self.rng.getrandbits(32)).integers(0, 1 << 32, SIZE // 4, np.uint32)
+
+    def kernel(self) -> Kernel:
+        return generate(self.rng, self.config, BASE, SIZE)
+
+    def moment(self) -> int:
+        """Cycles after the start: any order of magnitude."""
+        return int(2 ** self.rng.uniform(0, 13))
+
+    def load(self, kernel: Kernel, *slots: int) -> None:
+        bits = self.rng.getrandbits(16)
+        self.core.load(kernel.program, *((slot, kernel.descriptor) for slot in slots),
+                       clean=self.rng.getrandbits(16), initialize=bits)
+
+    def run_one(self) -> None:
+        """A kernel from what memory holds now, which must be all that there is: nothing may be dirty in the cache."""
+        kernel, slot = self.kernel(), self.rng.randrange(16)
+        self.model.memory.words[:] = self.memory.words
+        self.model.launch(Launch(program=kernel.program, descriptor=kernel.descriptor.words(), max_cycles=20_000_000))
+        self.core.load(kernel.program, (slot, kernel.descriptor), clean=1 << slot,
+                       initialize=self.rng.getrandbits(16))
+        fault, status = self.core.do(
+            (abi.OP_START, START, 1 << slot), (abi.OP_WAIT, 0, slot), (abi.OP_READ, FAULT, 0),
+            (abi.OP_READ, STATUS, 0), limit=5_000_000)
+        assert fault == 0
+        assert status >> slot & 1
+        different = np.flatnonzero(self.memory.words != self.model.memory.words)
+        assert not len(different), f"{len(different)} words differ, from 0x{BASE + 4 * int(different[0]):08X} on"
+
+
+    def flush(self) -> None:
+        """Nothing is dirty in the cache afterwards."""
+        self.core.load([RET], (0, KernelDescriptor(entry=0, global_size=(64,), local_size=(64,))), clean=1,
+                       initialize=1)
+        self.core.do((abi.OP_START, START, 1), (abi.OP_WAIT, 0, 0))
+
+
+def reset_once(trial: Trial) -> None:
+    """In a kernel, or between two, or in the first accesses: core and memory together."""
+    core, rng = trial.core, trial.rng
+    kernel, slot = trial.kernel(), rng.randrange(16)
+    trial.load(kernel, slot)
+    core.run_for(trial.moment(), (abi.OP_START, START, 1 << slot), (abi.OP_WAIT, 0, slot), (abi.OP_READ, FAULT, 0))
+    core.reset(wake=rng.choice([None, 0, 1, rng.randrange(trial.config.wake_cycles)]))
+    assert core.do((abi.OP_READ, STATUS, 0), (abi.OP_READ, FAULT, 0)) == [0, 0]
+    trial.run_one()
+
+
+def abort_once(trial: Trial) -> None:
+    """One kernel, or one more that waits: those aborted end, the bus is quiet, and the core alone may be reset."""
+    core, rng = trial.core, trial.rng
+    slots = rng.sample(range(16), rng.choice([1, 1, 2]))
+    kernel = trial.kernel()
+    trial.load(kernel, *slots)
+    started = sum(1 << slot for slot in slots)
+    aborted = rng.choice([started, started, 1 << slots[0], 0xFFFF])
+    first = [(abi.OP_START, START, started), (abi.OP_PAUSE, 0, trial.moment()), (abi.OP_WRITE, ABORT, aborted)]
+    status, fault = core.do(*first, *((abi.OP_WAIT, 0, slot) for slot in slots), (abi.OP_READ, STATUS, 0),
+                            (abi.OP_READ, FAULT, 0), limit=5_000_000)
+    assert status & started == started
+    if fault:
+        assert cause(fault) is FaultCause.ABORTED
+        assert (aborted & started) >> (fault >> 21 & 15) & 1
+        if aborted & started == started:
+            assert core.quiet
+            if rng.random() < 0.3:
+                core.reset(memory=False, wake=rng.choice([None, 0, 9]))
+        else:
+            trial.flush()
+    else:
+        trial.flush()
+    trial.run_one()
+
+
+def run(once: Callable[[Trial], None], config: Config, seed: object, count: int) -> None:
+    trial = Trial(config, seed)
+    for number in range(count):
+        print(f"{seed}: {number}")
+        once(trial)
+    trial.core.close()
+
+
+@pytest.mark.parametrize("once", [reset_once, abort_once])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_next_kernel_runs(once: Callable[[Trial], None], seed: int) -> None:
+    run(once, TINY, f"{once.__name__} {seed}", 6)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("once", [reset_once, abort_once])
+@pytest.mark.parametrize("config", [TINY, TWO_PORTS], ids=["tiny", "2 ports"])
+@pytest.mark.parametrize("number", range(25))
+def test_a_thousand(once: Callable[[Trial], None], config: Config, number: int) -> None:
+    run(once, config, f"{first_seed()} {once.__name__} {number}", 20)
