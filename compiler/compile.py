@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from fgpu.config import ATOMICS, Config, check_config
 from fgpu.errors import CompileError
 
-from .cache import Entry
+from .cache import kept_image
 from .image import Image
 
 __all__ = ["compile_opencl"]
@@ -29,11 +29,10 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
     config = Config(atomics=ATOMICS) if config is None else config
     check_config(config)
     sources = {filename: source} if isinstance(source, str) else dict(source)
-    entry = Entry(sources, options, config, kernels)
-    image = entry.find()
-    if image is None:
+
+    def compiled() -> Image:
         from .kernels import compile_sources  # late: a program that is known needs neither clang nor llvmlite
 
-        image = compile_sources(sources, options, config, kernels)
-        entry.keep(image)
-    return image
+        return compile_sources(sources, options, config, kernels)
+
+    return kept_image(sources, options, config, kernels, compiled)

@@ -148,11 +148,28 @@ class Image:
             return cls.from_mif(path)
         text = _read(path)
         try:
-            return _from_json(json.loads(text))
-        except json.JSONDecodeError as error:
-            raise ImageError(f"{path}: not JSON: {error}") from None
+            return cls.from_json(text)
         except ImageError as error:
             raise ImageError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_json(cls, text: str) -> "Image":
+        """An image as :meth:`to_json` writes it."""
+        try:
+            return _from_json(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise ImageError(f"not JSON: {error}") from None
+
+    def to_json(self) -> str:
+        """All of the image, as text."""
+        return json.dumps({
+            "format": _FORMAT,
+            "version": _VERSION,
+            "kernels": [asdict(kernel) for kernel in self.kernels.values()],
+            "words": [f"{word:08X}" for word in self.words],
+            "data": self.data.hex(),
+            "lines": {str(word): line for word, line in self.lines.items()},
+        }, indent=1) + "\n"
 
     def save(self, path: str | Path) -> None:
         """Write ``.mif`` (the words only) or ``.json`` (the kernels and their parameters too), by suffix.
@@ -163,14 +180,7 @@ class Image:
         if _suffix(path) == ".mif":
             text = "".join(f"{word:08X}\n" for word in self.words)
         else:
-            text = json.dumps({
-                "format": _FORMAT,
-                "version": _VERSION,
-                "kernels": [asdict(kernel) for kernel in self.kernels.values()],
-                "words": [f"{word:08X}" for word in self.words],
-                "data": self.data.hex(),
-                "lines": {str(word): line for word, line in self.lines.items()},
-            }, indent=1) + "\n"
+            text = self.to_json()
         try:
             write_atomically(path, text)
         except OSError as error:
