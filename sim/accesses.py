@@ -64,7 +64,7 @@ class AccessCheck:
             why, text = outside, f"PC {pc}, behind the program of {len(program)} words: access to"
         return KernelAccessError(
             f"{where}: {text} 0x{address:08X} by {work_item} {why}. "
-            "Device(check_accesses=False) runs it as the hardware would", address=address, pc=pc)
+            "check_accesses=False (--no-check-accesses) runs it as the hardware would", address=address, pc=pc)
 
     def _nearest(self, address: int) -> str:
         ranges = self.ranges or ()

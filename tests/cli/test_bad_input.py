@@ -74,13 +74,18 @@ def files(folder):
     (f"run copy.s --global 64 {RUN} --trace x.vcd", "no signals to trace"),
     # launches
     (f"run copy.s --kernel kopy --global 64 {RUN}", "no kernel 'kopy'; the kernels it has: copy"),
+    (f"run copy.s --global 128 {RUN}",
+     "PC 5: lw r5, r3[r1]: load from 0x10000100 by work-item 64 is outside every buffer, just behind that"),
+    (f"run vec_add.cl --global 64 {RUN} --arg zeros:float32:64", "points to int, but the buffer has elements of"),
     ("run vec_add.cl --global 64 --engine functional --arg 1", "takes 3 arguments"),
     ("run vec_add.cl --global 64 --engine functional --arg 1 --arg 2 --arg 1.5", "argument 2"),
     (f"run copy.s --global 0 {RUN}", "global size 0 is 0"),
     (f"run copy.s --global 1024 --local 1024 {RUN}", "from 1 to 512"),
     (f"run copy.s --global 100 --local 64 {RUN}", "not a multiple of the local size 64"),
     (f"run copy.s --global 1,2,3,4 {RUN}", "1 to 3 dimensions"),
-    (f"run outside.s --global 64 {RUN} --arg 0", "load from 0x00000000 by work-item 0 is outside memory"),
+    (f"run outside.s --no-check-accesses --global 64 {RUN} --arg 0",
+     "load from 0x00000000 by work-item 0 is outside memory"),
+    (f"run outside.s --global 64 {RUN} --arg 0", "load from 0x00000000 by work-item 0 is outside every buffer"),
     (f"run loop.s --global 64 {RUN} --max-cycles 100", "did not finish within 100"),
     ("run copy.s --descriptor bad.xml --engine functional", "bad.xml: not a well-formed"),
     ("run copy.s --descriptor none.xml --engine functional", "cannot read descriptor none.xml"),
@@ -117,6 +122,10 @@ def test_refused_with_a_message(fgpu, arguments, message):
     assert message in result.stderr
     assert "Traceback" not in result.output
     assert set(Path().rglob("*")) == before, "nothing half written"
+
+
+def test_accesses_may_be_left_unchecked(fgpu):
+    assert fgpu(f"run copy.s --global 128 --no-check-accesses {RUN}").exit_code == 0
 
 
 @pytest.mark.parametrize("arguments", [
