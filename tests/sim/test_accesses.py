@@ -85,8 +85,9 @@ def test_pysim_finds_them(image):
                     run(device, image, kernel, 64, at)
 
 
-@pytest.mark.parametrize("engine", ["functional", "verilator"])
-def test_the_work_item_is_the_one(engine):
+@pytest.mark.parametrize(("engine", "config"), [("functional", TINY), ("verilator", TINY), ("verilator", ATOMIC)],
+                         ids=["functional", "1 CU", "2 CUs"])
+def test_the_work_item_is_the_one(engine, config):
     """The error tells which of many work-items it was, in up to three dimensions, with offsets."""
     image = compile_opencl("""
         __kernel void k(__global int *o, int x, int y, int z, int far) {
@@ -94,9 +95,9 @@ def test_the_work_item_is_the_one(engine):
             int is_it = (i == x) & (j == y) & (l == z);
             for (int n = 0; n < 3; n++) o[(i * 7 + j * 3 + l) & 63] = n;
             o[is_it ? far : 5] = 1;
-        }""", config=TINY)
+        }""", config=config)
     rng = random.Random(3)
-    with Device(TINY, engine=engine) as device:
+    with Device(config, engine=engine, memory_latency=(0, 40)) as device:
         out = device.buffer(64)
         for _ in range(12):
             dimensions = rng.randint(1, 3)
