@@ -115,11 +115,13 @@ class Program:
         self._under_way: list[str] = []
         self._available: Sequence[int] = COLOURS    # the registers of routines
         self._table_words = 0       # of the scratchpad, for the tables of a function
+        self._bodies: dict[tuple[bool, frozenset[str], int], dict[str, Function | None]] = {}
 
     def start_source(self) -> None:
         """What follows is another program, which shares the library's routines only."""
         self._callees = {name: callee for name, callee in self._callees.items() if name.startswith(PREFIX)}
         self.data.start_source()
+        self._bodies.clear()
 
     def add(self, function: Function, module: Module) -> Compiled:
         """Compile the kernel ``function``. What the scratchpad has no room for is in global memory: first its tables,
@@ -169,7 +171,9 @@ class Program:
         """Compile ``function``. One that has a frame needs a register for its address, and calls nothing that takes
         that, too, or more of the scratchpad than there is: those must be ``inlined``."""
         self._under_way.append(function.name)
-        inline_by_signature(function, module, len(ARGUMENTS), self._under_way, has_frame, inlined, self._table_words)
+        bodies = self._bodies.setdefault((has_frame, inlined, self._table_words), {})
+        inline_by_signature(function, module, len(ARGUMENTS), self._under_way, bodies, has_frame, inlined,
+                            self._table_words)
         if has_frame:
             private_in_frame(function)
         expand_overflow(function)

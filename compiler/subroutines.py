@@ -17,16 +17,16 @@ _LONG_BITS = 64
 
 
 def inline_by_signature(function: Function, module: Module, words: int, under_way: Sequence[str],
-                        has_frame: bool = False, inlined: frozenset[str] = frozenset(), room: int = 0) -> None:
+                        bodies: dict[str, Function | None], has_frame: bool = False,
+                        inlined: frozenset[str] = frozenset(), room: int = 0) -> None:
     """Inline the calls of those functions of ``module`` that cannot be subroutines, and of those in ``inlined``.
 
     A subroutine takes ``words`` words at most, returns one or two, and needs nothing that only kernels are told, nor
     does what is inlined into it: no tables but of ``room`` words in the scratchpad, and no private memory if the
     kernel ``has_frame``.
-    ``under_way`` are the functions that lead to this one.
+    ``under_way`` are the functions that lead to this one. ``bodies`` has what was found out about others with the
+    same ``has_frame``, ``inlined`` and ``room``: what to inline, or None.
     """
-    bodies: dict[str, Function | None] = {}
-
     def body_of(call: Instruction) -> Function | None:
         callee = module.functions.get(call.detail)
         if callee is None:
@@ -34,7 +34,7 @@ def inline_by_signature(function: Function, module: Module, words: int, under_wa
         check_callee(function, call, callee, under_way)
         if callee.name not in bodies:
             body = deepcopy(callee)
-            inline_by_signature(body, module, words, [*under_way, callee.name], has_frame, inlined, room)
+            inline_by_signature(body, module, words, [*under_way, callee.name], bodies, has_frame, inlined, room)
             is_subroutine = callee.name not in inlined and _fits_registers(body, words) \
                 and not asks_for_dimensions(body) and not reads_memory_tables(body, module.variables, room) \
                 and not (has_frame and touches_private(body))

@@ -12,7 +12,7 @@ from fgpu.config import Config
 from fgpu.errors import CompileError
 
 HERE = str(Path(compiler.__file__).parent)
-CONFIG = Config(cram_size=16)
+CONFIG = Config(cram_size=16, link_stack_depth=32)
 
 
 def kernel(body):
@@ -62,6 +62,15 @@ def long_numbers(n):
                   + " x = p + q;\n")
 
 
+def calls(n):
+    """Functions that are not inlined, each of which calls the two before it."""
+    functions = "".join(f"__attribute__((noinline)) int f{k}(int x, int y) "
+                        f"{{ return f{k - 1}(x, y + {k}) * 3 + f{k - 2}(y ^ x, x); }}\n" for k in range(2, n))
+    return "__attribute__((noinline)) int f0(int x, int y) { return x * y + (x ^ y); }\n" \
+        "__attribute__((noinline)) int f1(int x, int y) { return x * y - (x ^ y); }\n" + functions \
+        + kernel(f" x = f{max(n - 1, 0)}(x, y);\n")
+
+
 def counted(source):
     """Lines of the compiler that are executed, each round of a comprehension among them, to compile ``source``."""
     count = 0
@@ -86,7 +95,7 @@ def counted(source):
 LONG = [(statements, 400, 2.6), (loops, 12, 2.3), (cases, 150, 2.6), (long_numbers, 60, 2.3), (helpers, 24, 2.3)]
 
 
-@pytest.mark.parametrize(("shape", "size", "most"), [(helpers, 12, 2.3), (branches, 40, 2.6), *(
+@pytest.mark.parametrize(("shape", "size", "most"), [(helpers, 12, 2.3), (branches, 40, 2.6), (calls, 9, 3), *(
     pytest.param(*row, marks=pytest.mark.long) for row in LONG)])
 def test_work_grows_like_the_program(shape, size, most):
     kernels.compile_sources({"k.cl": shape(1)}, [], CONFIG)     # what is loaded once
