@@ -72,6 +72,11 @@ NULL = {
     "either": ("", "int x[2] = {i, n}, y[2] = {n, i}; int *p = i & 1 ? x : i & 2 ? y : 0; "
                "r = p == x ? 1 : p == y ? 2 : !p ? 3 : 4; if (p) r += 10 * p[i >> 2 & 1];",
                lambda i: (1 + 10 * (4 if i & 4 else i)) if i & 1 else (2 + 10 * (i if i & 4 else 4)) if i & 2 else 3),
+    "as_number": ("__attribute__((noinline)) int through(uint p) { return p ? ++*(int *)p : -1; }\n"
+                  "__attribute__((noinline)) int further(uint p) { return through(p) * 3; }\n",
+                  "int t[20]; for (int k = 0; k < 5 * n; k++) t[k] = k * i; "
+                  "r = further(i & 3 ? (uint)&t[i % 20] : 0) + t[i % 20];",
+                  lambda i: 4 * (i % 20 * i + 1) if i & 3 else -3 + i % 20 * i),
 }
 ALIGNED = {
     "behind_words": ("", "int z[3] = {i, 2, 5}; uint4 t[2] = {(uint4)(1, 2, 3, 4), (uint4)(5, 6, 7, 8)}; "
