@@ -64,12 +64,12 @@ def random_words(rng: random.Random, entry: int) -> list[int]:
     return words
 
 
-def outcome(device: Device, image, words: list[int]):
+def outcome(device: Device, image, words: list[int], initialize: bool):
     out = device.buffer(PLACES, np.uint32)
     words[16] = out.address
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DescriptorWarning)
-        run = device.launch_descriptor(image, words)
+        run = device.launch_descriptor(image, words, initialize=initialize)
     content = out.read()
     out.free()
     return run.instructions, run.work_item_instructions, content.tolist()
@@ -81,7 +81,8 @@ def compare(devices, image, seed: int, count: int) -> None:
     for number in range(count):
         words = random_words(rng, image.kernel("count").entry)
         contradicting += bool(contradictions(words))
-        exact, functional = (outcome(device, image, list(words)) for device in devices)
+        initialize = rng.random() < 0.5
+        exact, functional = (outcome(device, image, list(words), initialize) for device in devices)
         assert exact == functional, f"seed {seed}, descriptor {number}: {words}"
     assert contradicting > count // 2
 
