@@ -22,7 +22,7 @@ def contents(shape: Any, depth: int, rng: random.Random) -> list[Any]:
 
 
 def cycles(config: Config, seed: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """When each response of random traffic came; ``seed`` says what memories hold at first, 0: zeros."""
+    """When the responses to random traffic came, and the end. ``seed``: of what memories hold at first; 0: zeros."""
     plain = Memory.__init__
     rng = random.Random(seed)
 
@@ -33,8 +33,11 @@ def cycles(config: Config, seed: int, monkeypatch: pytest.MonkeyPatch) -> list[i
     with monkeypatch.context() as patch:
         patch.setattr(Memory, "__init__", powered)
         bench = Bench(config, seed=1)
+        # Few sets, with more lines than ways, so that what was replaced first matters.
+        sets = bench.rng.sample(range(config.cache_sets), 12 // config.cache_ways)
+        bench.places = [way * config.cache_sets + each for way in range(config.cache_ways) for each in sets]
         bench.simulate(lambda bench: rounds(bench, 2, 100))
-    return bench.units[0].response_at
+    return [*bench.units[0].response_at, bench.cycle]
 
 
 @pytest.mark.parametrize("ways", [4, *(pytest.param(ways, marks=pytest.mark.long) for ways in (1, 2))])
