@@ -6,6 +6,7 @@ from typing import Any
 import cocotb
 import numpy as np
 import pytest
+from axi_checker import AxiChecker, LiteChecker, bind
 from cocotbext.axi import AxiResp
 from fgpu_host import FgpuHost
 from numpy.typing import NDArray
@@ -47,17 +48,24 @@ def collatz(n: int) -> int:
     return steps
 
 
-async def started(dut: Any, paused: bool) -> FgpuHost:
-    """A host of an FGPU that is ready; ``paused`` makes both AXI ports wait at random."""
-    host = FgpuHost(dut)
+class WatchedHost(FgpuHost):
+    """Its AXI ports are checked."""
+
+    checkers: list[AxiChecker | LiteChecker]
+
+
+async def started(dut: Any, paused: bool) -> WatchedHost:
+    """A host of an FGPU that is ready and watched; ``paused`` makes both AXI ports wait at random."""
+    host = WatchedHost(dut)
     if paused:
         cocotb.log.info("pauses with seed %d", cocotb.RANDOM_SEED)
         host.pause(cocotb.RANDOM_SEED)
     await host.reset()
+    host.checkers = await bind(dut)
     return host
 
 
-async def run(host: FgpuHost, source: str, name: str, inputs: list[NDArray[Any]], golden: NDArray[Any], *,
+async def run(host: WatchedHost, source: str, name: str, inputs: list[NDArray[Any]], golden: NDArray[Any], *,
               global_size: tuple[int, ...], local_size: tuple[int, ...], more: tuple[int, ...] = (),
               slot: int = 0) -> None:
     """Run a kernel of two inputs and one output and compare, also what surrounds the output."""
@@ -70,6 +78,8 @@ async def run(host: FgpuHost, source: str, name: str, inputs: list[NDArray[Any]]
     await host.start(KernelDescriptor(entry=image.kernel(name).entry, global_size=global_size, local_size=local_size,
                                       parameters=(*BUFFERS, *more)), slot=slot)
     await host.wait(slot=slot)
+    assert all(checker.quiet for checker in host.checkers), "a request on the AXI ports has no answer"
+    assert all(checker.seen for checker in host.checkers), "the checkers see nothing"
     found = np.frombuffer(host.memory.read(BUFFERS[2], golden.nbytes), golden.dtype).reshape(golden.shape)
     np.testing.assert_array_equal(found, golden)
     around = host.memory.read(BUFFERS[2] - len(guard), 2 * len(guard) + golden.nbytes)

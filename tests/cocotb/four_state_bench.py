@@ -10,6 +10,7 @@ from typing import Any
 
 import cocotb
 import numpy as np
+from axi_checker import bind
 from bench import BUFFERS, COLLATZ, KERNELS, collatz
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge, Timer
@@ -106,6 +107,7 @@ async def kernels(dut: Any) -> None:
         await Timer(5, unit="ns")       # the bench drives its side
         cocotb.start_soon(Clock(dut.clk, 10, unit="ns").start())
     watching = cocotb.start_soon(watch.run())
+    await bind(dut)
     rng = np.random.default_rng(1)
 
     a, b = rng.integers(-1 << 31, 1 << 31, (2, 96), dtype=np.int32)
