@@ -34,7 +34,7 @@ def batches(seed, count, **options):
 
 
 def report(failures):
-    return "\n".join(f"python -m tests.compiler.fuzz.reduce {seed!r}: {what}" for seed, what in failures.items())
+    return "\n".join(f"seed {seed!r}: {what}" for seed, what in failures.items())
 
 
 def check(seed, count, engine="functional", **options):
@@ -43,8 +43,8 @@ def check(seed, count, engine="functional", **options):
     for case, expected in batches(seed, count, **options):
         with Device(case.config, engine=engine) as device:
             what = failure(case, device, expected)
-        if what is not None:
-            failures[case.seed] = what
+        if what is not None:        # the reducer knows the configuration that a seed draws, not another
+            failures[case.seed] = f"{what}\n{case.program.text}" if options else what
     assert not failures, report(failures)
 
 
