@@ -7,7 +7,8 @@ What :func:`compile_opencl` does, and where:
 ``kernels``               the kernels of a program, their parameters, and whether they fit
 ``frontend``              clang turns the source, with ``opencl.h`` before it, into optimized LLVM IR, and
                           links the built-in functions that it calls: ``builtins/``, compiled by ``bitcode``
-``reader, ir``            the IR as objects, read with llvmlite (``types``, ``constants``, ``metadata``)
+``reader, ir``            the IR as objects, read with llvmlite (``types``, ``constants``, ``expressions``,
+                          ``metadata``)
 ``subroutines, copies``   calls that cannot be subroutines become bodies, copies of memory loads and stores
 ``by_value, scalarize``   structs and vectors become words and scalars
 ``tables, dimensions``    constant tables in the scratchpad or the image's data; get_work_dim()

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from llvmlite import binding as llvm
 
-from .ir import Constant, Type
+from .expressions import Expression, UnknownExpressionError
+from .ir import Constant, Global, Type
 
 __all__ = ["float_word", "initial_bytes", "lanes"]
 
@@ -16,6 +17,7 @@ _FLOAT = re.compile(r"0x[0-9A-F]{16}|[-+]?\d[\d.]*(?:e[-+]?\d+)?")
 _STRING = re.compile(r'c"([^"]*)"')
 _ESCAPE = re.compile(r"\\(\\|[0-9A-Fa-f]{2})")
 _FLOAT_BITS = 32
+_POINTER_BYTES = 4
 
 
 class _Unknown(Exception):
@@ -47,7 +49,10 @@ class _Cursor:
         self.text = self.text[match.end():]
         return match
 
-    def scalar(self, type: Type) -> int:
+    def scalar(self, type: Type) -> int | Global:
+        self.text = self.text.lstrip(" ,")
+        if type.kind == "ptr" or (type.kind == "int" and _SCALAR.match(self.text) is None):
+            return self.address(type)
         if type.kind == "int":
             number = self.take(_SCALAR)[0]
             return 1 if number == "true" else int(number)
@@ -57,7 +62,20 @@ class _Cursor:
         return float_word(struct.unpack(">d", bytes.fromhex(spelling[2:]))[0] if spelling[:2] == "0x"
                           else float(spelling))
 
-    def parts(self, spelling: llvm.TypeRef, type: Type) -> Iterator[tuple[int, Type, int]]:
+    def address(self, type: Type) -> int | Global:
+        expression = Expression(self.text)
+        try:
+            value = expression.value(type)
+        except UnknownExpressionError:
+            raise _Unknown from None
+        self.text = expression.rest
+        if isinstance(value, Global) and type.size == _POINTER_BYTES:
+            return value
+        if not isinstance(value, Constant) or value.value is None:
+            raise _Unknown
+        return value.value
+
+    def parts(self, spelling: llvm.TypeRef, type: Type) -> Iterator[tuple[int, Type, int | Global]]:
         """Offset, type and value of each scalar of the constant that is not zero or undefined as a whole."""
         if self.accept(*_ZEROS):
             return
@@ -93,7 +111,7 @@ def lanes(text: str, spelling: llvm.TypeRef, type: Type) -> Constant:
     cursor = _Cursor(text)
     cursor.accept(str(spelling))
     try:
-        known = {at: value for at, _, value in cursor.parts(spelling, type)}
+        known = {at: value for at, _, value in cursor.parts(spelling, type) if isinstance(value, int)}
     except _Unknown:
         return Constant(None, text)
     size = type.fields[0].size
@@ -103,16 +121,22 @@ def lanes(text: str, spelling: llvm.TypeRef, type: Type) -> Constant:
                                       for number in range(type.count)))
 
 
-def initial_bytes(text: str, spelling: llvm.TypeRef, type: Type) -> bytes | None:
-    """What a variable of numbers, printed as ``text``, starts with; None for anything else."""
+def initial_bytes(text: str, spelling: llvm.TypeRef, type: Type) \
+        -> tuple[bytes, tuple[tuple[int, Global], ...]] | None:
+    """What a variable of numbers and addresses, printed as ``text``, starts with, and where which address is in it;
+    None for anything else."""
     match = re.match(r".*?\b(?:constant|global) (.*)", text)
     cursor = _Cursor(match[1] if match is not None else "")
     if not cursor.accept(re.sub(r" = type .*", "", str(spelling))):
         return None
     content = bytearray(type.size)
+    pointers: list[tuple[int, Global]] = []
     try:
         for at, scalar, value in cursor.parts(spelling, type):
+            if isinstance(value, Global):
+                pointers.append((at, value))
+                continue
             content[at:at + scalar.size] = (value % (1 << 8 * scalar.size)).to_bytes(scalar.size, "little")
     except _Unknown:
         return None
-    return bytes(content)
+    return bytes(content), tuple(pointers)

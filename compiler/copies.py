@@ -1,11 +1,11 @@
 """Copies of memory of known length, as assignments of structs make them: loads and stores, a piece at a time."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from .inline import inline_calls
-from .ir import VOID, Block, Constant, Function, Global, Instruction, Local, Location, Type, Value, integer
+from .ir import VOID, Block, Constant, Function, Global, Instruction, Local, Location, Type, Value, Variable, integer
 
 __all__ = ["expand_copies"]
 
@@ -16,11 +16,11 @@ _UNROLLED_UP_TO = 128
 _serial = itertools.count()
 
 
-def expand_copies(function: Function) -> None:
+def expand_copies(function: Function, variables: Mapping[str, Variable]) -> None:
     """Rewrite memcpy and memset of known length, but for what fills private memory with constants."""
     inline_calls(function, lambda call: _loop(call) if _is_long(call) else None)
     for block in function.blocks.values():
-        block.instructions = [new for old in block.instructions for new in _expanded(function, old)]
+        block.instructions = [new for old in block.instructions for new in _expanded(function, old, variables)]
 
 
 def _is_long(i: Instruction) -> bool:
@@ -59,14 +59,16 @@ def _loop(call: Instruction) -> Function:
                     False, {}, call.location or Location("", 0))
 
 
-def _expanded(function: Function, i: Instruction) -> Iterator[Instruction]:
+def _expanded(function: Function, i: Instruction, variables: Mapping[str, Variable]) -> Iterator[Instruction]:
     kind = i.detail.split(".")[1] if i.op == "call" and i.detail.startswith("llvm.mem") else ""
     if not kind:
         yield i
         return
     source, length = i.operands[1:3]
     is_private = i.types[0].space == 0
-    is_known = isinstance(source, Global) if kind != "memset" else isinstance(source, Constant)
+    is_known = isinstance(source, Constant)
+    if kind != "memset":        # addresses are not known before the launch
+        is_known = isinstance(source, Global) and not (source.name in variables and variables[source.name].pointers)
     if is_private and is_known:
         yield i
         return

@@ -36,9 +36,13 @@ _ALL_STATIC = "#pragma clang attribute push(__attribute__((internal_linkage)), a
 _ALL_STATIC_END = "#pragma clang attribute pop"
 _KEPT = "__fgpu_kept_"
 """What the aliases that keep some kernels have before the names. LLVM calls the kernels so, too."""
+_BYTE_ORDER_MARK = "\ufeff"
+"""What some editors begin a file with."""
 _WITH_VALUE = ("-D", "-U", "-I")
-_IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info")
-"""What changes nothing here: what is not optimized would not fit, and the others are always so."""
+_IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info", "-g", "-cl-std=CL2.0", "-cl-std=CL2.1",
+            "-cl-std=CL2.2", "-cl-std=CL3.0")
+"""What changes nothing here: what is not optimized would not fit, and others are always so. Later versions' programs
+are compiled as those of 1.2, and what 1.2 lacks is refused by name."""
 _EXTENSIONS = (
     "cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics",
     "cl_clang_storage_class_specifiers", "__cl_clang_bitfields",
@@ -81,10 +85,12 @@ def _accepted(options: Sequence[str]) -> list[str]:
     for option in rest:
         if option in _WITH_VALUE:
             option += next(rest, "")
+        if option in _IGNORED:
+            continue
         if not option.startswith(_USER_OPTIONS) or option in _WITH_VALUE:
-            raise CompileError(f"option {option!r} is not accepted; use {', '.join(_USER_OPTIONS)}")
-        if option not in _IGNORED:
-            result.append(option)
+            accepted = dict.fromkeys([*_USER_OPTIONS, *_IGNORED])
+            raise CompileError(f"option {option!r} is not accepted; use {', '.join(accepted)}")
+        result.append(option)
     return result
 
 
@@ -112,6 +118,7 @@ def builtins() -> list[Path]:
 
 
 def _wrapped(source: str, name: str, is_library: bool, kernels: Sequence[str]) -> str:
+    source = source.removeprefix(_BYTE_ORDER_MARK)
     named = f'#line 1 "{name}"\n{source}'
     kept = "".join(f'extern void {_KEPT}{kernel}(void) __attribute__((alias("{kernel}")));\n' for kernel in kernels)
     # A backslash may be the last character; what is missing at the end is missed in the last line.

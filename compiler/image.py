@@ -18,7 +18,10 @@ __all__ = ["CODE_WORDS_MAX", "Image", "Kernel", "Parameter"]
 CODE_WORDS_MAX: Final = 4096
 """Words of the largest code RAM: what the control interface has addresses for."""
 _FORMAT: Final = "fgpu-image"
-_VERSION: Final = 1
+_VERSION: Final = 2
+_PLAIN_VERSION: Final = 1
+"""Of images without pointers, which older versions of fgpu read, too."""
+_WORD_BYTES: Final = 4
 _COMMENT: Final = re.compile(r"(--|;|#).*")
 
 
@@ -83,6 +86,8 @@ class Image:
     data: bytes = b""
     lines: Mapping[int, str] = field(default_factory=dict, compare=False)
     """Where in the source the accesses to global memory are, by the index of the word: ``file:line``."""
+    pointers: tuple[int, ...] = ()
+    """Where in ``data``, in bytes, words hold addresses of it, counted from its start; see :meth:`data_at`."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
@@ -91,12 +96,25 @@ class Image:
             _check_kernel(name, kernel, len(self.words))
         object.__setattr__(self, "kernels", MappingProxyType(dict(self.kernels)))
         object.__setattr__(self, "lines", MappingProxyType(dict(self.lines)))
+        object.__setattr__(self, "pointers", tuple(self.pointers))
+        if not all(at in range(len(self.data) - _WORD_BYTES + 1) for at in self.pointers):
+            raise ImageError(f"the image's pointers {self.pointers!r:.80} must be places of words in its "
+                             f"{len(self.data)} bytes of data")
 
     def __hash__(self) -> int:
         return hash(self.words)
 
     def __reduce__(self) -> tuple[Callable[..., "Image"], tuple[Any, ...]]:
-        return Image, (self.words, dict(self.kernels), self.data, dict(self.lines))
+        return Image, (self.words, dict(self.kernels), self.data, dict(self.lines), self.pointers)
+
+    def data_at(self, address: int) -> bytes:
+        """What the host writes to ``address``, a multiple of 4096: ``data``, with the address added to
+        the words that are pointers."""
+        content = bytearray(self.data)
+        for at in self.pointers:
+            word = int.from_bytes(content[at:at + _WORD_BYTES], "little") + address
+            content[at:at + _WORD_BYTES] = (word % (1 << 8 * _WORD_BYTES)).to_bytes(_WORD_BYTES, "little")
+        return bytes(content)
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called ``name``."""
@@ -164,10 +182,11 @@ class Image:
         """All of the image, as text."""
         return json.dumps({
             "format": _FORMAT,
-            "version": _VERSION,
+            "version": _VERSION if self.pointers else _PLAIN_VERSION,
             "kernels": [asdict(kernel) for kernel in self.kernels.values()],
             "words": [f"{word:08X}" for word in self.words],
             "data": self.data.hex(),
+            "pointers": list(self.pointers),
             "lines": {str(word): line for word, line in self.lines.items()},
         }, indent=1) + "\n"
 
@@ -227,8 +246,9 @@ def _read(path: Path) -> str:
 def _from_json(data: Any) -> Image:
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise ImageError(f'not an fgpu image: it lacks "format": "{_FORMAT}"')
-    if data.get("version") != _VERSION:
-        raise ImageError(f"image version {data.get('version')!r} is not supported; this fgpu reads {_VERSION}")
+    if data.get("version") not in (_PLAIN_VERSION, _VERSION):
+        raise ImageError(f"image version {data.get('version')!r} is not supported; this fgpu reads {_PLAIN_VERSION} "
+                         f"and {_VERSION}")
     for word in _items(data, "words"):
         if not isinstance(word, str) or not re.fullmatch(r"[0-9a-fA-F]{1,8}", word):
             raise _malformed("a word", word, "up to eight hexadecimal digits")
@@ -239,12 +259,15 @@ def _from_json(data: Any) -> Image:
         raise _malformed("'data'", constants, "bytes in hexadecimal")
     if len({kernel.name for kernel in kernels}) != len(kernels):
         raise ImageError("malformed fgpu image: two kernels have the same name")
+    pointers = data.get("pointers", [])
+    if not isinstance(pointers, list) or not all(map(_is_count, pointers)):
+        raise _malformed("'pointers'", pointers, "numbers from 0")
     lines = data.get("lines", {})
     if not isinstance(lines, dict) or not all(re.fullmatch(r"\d+", word) and _is_text(line)
                                               for word, line in lines.items()):
         raise _malformed("'lines'", lines, "places in the source by the index of the word")
     return Image(words, {kernel.name: kernel for kernel in kernels}, bytes.fromhex(constants),
-                 {int(word): line for word, line in lines.items()})
+                 {int(word): line for word, line in lines.items()}, tuple(pointers))
 
 
 def _malformed(what: str, found: Any, wanted: str) -> ImageError:

@@ -241,11 +241,14 @@ class Function:
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of the module with integers in it, the bytes that it starts with, and its alignment in bytes."""
+    """A variable of the module with integers in it, the bytes that it starts with, and its alignment in bytes.
+
+    ``pointers`` are the places in ``content``, in bytes, of words that hold addresses of variables, and those."""
 
     type: Type
     content: bytes
     align: int = 1
+    pointers: tuple[tuple[int, Global], ...] = ()
 
 
 @dataclass(eq=False)

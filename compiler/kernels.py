@@ -55,7 +55,8 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
         except EncodingError:       # a branch or a call that does not reach its target
             return None
         if len(program.words) <= config.cram_words:
-            return Image(tuple(program.words), kernels, bytes(program.data.content), program.lines)
+            return Image(tuple(program.words), kernels, bytes(program.data.content), program.lines,
+                         tuple(sorted(program.data.pointers)))
         words.append(len(program.words))
         return None
 

@@ -177,7 +177,7 @@ class Program:
         if has_frame:
             private_in_frame(function)
         expand_overflow(function)
-        expand_copies(function)
+        expand_copies(function, module.variables)
         floats_as_words(function)
         split_structs(function)
         hidden: list[str | None] = [make_frame(function)] if has_frame else []

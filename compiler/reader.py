@@ -18,6 +18,7 @@ from llvmlite.binding import ValueKind
 from fgpu.errors import CompileError
 
 from .constants import float_word, initial_bytes, lanes
+from .expressions import Expression, UnknownExpressionError
 from .ir import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value, Variable, integer
 from .metadata import Metadata
 from .types import TypeReader, first_item
@@ -33,8 +34,6 @@ _PREDICATES = {"eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle
 _GEP_TYPE = re.compile(r"= getelementptr (?:(?:inbounds|nuw|nusw|inrange\(.*?\)) )*(.*)")
 _VARIABLE_ALIGN = re.compile(r", align (\d+)(?:, !.*)?$")
 _BY_VALUE = re.compile(r"byval\(")
-_PLACE = re.compile(r"getelementptr [a-z ]*\(i8, ptr addrspace\(2\) @([\w.$]+), i32 (-?\d+)\)$")
-_NULL = re.compile(r"addrspacecast \(ptr(?: addrspace\(\d\))? null to ptr(?: addrspace\(\d\))?\)$")
 _ALLOCA_TYPE = re.compile(r"alloca (?:inalloca )?(.*)")
 _SATURATED = re.compile(r"llvm\.(fpto[su]i)\.sat\.")
 """What the instruction without saturation does here, too."""
@@ -67,9 +66,15 @@ class _Reader:
         variables = {}
         for variable in self.module.global_variables:
             type = variable.global_value_type
-            if (content := initial_bytes(str(variable), type, self.types.of(type))) is not None:
+            if (known := initial_bytes(str(variable), type, self.types.of(type))) is not None:
+                content, pointers = known
                 align = _VARIABLE_ALIGN.search(str(variable))
-                variables[variable.name] = Variable(self.types.of(type), content, int(align[1]) if align else 1)
+                variables[variable.name] = Variable(self.types.of(type), content, int(align[1]) if align else 1,
+                                                    pointers)
+        while unknown := [name for name, variable in variables.items()
+                          if any(target.name not in variables for _, target in variable.pointers)]:
+            for name in unknown:
+                del variables[name]
         return Module({function.name: self.function(function) for function in functions}, self.metadata.values(),
                       variables)
 
@@ -82,8 +87,12 @@ class _Reader:
         for block in blocks:
             self.names |= {value: next(names) for value in block.instructions if str(value.type) != "void"}
         texts = iter(self.texts[function.name])
+        self.count, self.made, self.at_ends = 0, list[Instruction](), list[tuple[str, list[Instruction]]]()
         result = {self.names[block]: Block(self.names[block], [
-            self.instruction(instruction, next(texts)) for instruction in block.instructions]) for block in blocks}
+            made for instruction in block.instructions for made in self.with_constants(instruction, next(texts))])
+            for block in blocks}
+        for name, made in self.at_ends:
+            result[name].instructions[-1:-1] = made
         by_value = [replace(self.spelled[name], least_align=align) if name else None
                     for name, align in _structs_by_value(header)]
         parameters = [(self.names[argument], self.types.of(argument.type)) for argument in arguments]
@@ -91,9 +100,17 @@ class _Reader:
             if number < len(by_value) and (struct := by_value[number]) is not None:
                 parameters[number] = (name, replace(type, fields=(struct,)))
         return Function(function.name, self.types.of(function.global_value_type.get_function_return()), parameters,
-                        result, "spir_kernel" in header, metadata, self.metadata.scope(metadata.get("dbg", "")))
+                        result, "kernel_arg_name" in metadata, metadata, self.metadata.scope(metadata.get("dbg", "")))
 
     # -- instructions ------------------------------------------------------------------------------------
+
+    def with_constants(self, value: llvm.ValueRef, text: str) -> list[Instruction]:
+        """The instruction, and before it what computes its constant operands."""
+        result = self.instruction(value, text)
+        made, self.made = self.made, []
+        for constant in made:
+            constant.location = result.location
+        return [*made, result]
 
     def instruction(self, value: llvm.ValueRef, text: str) -> Instruction:
         debug = re.search(r"!dbg (!\d+)", text)
@@ -110,9 +127,12 @@ class _Reader:
         return result
 
     def add_operands(self, into: Instruction, operands: Iterable[llvm.ValueRef]) -> None:
-        for operand in operands:
+        for number, operand in enumerate(operands):
             into.types.append(self.types.of(operand.type))
             into.operands.append(self.value(operand))
+            if into.op == "phi" and self.made:      # known where we came from
+                self.at_ends.append((into.blocks[number], self.made))
+                self.made = []
 
     def value(self, value: llvm.ValueRef) -> Value:
         """An operand that is not a block."""
@@ -134,11 +154,18 @@ class _Reader:
             return Global(value.name)
         if kind in (ValueKind.constant_data_vector, ValueKind.constant_vector):
             return lanes(str(value), value.type, self.types.of(value.type))
-        if match := _PLACE.search(str(value)):
-            return Global(match[1], int(match[2]))
-        if _NULL.search(str(value)):
-            return Constant(0)
-        return Constant(None, str(value))
+        before = len(self.made)
+        try:
+            return Expression(str(value), self.computed).typed()[0]
+        except UnknownExpressionError:
+            del self.made[before:]
+            return Constant(None, str(value))
+
+    def computed(self, op: str, type: Type, operands: list[Value], types: list[Type]) -> Value:
+        """What a part of a constant expression makes."""
+        self.count += 1
+        self.made.append(Instruction(op, type, f"constant{self.count}", operands, types, source=integer(8)))
+        return Local(self.made[-1].name)
 
     def read_br(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
         """LLVM keeps the condition and then the targets, the one for false first."""

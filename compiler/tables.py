@@ -5,7 +5,7 @@ parameter that its source does not have. A table may be in the scratchpad if all
 read there: a pointer that is kept, passed on or the argument's elsewhere has to be one to memory.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from .ir import VOID, Constant, Function, Global, Instruction, Local, Module, Type, Value, Variable, integer
@@ -29,8 +29,9 @@ def _scalar_size(type: Type) -> int:
 def _tables(function: Function, variables: Mapping[str, Variable]) -> list[str]:
     """Variables that ``function`` reads at a place that is not known when it is compiled."""
     fills = ("llvm.memcpy.p0.", "llvm.memset.p0.")
-    return sorted({operand.name for i in function.instructions() if not i.detail.startswith(fills)
-                   for operand in i.operands if isinstance(operand, Global) and operand.name in variables})
+    return sorted({operand.name for i in function.instructions() for operand in i.operands
+                   if isinstance(operand, Global) and operand.name in variables
+                   and (variables[operand.name].pointers or not i.detail.startswith(fills))})
 
 
 def _flows(i: Instruction) -> Iterator[Value | str]:
@@ -76,10 +77,22 @@ def _escaping(function: Function) -> set[str]:
 def _in_memory(function: Function, variables: Mapping[str, Variable], room: int) -> set[str]:
     """Those tables that stay in memory: all that escape, and the others unless they take ``room`` words at most."""
     used = _tables(function, variables)
-    escaping = _escaping(function)
+    escaping = _escaping(function) | _with_pointers(used, variables)
     words = sum(len(variables[name].content) // _scalar_size(variables[name].type) for name in used
                 if name not in escaping)
     return set(used) if words > room else escaping & set(used)
+
+
+def _with_pointers(used: Iterable[str], variables: Mapping[str, Variable]) -> set[str]:
+    """Those of the tables ``used`` that hold addresses, which are in memory, and all tables to which they lead."""
+    found: set[str] = set()
+    todo = [name for name in used if variables[name].pointers]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += [target.name for _, target in variables[name].pointers]
+    return found
 
 
 def reads_memory_tables(function: Function, variables: Mapping[str, Variable], room: int) -> bool:
@@ -105,18 +118,25 @@ class DataSegment:
 
     def __init__(self) -> None:
         self.content = bytearray()
+        self.pointers: list[int] = []
+        """Where in the content words are that hold addresses, counted from its start."""
         self._places: dict[str, int] = {}
 
     def start_source(self) -> None:
         """Forget the names of the tables."""
         self._places.clear()
 
-    def place(self, name: str, variable: Variable) -> int:
+    def place(self, name: str, variables: Mapping[str, Variable]) -> int:
         """Where in the content the variable is."""
         if name not in self._places:
+            variable = variables[name]
             self.content += bytes(-len(self.content) % max(variable.align, _ALIGN))
-            self._places[name] = len(self.content)
+            start = self._places[name] = len(self.content)
             self.content += variable.content
+            for at, target in variable.pointers:
+                to = self.place(target.name, variables) + target.offset
+                self.content[start + at:start + at + _WORD.size] = (to % (1 << _WORD.bits)).to_bytes(4, "little")
+                self.pointers.append(start + at)
         return self._places[name]
 
 
@@ -147,7 +167,7 @@ def localize_tables(function: Function, variables: Mapping[str, Variable], segme
     for i in function.instructions():
         for operand in i.operands:
             if isinstance(operand, Global) and operand.name in in_memory and operand not in places:
-                offset = segment.place(operand.name, variables[operand.name]) + operand.offset
+                offset = segment.place(operand.name, variables) + operand.offset
                 places[operand] = Local(f"table.{operand.name}.{offset}")
                 start.append(Instruction("getelementptr", _CONSTANT_POINTER, f"table.{operand.name}.{offset}",
                                          [Local("constants"), Constant(offset)], [_CONSTANT_POINTER, _WORD],

@@ -165,7 +165,7 @@ class Device:
         self._is_closed = False
         self._check_accesses = check_accesses
         self._everywhere = False        # the host has used addresses outside the buffers
-        self._tables: dict[bytes, Buffer] = {}
+        self._tables: dict[tuple[bytes, tuple[int, ...]], Buffer] = {}
 
     def __enter__(self) -> "Device":
         return self
@@ -347,12 +347,19 @@ class Device:
         names = {parameter.name for parameter in kernel.parameters or () if parameter.kind == "implicit"}
         values = {"work_dim": descriptor.dimensions}
         if "constants" in names:
-            if image.data not in self._tables:
-                self._tables[image.data] = self.buffer(np.frombuffer(image.data, np.uint8))
-            values["constants"] = self._tables[image.data].address
+            values["constants"] = self._constants(image).address
         if "private" in names:
             values["private"] = self._private(kernel, math.prod(descriptor.global_size), after)
         return values
+
+    def _constants(self, image: Image) -> Buffer:
+        """Where the image's data are."""
+        key = image.data, image.pointers
+        if key not in self._tables:
+            tables = self._tables[key] = self.buffer(np.frombuffer(image.data, np.uint8))
+            if image.pointers:
+                tables.write(np.frombuffer(image.data_at(tables.address), np.uint8))
+        return self._tables[key]
 
     def _private(self, kernel: Kernel, work_items: int, after: ExitStack) -> int:
         """Where the private memory of the work-items is."""
