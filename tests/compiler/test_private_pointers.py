@@ -73,9 +73,9 @@ NULL = {
                "r = p == x ? 1 : p == y ? 2 : !p ? 3 : 4; if (p) r += 10 * p[i >> 2 & 1];",
                lambda i: (1 + 10 * (4 if i & 4 else i)) if i & 1 else (2 + 10 * (i if i & 4 else 4)) if i & 2 else 3),
     "as_number": ("__attribute__((noinline)) int through(uint p) { return p ? ++*(int *)p : -1; }\n"
-                  "__attribute__((noinline)) int further(uint p) { return through(p) * 3; }\n",
+                  "__attribute__((noinline)) int passed_on(uint p) { return through(p) * 3; }\n",
                   "int t[20]; for (int k = 0; k < 5 * n; k++) t[k] = k * i; "
-                  "r = further(i & 3 ? (uint)&t[i % 20] : 0) + t[i % 20];",
+                  "r = passed_on(i & 3 ? (uint)&t[i % 20] : 0) + t[i % 20];",
                   lambda i: 4 * (i % 20 * i + 1) if i & 3 else -3 + i % 20 * i),
 }
 ALIGNED = {
