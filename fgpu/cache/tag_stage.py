@@ -184,9 +184,8 @@ class TagStage(wiring.Component):
                            Mux(follows, t1_next_written, written_read.data)))
         t0_match, t0_old_tag, t0_old, t0_written = places[0]
         if len(ways) > 1:
-            # Scrubbing uses all ways of each set, in order: the next one is the first, whatever it was.
-            t1_uses = t1_serves | (t1_valid & (t1.op == TagOp.SCRUB))
-            t0_match = self._choose_way(m, t0_way, places, t1_uses, t1_set, t1_way)
+            t1_scrubs = t1_valid & (t1.op == TagOp.SCRUB)
+            t0_match = self._choose_way(m, t0_way, places, t1_serves, t1_scrubs, t1_set, t1_way)
             _, t0_old_tag, t0_old, t0_written = (Array(each)[t0_way] for each in zip(*places, strict=True))
         with m.If(self.requests.ready):
             m.d.sync += t1_valid.eq(self.requests.valid)
@@ -310,9 +309,11 @@ class TagStage(wiring.Component):
         ]
         return m
 
-    def _choose_way(self, m: Module, way: Signal, places: list[tuple[Signal, Value, Value, Value]], used: Value,
-                    used_set: Value, used_way: Signal) -> Value:
-        """The ``way`` of the place for T0; returns whether that has the line. ``used``: T1 uses a place."""
+    def _choose_way(self, m: Module, way: Signal, places: list[tuple[Signal, Value, Value, Value]], serves: Value,
+                    scrubs: Value, used_set: Value, used_way: Signal) -> Value:
+        """The ``way`` of the place for T0; returns whether that has the line. T1 uses a place if it ``serves`` or
+        ``scrubs`` it.
+        """
         low = set_bits(self._config)
         t0 = self.requests.payload
         # A place for each set that was not used lately: the next one, whenever it is used.
@@ -320,10 +321,12 @@ class TagStage(wiring.Component):
                                                     attrs={"ram_style": "distributed"})
         read, write = idle_ways.read_port(domain="comb"), idle_ways.write_port()
         t1_idle_way = Signal(len(way))
+        used = serves | scrubs
         m.d.comb += [
             read.addr.eq(t0.line[:low]),
             write.addr.eq(used_set),
-            write.data.eq(Mux(t1_idle_way == used_way, used_way + 1, t1_idle_way)),
+            # The last way of a set that is scrubbed is its highest: then the first is next, whatever was there.
+            write.data.eq(Mux(scrubs | (t1_idle_way == used_way), used_way + 1, t1_idle_way)),
             write.en.eq(used),
         ]
         idle_way = Mux(used & (used_set == t0.line[:low]), write.data, read.data)
