@@ -9,6 +9,11 @@ from amaranth.hdl import Value
 from fgpu.cache.payloads import RETIREMENTS
 from fgpu.config import Config
 
+from ..cocotb.axi_checker import AxiChecker
+
+_WATCHED = ("arvalid", "arid", "araddr", "arlen", "arsize", "arburst", "awvalid", "awid", "awaddr", "awlen", "awsize",
+            "awburst", "wvalid", "wdata", "wstrb", "wlast", "rready", "bready")
+
 
 @dataclass
 class Timing:
@@ -65,9 +70,7 @@ class AxiMemory:
         self.lines: dict[int, bytearray] = {}
         self._fresh = rng.getrandbits(32)
         self._axi = axi
-        self.watched = [Value.cast(getattr(axi, name)) for name in (
-            "arvalid", "arid", "araddr", "arlen", "arsize", "arburst", "awvalid", "awid", "awaddr", "awlen", "awsize",
-            "awburst", "wvalid", "wdata", "wstrb", "wlast", "rready", "bready")]
+        self.watched = [Value.cast(getattr(axi, name)) for name in _WATCHED]
         self.drive = dict.fromkeys((
             "arready", "awready", "wready", "rvalid", "rid", "rdata", "rresp", "rlast", "bvalid", "bid", "bresp"), 0)
         self.error_response = 0
@@ -80,7 +83,7 @@ class AxiMemory:
         self._filled: deque[list[tuple[int, int]]] = deque()
         self._beats: list[tuple[int, int]] = []
         self._written: list[_Write] = []
-        self._held: dict[str, tuple] = {}
+        self._checker = AxiChecker(f"port {self.port}", beat_bytes=self.config.axi_data_width // 8)
         self._current: _Read | None = None
         self.read_beats = self.write_beats = self.read_bursts = self.write_bursts = 0
         self.written_bytes: set[int] = set()
@@ -103,34 +106,21 @@ class AxiMemory:
     def idle(self) -> bool:
         return not (self._reads or self._addresses or self._filled or self._beats or self._written)
 
-    def _stable(self, channel: str, valid: int, ready: int, payload: tuple) -> None:
-        if channel in self._held:
-            assert valid, f"{channel}valid fell before {channel}ready"
-            assert self._held[channel] == payload, f"{channel} payload changed before {channel}ready"
-        self._held.pop(channel, None)
-        if valid and not ready:
-            self._held[channel] = payload
-
-    def _check_burst(self, id: int, address: int, length: int, size: int, burst: int, busy: list[int]) -> None:
+    def _check_burst(self, id: int, address: int, length: int, busy: list[int]) -> None:
         config = self.config
-        assert burst == 1, "bursts are INCR"
-        assert 8 << size == config.axi_data_width
         beat = config.axi_data_width // 8
-        assert address % beat == 0
         assert address // config.cache_line == (address + length * beat) // config.cache_line, "a burst is of a line"
         assert address // config.cache_line % config.axi_ports == self.port, "a line of another port's slice"
         assert id not in busy, "one burst for each id"
 
     def step(self, sampled: tuple[int, ...]) -> None:
         """One rising edge: ``sampled`` are the ``watched`` signals before it; ``drive`` is for the next cycle."""
-        (arvalid, arid, araddr, arlen, arsize, arburst, awvalid, awid, awaddr, awlen, awsize, awburst,
+        (arvalid, arid, araddr, arlen, _, _, awvalid, awid, awaddr, awlen, _, _,
          wvalid, wdata, wstrb, wlast, rready, bready) = sampled
         config, timing, rng, drive = self.config, self.timing, self.rng, self.drive
         assert rready, "R is always ready"
         assert bready, "B is always ready"
-        self._stable("ar", arvalid, drive["arready"], (arid, araddr, arlen))
-        self._stable("aw", awvalid, drive["awready"], (awid, awaddr, awlen))
-        self._stable("w", wvalid, drive["wready"], (wdata, wstrb, wlast))
+        self._checker.step({**drive, **dict(zip(_WATCHED, sampled, strict=True))})
 
         if drive["bvalid"]:
             drive["bvalid"] = 0
@@ -138,7 +128,7 @@ class AxiMemory:
             managers = config.slice_tag_managers
             assert arid % managers not in [read.id % managers for read in self._reads]
             assert arid // managers == self.read_bursts % (64 // managers), "an older burst has a lower id"
-            self._check_burst(arid, araddr, arlen, arsize, arburst, [read.id for read in self._reads])
+            self._check_burst(arid, araddr, arlen, [read.id for read in self._reads])
             assert arlen == config.burst_beats - 1, "a read burst is a line"
             line = araddr // config.cache_line
             for write in self._written + list(self._addresses):
@@ -150,7 +140,7 @@ class AxiMemory:
         if awvalid and drive["awready"]:
             busy = [write.id for write in self._written + list(self._addresses)]
             assert awid < config.slice_tag_managers + RETIREMENTS
-            self._check_burst(awid, awaddr, awlen, awsize, awburst, busy)
+            self._check_burst(awid, awaddr, awlen, busy)
             line = awaddr // config.cache_line
             for other in self._reads + self._written + list(self._addresses):
                 assert other.line != line, "a write-back overtakes another burst of the same line"
