@@ -73,7 +73,9 @@ def control_claim(cycles: int, control: type[ControlInterface] = ControlInterfac
     written, held = Signal(), Signal()
     with m.If(axi.bvalid & ~shown & (mine & whole).bit_select(bs, 1)):
         m.d.sync += [written.eq(1), held.eq(right.bit_select(bs, 1))]
-    possible = Mux(written, held, guess == 0)
+    # What LRAM holds at first is not known here; what the code RAM outside does is free.
+    in_code, first = (word >= CRAM_BASE // 4) & in_memory, claim.constant("first")
+    possible = Mux(written, held, ~in_code | first)
     for n in range(cycles):
         possible |= (answered <= n) & (n < aws) & (n < ws) & mine[n] & whole[n] & right[n]
     for register, value in ((STATUS, dut.status), (CLEAN, dut.clean_cache), (INITIALIZE, dut.initialize),
@@ -104,10 +106,9 @@ def control_claim(cycles: int, control: type[ControlInterface] = ControlInterfac
     # The code RAM, and what the dispatcher reads.
     code = word[:len(dut.code_address)]
     ram_written, ram_held = Signal(), Signal()
-    in_code = (word >= CRAM_BASE // 4) & in_memory
     with m.If(dut.code_write & (dut.code_address == code)):
         m.d.sync += [ram_written.eq(1), ram_held.eq(dut.code_write_data == guess)]
-    holds = Mux(ram_written, ram_held, guess == 0)
+    holds = Mux(ram_written, ram_held, first)
     claim.assume(~claim.past(in_code & dut.code_read & (dut.code_address == code))
                  | ((dut.code_read_data == guess) == claim.past(holds)))
     claim.always(~claim.past(dut.lram_read & (dut.lram_address == word)) | (dut.lram_data != guess)
