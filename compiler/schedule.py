@@ -10,7 +10,7 @@ from typing import Protocol
 
 from fgpu.config import LOADS, PHASES, RESULT_CYCLES
 from fgpu.cu.float.operations import LATENCY, SLOT_CYCLES, FloatOp
-from fgpu.isa import Opcode, Unit, by_opcode
+from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
 
 from .liveness import live_out
 from .mir import MachineBlock, MachineFunction, Op, Pseudo
@@ -69,6 +69,7 @@ def _memories(op: Op) -> tuple[str, ...]:
 def _dependencies(ops: list[Op]) -> list[set[int]]:
     """For each operation the numbers of those that must come before it."""
     definitions = {op.dst: at for at, op in enumerate(ops) if op.dst is not None}
+    arguments: list[int] = []       # what reads the registers in which a routine finds its own: calls overwrite them
     last_write: dict[str, int] = {}
     reads: dict[str, list[int]] = {}
     result = []
@@ -82,6 +83,10 @@ def _dependencies(ops: list[Op]) -> list[set[int]]:
             else:
                 before.update(reads.pop(memory, ()))
                 last_write[memory] = at
+        if op.opcode is Pseudo.CALL:
+            before.update(arguments)
+        elif any(0 < register < REGISTER_COUNT for register in op.uses):
+            arguments.append(at)
         if op.opcode is Pseudo.RESULT:
             before.update(range(at))
         before.discard(at)
