@@ -173,7 +173,7 @@ def test_overwrite(setup: Setup) -> None:
 
 def test_sub_word(setup: Setup) -> None:
     x, out = setup.zeros(N), setup.zeros(N)
-    setup.launch("sub_word", N, x, x, x, out)
+    setup.launch("sub_word", N, x, x.view(np.int16), x.view(np.int8), out)
     assert (x.read() == 0x5566FFFF).all()
     assert (out.read() == 0x55663377 ^ 0x5566FFFF).all()
 
