@@ -68,9 +68,10 @@ class AXI4LiteSlave(wiring.Component):
             read_addresses.input.payload.eq(axi.araddr),
         ]
 
-        reading, reading_legal = Signal(), Signal()     # the word arrives of the read accepted in the cycle before
+        reading = Signal()          # the word arrives of the read that was served in the cycle before
+        reading_legal = Signal()
         wants_write, wants_read = Signal(), Signal()
-        prefers_read = Signal()                         # after a write
+        prefers_read = Signal()     # after a write
         write, read = Signal(), Signal()
         address = Signal(self._address_width)
         readable, writable = Signal(), Signal()

@@ -96,6 +96,20 @@ def test_many_random_descriptors(devices, image):
     compare(devices, image, int(os.environ.get("FGPU_SEED", random.SystemRandom().getrandbits(31))), 500)
 
 
+def test_local_ids_are_kept_for_as_many_wavefronts_only(devices):
+    """Word 0 of the first launch has one wavefront for a shape of 128: the second one's ids were not computed."""
+    image = compile_opencl("__kernel void id(__global int *out) { out[get_global_id(0)] = get_local_id(0); }")
+    for device in devices:
+        out = device.buffer(np.full(128, -1, np.int32))
+        words = KernelDescriptor(entry=0, global_size=(128,), local_size=(128,), parameters=(out.address,)).words()
+        few = list(words)
+        few[0] &= (1 << 28) - 1
+        with pytest.warns(DescriptorWarning, match="1 wavefronts"):
+            device.launch_descriptor(image, few, initialize=True)
+        device.launch_descriptor(image, words, initialize=False)
+        assert out.read().tolist() == list(range(128))
+
+
 def test_one_dimension_of_eight_with_the_work_items_of_before(devices, image):
     """A host program of the reference changes word 7 only; 64 work-items then write each element eight times."""
     source = "__kernel void id(__global int *out) { out[get_global_id(0)] = get_global_id(0); }"

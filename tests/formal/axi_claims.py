@@ -39,9 +39,12 @@ def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIM
             first = address[beat_bits:config.line_offset_bits]
             asked, sent = Cat(asked, span), Cat(sent, first, (first + Value.cast(length))[:len(first)])
             claim.assume(span.first <= span.last)
+            level, pointers = claim.inside(f"{path}.level", range(depth + 1)), exact_log2(depth)
+            read = claim.inside(f"{path}.read__addr", pointers)
             for n in range(depth):
                 kept = claim.inside(f"{path}.storage[{n}]", len(asked))
-                claim.invariant(kept[-2 * len(first):-len(first)] <= kept[-len(first):])
+                claim.invariant(((n - read)[:pointers] >= level)
+                                | (kept[-2 * len(first):-len(first)] <= kept[-len(first):]))
         waiting = fifo(claim, path, request.valid, asked, valid & ready, valid, sent, depth=depth, contents=contents)
         # One burst at a time for each id.
         claim.assume(~request.valid | (waiting < depth))
@@ -153,45 +156,73 @@ def lite_claim(slave: type[AXI4LiteSlave] = AXI4LiteSlave) -> Claim:
     m: Module = claim.m
     axi, bus = dut.axi, dut.bus
     okay, error = Response.OKAY.value, Response.SLVERR.value
-    claim.assume(claim.stable(axi.awvalid, axi.awready, axi.awaddr))
-    claim.assume(claim.stable(axi.wvalid, axi.wready, Cat(axi.wdata, axi.wstrb)))
-    claim.assume(claim.stable(axi.arvalid, axi.arready, axi.araddr))
-    claim.assume(~bus.read_done | bus.read)
+    started = Signal()
+    m.d.sync += started.eq(1)
 
-    # One response for each request, in the next cycle, until it is accepted.
-    write, read = axi.awvalid & axi.awready, axi.arvalid & axi.arready
-    claim.always(write == (axi.wvalid & axi.wready))
-    claim.always(claim.count(write, axi.bvalid & axi.bready, 3) == axi.bvalid)
-    claim.always(claim.count(read, axi.rvalid & axi.rready, 3) == axi.rvalid)
+    # One address and one word wait at most, and are offered room again when they are served.
+    new_b = axi.bvalid & ~claim.past(axi.bvalid & ~axi.bready)
+    new_r = axi.rvalid & ~claim.past(axi.rvalid & ~axi.rready)
+    left = Signal()         # a read was served in the cycle before
+    m.d.comb += left.eq(started & axi.arready & ~claim.past(axi.arready))
+
+    def kept(valid: Value, ready: Value, payload: Value, served: Value) -> Signal:
+        """What was accepted last, and waits while there is no room for more."""
+        waits, value = Signal(), Signal(len(payload))
+        with m.If(valid & ready):
+            m.d.sync += [waits.eq(1), value.eq(payload)]
+        with m.Elif(served):
+            m.d.sync += waits.eq(0)
+        claim.always(ready == ~(waits & ~served))
+        return value
+
+    write_address = kept(axi.awvalid, axi.awready, axi.awaddr, new_b)
+    write_word = kept(axi.wvalid, axi.wready, Cat(axi.wdata, axi.wstrb), new_b)
+    read_address = kept(axi.arvalid, axi.arready, axi.araddr, left)
     claim.always(claim.stable(axi.bvalid, axi.bready, axi.bresp))
     claim.always(claim.stable(axi.rvalid, axi.rready, Cat(axi.rdata, axi.rresp)))
 
-    # It says what happened, and only whole, aligned words that exist happen.
-    write_legal = bus.mapped & (axi.awaddr[:2] == 0) & axi.wstrb.all()
-    read_legal = bus.mapped & (axi.araddr[:2] == 0)
-    claim.always(bus.write == (write & write_legal))
-    claim.always(~write | ((bus.address == axi.awaddr[2:]) & (bus.write_data == axi.wdata)))
-    claim.always(~claim.past(write) | claim.same(axi.bresp, Mux(claim.past(write_legal), okay, error)))
-    claim.always(~bus.read | (axi.arvalid & read_legal & (bus.address == axi.araddr[2:]) & ~write))
-    claim.always(~read | (bus.address == axi.araddr[2:]))
-    claim.always(~(read & write) & (~read | ~bus.read | bus.read_done))
-    claim.always(~claim.past(read) | claim.same(axi.rresp, Mux(claim.past(read_legal), okay, error)))
-    claim.always(~claim.past(read & read_legal) | (axi.rdata == claim.past(bus.read_data)))
+    # A response says what happened, and only whole, aligned words that exist happen.
+    has_write, has_read = ~axi.awready & ~axi.wready, ~axi.arready
+    write_legal = bus.writable & (write_address[:2] == 0) & write_word[32:].all()
+    read_legal = bus.readable & (read_address[:2] == 0)
+    claim.always(~bus.write | (has_write & write_legal & (bus.address == write_address[2:])
+                               & (bus.write_data == write_word[:32])))
+    claim.always(~claim.past(bus.write) | new_b)
+    claim.always(~new_b | (claim.past(has_write) & (claim.past(bus.write) == claim.past(write_legal))
+                           & claim.past(bus.address == write_address[2:])
+                           & claim.same(axi.bresp, Mux(claim.past(bus.write), okay, error))))
+    taken = bus.read & bus.read_ready
+    claim.always(~bus.read | (has_read & read_legal & (bus.address == read_address[2:]) & ~bus.write))
+    claim.always(~claim.past(taken) | left)
+    claim.always(~left | (claim.past(has_read) & (claim.past(taken) == claim.past(read_legal))
+                          & claim.past(bus.address == read_address[2:])))
+    claim.always(new_r == claim.past(left))
+    claim.always(~new_r | claim.same(axi.rresp, Mux(claim.past(claim.past(taken)), okay, error)))
+    claim.always(~new_r | (axi.rdata == claim.past(bus.read_data)))
+    claim.always(~(new_b & left))
 
     # Nobody waits for more than one access of the other kind, and for nothing else.
-    write_waits = axi.awvalid & axi.wvalid & (~axi.bvalid | axi.bready)
-    read_waits = axi.arvalid & (~axi.rvalid | axi.rready)
-    claim.always(~(write_waits & ~read_waits) | write)
-    claim.always(~(read_waits & ~write) | bus.read | read)
-    claim.always(~(bus.read & bus.read_done) | read)
-    prefer_read = claim.inside("dut.prefer_read", 1)
-    for waits, served, other, preferred in [(write_waits, write, read, ~prefer_read),
-                                            (read_waits, read, write, prefer_read)]:
+    write_waits = has_write & (~axi.bvalid | axi.bready)
+    read_waits = has_read & ~left & (~axi.rvalid | axi.rready)
+    claim.always(~claim.past(write_waits & ~read_waits) | new_b)
+    claim.always(~claim.past(read_waits) | new_b | claim.past(bus.read) | left)
+    prefers_read = claim.inside("dut.prefers_read", 1)
+    for waits, served, other, preferred in [(write_waits, new_b, left, ~prefers_read),
+                                            (read_waits, left, new_b, prefers_read)]:
         passed = Signal(2)
-        with m.If(~waits | served):
+        with m.If(~claim.past(waits) | served):
             m.d.sync += passed.eq(0)
         with m.Elif(other):
             m.d.sync += passed.eq(passed + 1)
         claim.always(passed <= 1)
-        claim.invariant((passed == 0) | preferred)
+        claim.invariant((passed == 0) | preferred | served)
+
+    # What the registers inside have to do with all that.
+    for name, is_ready, value in [("write_addresses", axi.awready, write_address),
+                                  ("write_words", axi.wready, write_word),
+                                  ("read_addresses", axi.arready, read_address)]:
+        claim.invariant(claim.inside(f"dut.{name}.output__valid", 1) == ~is_ready)
+        claim.invariant(is_ready | (claim.inside(f"dut.{name}.output__payload", len(value)) == value))
+    claim.invariant(claim.inside("dut.reading", 1) == left)
+    claim.invariant(~left | (claim.inside("dut.reading_legal", 1) == claim.past(taken)))
     return claim

@@ -27,8 +27,8 @@ def test_turn(tmp_path: Path) -> None:
     ("with m.If(self.clean_done):", "with m.If(1):"),
     ("with m.Elif(self.fault & (active | self.accepted.any())):", "with m.Elif(self.fault):"),
     ("with m.If(self.cancel | self.fault | self.clean", "with m.If(self.cancel | self.clean"),
-    ("with m.If(suspect):", "with m.If(0):"),
-    ("| self.finished.any()):", "):"),
+    ("with m.If(suspect):", "with m.If(suspect & self.initialize[0]):"),
+    (" | self.finished.any())):", ")):"),
     ("m.d.comb += self.finished.eq(self.running)", "m.d.comb += self.finished.eq(1)"),
     ("for number in reversed(range(KERNEL_SLOTS)):", "for number in range(KERNEL_SLOTS):"),
 ])
