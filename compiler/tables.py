@@ -52,8 +52,8 @@ def _flows(i: Instruction) -> Iterator[Value | str]:
         yield Local(i.name)
 
 
-def _escaping(function: Function) -> set[str]:
-    """Variables whose addresses are kept, passed on, or joined with others from elsewhere."""
+def _escaping(function: Function, in_memory: Iterable[str]) -> set[str]:
+    """Variables whose addresses are kept, passed on, or joined with others from elsewhere, as those ``in_memory``."""
     parents: dict[Value | str, Value | str] = {}
 
     def root(value: Value | str) -> Value | str:
@@ -65,6 +65,8 @@ def _escaping(function: Function) -> set[str]:
     for name, type in function.parameters:
         if type == _CONSTANT_POINTER:
             parents[Local(name)] = _ELSEWHERE
+    for name in in_memory:
+        parents[Global(name)] = _ELSEWHERE
     tables: set[Global] = set()
     for i in function.instructions():
         joined = [Global(value.name) if isinstance(value, Global) else value for value in _flows(i)]
@@ -77,7 +79,8 @@ def _escaping(function: Function) -> set[str]:
 def _in_memory(function: Function, variables: Mapping[str, Variable], room: int) -> set[str]:
     """Those tables that stay in memory: all that escape, and the others unless they take ``room`` words at most."""
     used = _tables(function, variables)
-    escaping = _escaping(function) | _with_pointers(used, variables)
+    with_pointers = _with_pointers(used, variables)
+    escaping = _escaping(function, with_pointers) | with_pointers
     words = sum(len(variables[name].content) // _scalar_size(variables[name].type) for name in used
                 if name not in escaping)
     return set(used) if words > room else escaping & set(used)

@@ -234,3 +234,19 @@ def test_indices_far_from_the_variable():
         out = device.buffer(ITEMS)
         device.launch(compile_opencl(source), "k", global_size=ITEMS, args=[out, 100003])
         assert (out.read() == np.arange(ITEMS) * 4 + 3).all()
+
+
+def test_a_table_joined_with_one_that_others_lead_to():
+    """A table of pointers leads to one of two that are joined: both are in memory."""
+    source = "constant uint alone[3] = {305419896u, 1, 3}; constant uint listed[4] = {7, 8, 9, 10}; " \
+        "constant uint *constant list[2] = {0, listed};\n" \
+        "kernel void k(global uint *o, uint n) { uint i = get_global_id(0); constant uint *q = list[i & 1]; " \
+        "constant uint *p = n & 4 ? &alone[i % 3] : listed + (n & 3); o[i] = *p * 16 + (q ? *q : 6); }"
+    image = compile_opencl(source)
+    with Device(Config(), engine="functional") as device:
+        for n in (0, 2, 4):
+            out = device.buffer(ITEMS)
+            device.launch(image, "k", global_size=ITEMS, args=[out, n])
+            expected = [((305419896, 1, 3)[i % 3] if n & 4 else 7 + n) * 16 + (7 if i & 1 else 6)
+                        for i in range(ITEMS)]
+            assert out.read().astype(np.uint32).tolist() == [value % (1 << 32) for value in expected]
