@@ -21,7 +21,7 @@ from fgpu.cu.register_file import RegisterFile
 from fgpu.cu.scheduler import WavefrontScheduler
 from fgpu.dispatcher.dispatcher import Dispatcher
 from fgpu.dispatcher.local_ids import LocalIdGenerator
-from fgpu.synth import component_area
+from fgpu.tools.area import component_area
 
 from .checked_in import read_figures, write_figures
 

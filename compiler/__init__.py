@@ -31,9 +31,9 @@ What :func:`compile_opencl` does, and where:
 ========================  ===========================================================================
 """
 
-from .assembler import assemble
+from .assembler.assembler import assemble
+from .assembler.disassembler import disassemble
 from .compile import compile_opencl
-from .disassembler import disassemble
 from .image import Image, Kernel, Parameter
 
 __all__ = ["Image", "Kernel", "Parameter", "assemble", "compile_opencl", "disassemble"]

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from fgpu.config import ATOMICS, Config, check_config
 from fgpu.errors import CompileError
 
-from .cache import kept_image
 from .image import Image
+from .image_cache import kept_image
 
 __all__ = ["compile_opencl"]
 

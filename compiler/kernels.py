@@ -7,9 +7,9 @@ from fgpu.config import Config
 from fgpu.errors import CompileError, EncodingError
 from fgpu.isa import Opcode, decode
 
-from .frontend import Size, builtins, compile_to_bitcode, read_ir
+from .frontend.clang import Size, builtins, compile_to_bitcode, read_ir
 from .image import Image, Kernel, Parameter
-from .ir import Function, Module
+from .ir.module import Function, Module
 from .program import Compiled, Program, TooLargeError
 from .refusals import check_program, short_store
 
@@ -26,7 +26,7 @@ _SIZES = {"char": 1, "uchar": 1, "bool": 1, "half": 2, "short": 2, "ushort": 2, 
 
 def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: Config,
                     wanted: Sequence[str] | None = None) -> Image:
-    """Compile programs by their file names to one image; see :func:`~compiler.compile.compile_opencl`."""
+    """Compile programs by their file names to one image; see :func:`~fgpu.compiler.compile.compile_opencl`."""
     words: list[int] = []
     least: list[int] = []
     count = 0

@@ -7,35 +7,35 @@ from dataclasses import dataclass
 
 from fgpu.config import Config
 
-from .allocate import COLOURS, SPARE, allocate
-from .by_value import split_structs
-from .copies import expand_copies
-from .destruct import destruct
-from .dimensions import ask_for_dimensions
-from .divergence import find_splits
-from .emit import emit, jump_to_last_calls, skip_empty_blocks
-from .exits import leave_together
-from .expand import expand, expand_switches
-from .float_classes import expand_float_classes
-from .floats import expand_floats, floats_as_words
-from .frame import has_variables, make_frame, private_in_frame
-from .gather import gather
-from .high_products import high_products
-from .ir import Function, Instruction, Module
-from .loops import compare_counters_for_equality, count_once, merge_counters
-from .lower import lower
-from .mir import ARGUMENTS, Callee, MachineFunction, Pseudo
-from .optimize import optimize
-from .overflow import expand_overflow
+from .backend.allocate import COLOURS, SPARE, allocate
+from .backend.emit import emit, jump_to_last_calls, skip_empty_blocks
+from .backend.mir import ARGUMENTS, Callee, MachineFunction, Pseudo
+from .backend.optimize import optimize
+from .backend.out_of_ssa import destruct
+from .backend.reconvergence import gather
+from .backend.schedule import overlap, shorten_lives
+from .backend.uniformity import find_splits
+from .backend.unify_exits import leave_together
+from .ir.module import Function, Instruction, Module
+from .legalize.expand import expand, expand_switches
+from .legalize.float_classes import expand_float_classes
+from .legalize.floats import expand_floats, floats_as_words
+from .legalize.inline_calls import inline_by_signature
+from .legalize.memcpy import expand_copies
+from .legalize.overflow import expand_overflow
+from .legalize.scalarize import scalarize
+from .legalize.struct_arguments import split_structs
+from .legalize.tables import LOCAL_WORDS, DataSegment, localize_tables, reads_tables
+from .legalize.unaligned import split_unaligned
+from .legalize.wide_integers import split_wide_integers
+from .legalize.work_dim import ask_for_dimensions
+from .optimize.induction_variables import compare_counters_for_equality, count_once, merge_counters
+from .optimize.mulhi import high_products
+from .optimize.unrolled_loops import enter_unrolled_loops_late
 from .refusals import check_callee
-from .routines import PREFIX, is_called, routine
-from .scalarize import scalarize
-from .schedule import overlap, shorten_lives
-from .subroutines import inline_by_signature
-from .tables import LOCAL_WORDS, DataSegment, localize_tables, reads_tables
-from .unaligned import split_unaligned
-from .unrolled import enter_unrolled_loops_late
-from .wide import split_wide_integers
+from .runtime_library.routines import PREFIX, is_called, routine
+from .select.frame import has_variables, make_frame, private_in_frame
+from .select.isel import lower
 
 __all__ = ["Compiled", "Program", "TooLargeError"]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from fgpu.config import Config
 from fgpu.errors import CompileError
 
-from .frame import FRAME_SPACE
-from .ir import Function, Instruction, Module, Type
-from .memory import GLOBAL_SPACES, PRIVATE_SPACE
+from .ir.module import Function, Instruction, Module, Type
+from .select.frame import FRAME_SPACE
+from .select.memory import GLOBAL_SPACES, PRIVATE_SPACE
 
 __all__ = ["check_callee", "check_function", "check_program", "plain_name", "short_store", "unsupported_call",
            "unsupported_instruction"]

@@ -1,5 +1,25 @@
-"""fgpu: a soft GPU for FPGAs. The hardware, described in Amaranth."""
+"""fgpu: a soft GPU for FPGAs.
+
+The hardware in Amaranth, its simulation (:mod:`fgpu.sim`), a compiler for OpenCL C (:mod:`fgpu.compiler`) and
+benchmarks (:mod:`fgpu.benchmarks`).
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from .config import Config
 
-__all__ = ["Config"]
+if TYPE_CHECKING:
+    from .compiler import Image, compile_opencl
+    from .sim import Device
+
+__all__ = ["Config", "Device", "Image", "compile_opencl"]
+
+_LATE = {"Device": "fgpu.sim", "Image": "fgpu.compiler", "compile_opencl": "fgpu.compiler"}
+"""Where names are that only those who simulate or compile need: nobody else waits for what they import."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATE[name]), name)

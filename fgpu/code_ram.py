@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from .config import Config
 from .cu.scheduler import Fetched, FetchRequest
-from .round_robin import RoundRobin
+from .gateware.round_robin import RoundRobin
 
 __all__ = ["CodeRam"]
 

@@ -16,8 +16,8 @@ from .control import ControlInterface
 from .cu.compute_unit import ComputeUnit
 from .dispatcher.dispatcher import Dispatcher
 from .fault import Fault, FaultCause
+from .gateware.sharing import add_shared
 from .probe import AccessProbe, ComputeUnitProbe
-from .sharing import add_shared
 
 __all__ = ["FGPU"]
 

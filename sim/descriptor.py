@@ -122,7 +122,7 @@ class KernelDescriptor:
 
         The 4 bits for the number of parameters cannot say 16: 0 means 16 where any parameter word is not zero.
         Raises :class:`~fgpu.errors.LaunchError` where the words contradict each other; what the hardware then makes
-        of them, :class:`~sim.dispatch.Dispatch` tells.
+        of them, :class:`~fgpu.sim.dispatch.Dispatch` tells.
         """
         words = checked_words(words)
         dimensions = Dispatch.from_words(words).dimensions

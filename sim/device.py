@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
+from fgpu.compiler.image import Image, Kernel
 from numpy.typing import ArrayLike, DTypeLike
 
-from compiler.image import Image, Kernel
 from fgpu.address_map import PARAMETERS_MAX
 from fgpu.config import KERNEL_SLOTS, Config, check_config
 from fgpu.errors import DescriptorWarning, LaunchError, MemoryAccessError
@@ -130,7 +130,7 @@ class Device:
         (cycle-accurate, slow, no build) or ``functional`` (no cycles).
     memory_latency
         Cycles that the memory adds to each burst: a number, a range (least, greatest), or a
-        :class:`~sim.engine.MemoryTiming`. The functional engine ignores it.
+        :class:`~fgpu.sim.engine.MemoryTiming`. The functional engine ignores it.
     memory
         Global memory to use instead of 256 MiB at 0x10000000. Where there is none, AXI answers with DECERR.
     trace

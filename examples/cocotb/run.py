@@ -11,7 +11,7 @@ from cocotb_tools.runner import get_results, get_runner
 from verilate import build
 
 from fgpu.config import Config
-from fgpu.verilog import write_verilog
+from fgpu.tools.verilog import write_verilog
 
 TINY = Config.preset("tiny")
 

@@ -4,10 +4,9 @@ from typing import Any
 
 import cocotb
 import numpy as np
+from fgpu.compiler.compile import compile_opencl
+from fgpu.sim.descriptor import KernelDescriptor
 from fgpu_host import FgpuHost
-
-from compiler.compile import compile_opencl
-from sim.descriptor import KernelDescriptor
 
 SOURCE = """
 __kernel void vec_add(__global const int *a, __global const int *b, __global int *out)

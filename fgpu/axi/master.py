@@ -6,8 +6,8 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.cache.payloads import tag_manager_bits
-from fgpu.cache.queue import Queue
 from fgpu.config import Config
+from fgpu.gateware.queue import Queue
 
 from .signatures import ID_BITS, AXI4Signature, Burst
 

@@ -5,9 +5,9 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.choose import choose
 from fgpu.config import Config
-from fgpu.round_robin import RoundRobin
+from fgpu.gateware.choose import choose
+from fgpu.gateware.round_robin import RoundRobin
 
 from .bus import MemoryOp, MemoryRequest
 from .payloads import TagOp, TagRequest, WriteRow

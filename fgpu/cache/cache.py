@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from fgpu.axi.signatures import AXI4Signature
 from fgpu.config import Config
-from fgpu.sharing import add_shared
+from fgpu.gateware.sharing import add_shared
 
 from .bus import MemoryRequest, Row
 from .cache_slice import CacheSlice

@@ -10,6 +10,7 @@ from fgpu.axi.master import AXIMaster
 from fgpu.axi.signatures import AXI4Signature
 from fgpu.config import Config
 
+from ..gateware.queue import Queue
 from .arbiter import Arbiter
 from .bus import MemoryRequest, Row
 from .cleaner import Cleaner
@@ -18,7 +19,6 @@ from .early_cleaner import EarlyCleaner
 from .line_buffer import LineBuffer
 from .payloads import Station, TagOp, WriteRow
 from .probe import CacheProbe
-from .queue import Queue
 from .tag_manager import TagManagers
 from .tag_stage import TagStage
 from .write_pipeline import WritePipeline

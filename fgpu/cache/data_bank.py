@@ -5,7 +5,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
-from fgpu.memory import BlockRam
+from fgpu.gateware.block_ram import BlockRam
 
 from .payloads import MarkedWord, index_bits, row_bits
 

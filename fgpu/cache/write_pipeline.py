@@ -9,8 +9,8 @@ from amaranth.utils import exact_log2
 from fgpu.axi.master import BeatSpan, WriteBeat
 from fgpu.config import Config
 
+from ..gateware.queue import Queue
 from .payloads import MarkedRow, MarkedWord
-from .queue import Queue
 
 __all__ = ["EvictedRows", "WritePipeline"]
 

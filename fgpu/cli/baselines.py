@@ -31,7 +31,10 @@ def refuse_other_options() -> None:
 
 
 def rewrite(guard: Any, what: str, text: str) -> None:
-    """Measure anew what ``guard``, :mod:`benchmarks.baseline` or :mod:`benchmarks.area`, keeps; tell what moved."""
+    """Measure anew what ``guard`` keeps; tell what moved.
+
+    It is :mod:`fgpu.benchmarks.baseline` or :mod:`fgpu.benchmarks.area`.
+    """
     before = guard.load()
     with progress_bar(text) as update:
         figures = guard.measure(progress=update)

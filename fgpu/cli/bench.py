@@ -20,8 +20,8 @@ from .common import config_options, engine_options
 from .values import NumberList
 
 if TYPE_CHECKING:
-    from benchmarks import Benchmark, Record
-    from benchmarks.campaign import Point
+    from fgpu.benchmarks import Benchmark, Record
+    from fgpu.benchmarks.campaign import Point
 
 __all__ = ["bench"]
 
@@ -74,7 +74,7 @@ def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], siz
     if write_baseline:
         _write_baseline()
         return
-    from benchmarks.campaign import ACCURATE_CYCLES, Point
+    from fgpu.benchmarks.campaign import ACCURATE_CYCLES, Point
 
     if sum((bool(kernels), suite is not None, patterns)) > 1:
         raise click.UsageError("KERNEL, --suite and --patterns go not together: each says what to run")
@@ -105,7 +105,7 @@ def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], siz
 
 
 def _benchmarks(kernels: tuple[str, ...], suite: str | None) -> "list[Benchmark]":
-    from benchmarks import EVERY, SUITES
+    from fgpu.benchmarks import EVERY, SUITES
 
     for name in kernels:
         if name not in EVERY:
@@ -132,8 +132,8 @@ def _sizes(benchmark: "Benchmark", sizes: tuple[int, ...], group_size: int, *, s
 
 def _scalar_points(points: "list[Point]") -> "list[Point]":
     """The same work on the scalar processor, as far as it can do it in the time that is given."""
-    from benchmarks import EVERY
-    from benchmarks.scalar import SCALAR, runs_on_scalar
+    from fgpu.benchmarks import EVERY
+    from fgpu.benchmarks.scalar import SCALAR, runs_on_scalar
 
     found = []
     once = {(point.kernel, point.size): replace(point, engine=SCALAR, config=Config()) for point in points
@@ -150,10 +150,10 @@ def _scalar_points(points: "list[Point]") -> "list[Point]":
 
 def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | None) -> "list[Record]":
     """The records of all points, in their order; those in ``results`` are not made anew."""
-    from benchmarks import EVERY
-    from benchmarks.campaign import run_points
-    from benchmarks.results import append_record, check_path, read_records, write_records
-    from sim import Device
+    from fgpu.benchmarks import EVERY
+    from fgpu.benchmarks.campaign import run_points
+    from fgpu.benchmarks.results import append_record, check_path, read_records, write_records
+    from fgpu.sim import Device
 
     records: dict[str, Record] = {}
     lines = results is not None and results.suffix.lower() == ".jsonl"
@@ -185,8 +185,8 @@ def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | Non
 
 
 def _write_baseline() -> None:
-    from benchmarks import baseline
-    from sim import Device
+    from fgpu.benchmarks import baseline
+    from fgpu.sim import Device
 
     refuse_other_options()
     Device(Config()).close()    # builds of models show their own progress

@@ -11,7 +11,7 @@ from fgpu.config import FLOAT_OPS, Config
 from .report import print_table
 
 if TYPE_CHECKING:
-    from benchmarks import Record
+    from fgpu.benchmarks import Record
 
 __all__ = ["KINDS", "float_configs", "print_ratios"]
 

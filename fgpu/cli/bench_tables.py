@@ -11,7 +11,7 @@ from fgpu.config import Config
 from .report import print_table
 
 if TYPE_CHECKING:
-    from benchmarks import Record
+    from fgpu.benchmarks import Record
 
 __all__ = ["print_bounds", "print_records", "print_speedups"]
 

@@ -55,7 +55,7 @@ def compile_(file: Path, output: Path, kernels: tuple[str, ...], listing: bool, 
     Example:
       fgpu compile vec_add.cl -o vec_add.json --listing
     """
-    from compiler import disassemble
+    from fgpu.compiler import disassemble
 
     if file.suffix.lower() not in OPENCL:
         raise click.ClickException(f"{file} is not OpenCL C: its name must end in .cl")
@@ -76,7 +76,7 @@ def asm(file: Path, output: Path) -> None:
     Example:
       fgpu asm copy.s -o copy.mif
     """
-    from compiler import assemble
+    from fgpu.compiler import assemble
 
     image = assemble(read_text(file), filename=str(file))
     image.save(output)
@@ -95,7 +95,7 @@ def disasm(file: Path, output: Path | None, options: tuple[str, ...], config: Co
     Example:
       fgpu disasm copy.mif
     """
-    from compiler import disassemble
+    from fgpu.compiler import disassemble
 
     text = disassemble(load_image(file, config, options))
     if output is None:
@@ -117,7 +117,7 @@ def verilog(output: Path, float_units: bool, config: Config) -> None:
       fgpu verilog -o fgpu.v --cus 4
       fgpu verilog -o units.v --float-units --float-ops fadd --float-ops fmul
     """
-    from fgpu.verilog import write_float_units, write_verilog
+    from fgpu.tools.verilog import write_float_units, write_verilog
 
     (write_float_units if float_units else write_verilog)(config, output)
     click.echo(f"wrote {output}")

@@ -107,7 +107,7 @@ def _option(name: str, default: Any, description: str) -> Callable[[Any], Any]:
 
 def engine_options(command: Command) -> Command:
     """Which simulator, with which memory and watchdog."""
-    from sim.device import ENGINES, MAX_CYCLES
+    from fgpu.sim.device import ENGINES, MAX_CYCLES
 
     command = click.option("--max-cycles", type=click.IntRange(min=1), default=MAX_CYCLES, show_default=True,
                            help="Stop a kernel that takes longer, in cycles.")(command)
@@ -176,7 +176,7 @@ def write_file(path: Path, content: bytes | str) -> None:
 
 def compile_file(path: Path, config: Config, options: tuple[str, ...] = (), kernels: tuple[str, ...] = ()) -> Any:
     """The image of OpenCL C, of which only ``kernels`` are compiled if there are any."""
-    from compiler import compile_opencl
+    from fgpu.compiler import compile_opencl
 
     return compile_opencl(read_text(path), filename=str(path), options=(*options, f"-I{path.parent}"), config=config,
                           kernels=kernels or None)
@@ -185,7 +185,7 @@ def compile_file(path: Path, config: Config, options: tuple[str, ...] = (), kern
 def load_image(path: Path, config: Config, options: tuple[str, ...] = (), kernels: tuple[str, ...] = ()) -> Any:
     """An image from OpenCL C (.cl; see :func:`compile_file`), from assembly (.s, .asm) or from a program image (.mif,
     .json)."""
-    from compiler import Image, assemble
+    from fgpu.compiler import Image, assemble
 
     suffix = path.suffix.lower()
     if suffix in OPENCL:

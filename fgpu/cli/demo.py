@@ -28,9 +28,9 @@ def demo(engine: str, latency: Any, max_cycles: int, config: Config) -> None:
 
     The first run builds the simulator of the chosen hardware, which takes a while; later runs find it.
     """
-    from benchmarks import BENCHMARKS, reference_cycles
-    from compiler import disassemble
-    from sim import Device
+    from fgpu.benchmarks import BENCHMARKS, reference_cycles
+    from fgpu.compiler import disassemble
+    from fgpu.sim import Device
 
     console = Console(highlight=False)
     benchmark = BENCHMARKS["vec_add"]

@@ -12,7 +12,7 @@ from fgpu.config import Config
 from .baselines import progress_bar
 
 if TYPE_CHECKING:
-    from fgpu.timing import Timing
+    from fgpu.tools.timing import Timing
 
 __all__ = ["DEFAULT", "as_dict", "chosen", "measure", "report", "units"]
 
@@ -21,7 +21,7 @@ DEFAULT = "compute_unit"
 
 def units() -> dict[str, Callable[[Config], wiring.Component]]:
     """What can be placed and routed by itself, by name."""
-    from benchmarks.area import UNITS
+    from fgpu.benchmarks.area import UNITS
     from fgpu.core import FGPU
     from fgpu.cu.compute_unit import ComputeUnit
 
@@ -34,7 +34,7 @@ def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[s
     Unasked, it is a compute unit of an ECP5 where nextpnr is installed. Raises :class:`click.UsageError` for options
     that contradict each other and for unknown names, :class:`~fgpu.errors.ToolError` if nextpnr is missing.
     """
-    from fgpu.timing import demand_nextpnr, is_installed
+    from fgpu.tools.timing import demand_nextpnr, is_installed
 
     if names is None:
         return (DEFAULT,) if family == "ecp5" and not without and is_installed() else ()
@@ -52,7 +52,7 @@ def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[s
 
 def measure(name: str, config: Config) -> "Timing":
     """The timing of a unit, with a display while it is measured."""
-    from fgpu.timing import component_timing
+    from fgpu.tools.timing import component_timing
 
     with progress_bar(f"placing and routing {name}"):
         return component_timing(units()[name](config))
@@ -65,7 +65,7 @@ def as_dict(name: str, timing: "Timing") -> dict[str, Any]:
 
 def report(name: str, timing: "Timing") -> str:
     """A line, and the slowest path."""
-    from fgpu.timing import SPEED_GRADE
+    from fgpu.tools.timing import SPEED_GRADE
 
     lines = [f"{name} by itself on an ECP5 of speed grade {SPEED_GRADE}: {timing.frequency:.1f} MHz (nextpnr). "
              f"The slowest path takes {timing.delay:.1f} ns:"]

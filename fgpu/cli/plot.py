@@ -8,7 +8,7 @@ import click
 from fgpu.errors import LaunchError, ToolError
 
 if TYPE_CHECKING:
-    from benchmarks.figures import Figure
+    from fgpu.benchmarks.figures import Figure
 
 __all__ = ["plot"]
 
@@ -33,8 +33,8 @@ def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
       fgpu bench --suite chapter6 --sizes 64,1024,4096 --cus 1,4 --json chapter6.jsonl
       fgpu plot chapter6.jsonl -o figures
     """
-    from benchmarks.figures import FIGURES, Measurements
-    from benchmarks.results import read_records
+    from fgpu.benchmarks.figures import FIGURES, Measurements
+    from fgpu.benchmarks.results import read_records
 
     try:
         import matplotlib

@@ -11,7 +11,7 @@ from rich.table import Table
 from fgpu.config import WAVEFRONT_SIZE, WAVEFRONTS
 
 if TYPE_CHECKING:
-    from sim import Run
+    from fgpu.sim import Run
 
 __all__ = ["BUCKETS", "array_text", "counter_table", "print_table", "run_lines", "time_table"]
 

@@ -18,7 +18,7 @@ from .report import array_text, counter_table, run_lines, time_table
 from .values import Assignment, NumberList, argument, array_bytes
 
 if TYPE_CHECKING:
-    from sim import Buffer, Run
+    from fgpu.sim import Buffer, Run
 
 __all__ = ["run"]
 
@@ -61,8 +61,8 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
       fgpu run vec_add.cl --global 1024 --arg random:int32:1024 \\
           --arg random:int32:1024 --arg zeros:int32:1024 --output 2=sum.npy
     """
-    from compiler import Image
-    from sim import Device, KernelDescriptor
+    from fgpu.compiler import Image
+    from fgpu.sim import Device, KernelDescriptor
 
     if (global_size is None) == (descriptor is None):
         raise click.UsageError("give either --global with the number of work-items, or --descriptor")

@@ -18,7 +18,7 @@ from .report import print_table
 from .values import NameList, NumberList
 
 if TYPE_CHECKING:
-    from fgpu.synth import ModuleArea
+    from fgpu.tools.area import ModuleArea
 
 __all__ = ["synth"]
 
@@ -53,7 +53,7 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
     Modules are synthesized one by one, alike ones once, and kept; the first time that takes some minutes. So are
     frequencies, of a core of the first number of compute units.
     """
-    from fgpu.synth import synthesize
+    from fgpu.tools.area import synthesize
 
     if write_baseline:
         _write_baseline()
@@ -84,7 +84,7 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
 
 
 def _write_baseline() -> None:
-    from benchmarks import area
+    from fgpu.benchmarks import area
 
     refuse_other_options()
     rewrite(area, "areas", "synthesizing units")

@@ -13,8 +13,8 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.cache.bus import AtomicOp, Row
-from fgpu.choose import choose, lowest, number_of
 from fgpu.config import PE_COUNT, PHASES, Config
+from fgpu.gateware.choose import choose, lowest, number_of
 
 from .control_word import Width
 from .register_file import Words

@@ -17,7 +17,7 @@ from amaranth.utils import exact_log2
 
 from fgpu.config import PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.fault import FAULT_PC_BITS
-from fgpu.memory import BlockRam
+from fgpu.gateware.block_ram import BlockRam
 
 from .control_word import Flow
 from .vector import BranchLanes

@@ -9,9 +9,9 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
 from fgpu.cache.bus import MemoryOp, MemoryRequest, Row
-from fgpu.cache.queue import Queue
-from fgpu.choose import choose
 from fgpu.config import BANKS, PE_COUNT, PHASES, Config
+from fgpu.gateware.choose import choose
+from fgpu.gateware.queue import Queue
 
 from .coalescer import PLACES, Coalescer, RowAccess, Scatter
 from .register_file import RegisterWrite, Words

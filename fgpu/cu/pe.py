@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.config import PHASES, WAVEFRONTS, Config
-from fgpu.memory import BlockRam
+from fgpu.gateware.block_ram import BlockRam
 
 from .control_word import Addend, Condition, ControlWord, Issue, Logic, Multiplier, Other, Result
 

@@ -7,7 +7,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT
-from fgpu.memory import BlockRam
+from fgpu.gateware.block_ram import BlockRam
 
 from .control_word import Issue, RuntimeValue
 from .register_file import Words

@@ -7,13 +7,13 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from fgpu.choose import choose, lowest, number_of, only
 from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.dispatcher.kernel import KernelInfo
 from fgpu.fault import FAULT_PC_BITS, FaultCause, FaultReport
+from fgpu.gateware.choose import choose, lowest, number_of, only
+from fgpu.gateware.round_robin import RoundRobin
+from fgpu.gateware.sharing import add_shared
 from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
-from fgpu.round_robin import RoundRobin
-from fgpu.sharing import add_shared
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess
 from .decoder import Decoder

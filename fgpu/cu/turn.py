@@ -4,8 +4,8 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.choose import lowest
 from fgpu.config import WAVEFRONTS
+from fgpu.gateware.choose import lowest
 
 __all__ = ["WavefrontTurn"]
 

@@ -9,8 +9,8 @@ from amaranth.lib.wiring import In, Out
 from fgpu.cache.bus import AtomicOp
 from fgpu.config import PE_COUNT, Config
 from fgpu.fault import FaultCause, FaultReport
+from fgpu.gateware.sharing import add_shared
 from fgpu.probe import AccessProbe
-from fgpu.sharing import add_shared
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess, Width
 from .pe import MEMORY_STAGE, RESULT_STAGE, ProcessingElement

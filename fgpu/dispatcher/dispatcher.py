@@ -16,7 +16,7 @@ from fgpu.address_map import (
 )
 from fgpu.config import KERNEL_SLOTS, WAVEFRONT_SIZE, Config
 from fgpu.cu.runtime_memory import RuntimeAddress, RuntimePair, RuntimeWrite
-from fgpu.round_robin import RoundRobin
+from fgpu.gateware.round_robin import RoundRobin
 
 from .kernel import KernelInfo, WorkGroup
 from .local_ids import LocalIdGenerator

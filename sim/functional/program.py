@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from fgpu.sim.features import unbuilt
 
 from fgpu.config import Config
 from fgpu.errors import EncodingError, KernelFault, SimulationError
 from fgpu.fault import FaultCause
 from fgpu.isa import Immediate, Instruction, Operands, Unit, decode
-from sim.features import unbuilt
 
 from .floats import float_operations
 from .operations import OPERATIONS
@@ -24,7 +24,7 @@ def instruction_text(word: int, pc: int) -> str:
         row, operands = decode(word)
     except EncodingError:
         return f".word 0x{word:08X}"
-    from compiler.syntax import OPERANDS, TARGET_BASE  # late: the compiler is not needed to simulate
+    from fgpu.compiler.assembler.syntax import OPERANDS, TARGET_BASE  # late: the compiler is not needed to simulate
 
     text = OPERANDS[row.format].format(
         rd=f"r{operands.rd}", rs=f"r{operands.rs}", rt=f"r{operands.rt}", imm=operands.imm,

@@ -58,7 +58,7 @@ def create(path: Path | str) -> str:
 class BenchEngine(ABC):
     """An engine around the C++ test bench; subclasses bring the clocked hardware.
 
-    The counters of a launch's result (:attr:`~sim.engine.EngineResult.stats`), from the cycle after the write
+    The counters of a launch's result (:attr:`~fgpu.sim.engine.EngineResult.stats`), from the cycle after the write
     of the start register to that of the status bit:
 
     ``cycles``
@@ -106,7 +106,7 @@ class BenchEngine(ABC):
     # -- launches -----------------------------------------------------------------------------------
 
     def launch(self, launch: Launch) -> EngineResult:
-        """Run one kernel until its status bit rises; see :class:`~sim.engine.Engine`."""
+        """Run one kernel until its status bit rises; see :class:`~fgpu.sim.engine.Engine`."""
         operations = self._operations(launch)
         bench = self._open()
         begin = time.perf_counter()

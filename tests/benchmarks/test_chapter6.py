@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-
-from benchmarks import CHAPTER6, run_benchmark
+from fgpu.benchmarks import CHAPTER6, run_benchmark
 
 from ..configurations import ATOMIC
 
@@ -57,7 +56,7 @@ def test_factors_make_the_matrix() -> None:
 
 def test_filters_on_pictures_with_known_results() -> None:
     """Alone in black, a white pixel: no median sees it; its neighbours have the edges, and sharpening makes rings."""
-    from benchmarks import matrices
+    from fgpu.benchmarks import matrices
 
     around = np.zeros((5, 5, 5, 5), np.int32)
     for y, x in np.ndindex(5, 5):

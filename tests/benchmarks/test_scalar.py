@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from fgpu.benchmarks import CHAPTER6
+from fgpu.benchmarks.campaign import Point
+from fgpu.benchmarks.results import read_records
+from fgpu.benchmarks.scalar import run_scalar, runs_on_scalar
+from fgpu.compiler import compile_opencl
+from fgpu.sim.memory import GlobalMemory
+from fgpu.sim.scalar import CODE_BASE, DATA_BASE, Launches, compile_program, run_program
 
-from benchmarks import CHAPTER6
-from benchmarks.campaign import Point
-from benchmarks.results import read_records
-from benchmarks.scalar import run_scalar, runs_on_scalar
-from compiler import compile_opencl
 from fgpu.cli import main
 from fgpu.cli.bench import _scalar_points
 from fgpu.config import Config
 from fgpu.errors import LaunchError, MemoryAccessError
-from sim.memory import GlobalMemory
-from sim.scalar import CODE_BASE, DATA_BASE, Launches, compile_program, run_program
 
 RUNS = [name for name, benchmark in CHAPTER6.items() if runs_on_scalar(benchmark)]
 
@@ -43,7 +43,7 @@ def test_each_burst_waits_for_memory() -> None:
 
 def test_a_wrong_result_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     source = CHAPTER6["copy"].source.read_text().replace("= in[i];", "= in[i] + (i == 9);")
-    monkeypatch.setattr("benchmarks.scalar._program", lambda *args: compile_program(source, args[2], args[1]))
+    monkeypatch.setattr("fgpu.benchmarks.scalar._program", lambda *args: compile_program(source, args[2], args[1]))
     record = run_scalar("copy", 64)
     assert record.cycles is None
     assert re.match("1 of 64 elements of out are wrong; the first is 9", record.failure or "")

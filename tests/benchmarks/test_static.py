@@ -1,7 +1,7 @@
 """The checked-in sizes of the benchmark kernels: none may move unsaid, and one of them spills."""
 
-from benchmarks import static
-from benchmarks.baseline import differences
+from fgpu.benchmarks import static
+from fgpu.benchmarks.baseline import differences
 
 from ..checked_in import demand_unmoved
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fgpu.compiler import Image, assemble
 
-from compiler import Image, assemble
 from fgpu.cli.common import _descriptions
 from fgpu.cli.report import BUCKETS, time_table
 from fgpu.cli.values import argument
@@ -153,7 +153,7 @@ def test_bench_writes_a_record_a_run(fgpu):
 
 
 def test_bench_fails_when_a_result_is_wrong(fgpu, monkeypatch):
-    from benchmarks import Benchmark
+    from fgpu.benchmarks import Benchmark
 
     monkeypatch.setattr(Benchmark, "source", property(lambda self: Path("vec_add.cl").resolve()))
     Path("vec_add.cl").write_text(Path("vec_add.cl").read_text().replace("a[i] +", "a[i] -"))
@@ -179,7 +179,7 @@ def test_demo(fgpu):
 
 def test_verilog_goes_to_the_generator(fgpu, monkeypatch):
     written = []
-    monkeypatch.setattr("fgpu.verilog.write_verilog", lambda config, path: written.append((config, path)))
+    monkeypatch.setattr("fgpu.tools.verilog.write_verilog", lambda config, path: written.append((config, path)))
     assert fgpu("verilog -o fgpu.v --cus 2 --preset tiny").exit_code == 0
     assert written == [(Config.preset("tiny", compute_units=2), Path("fgpu.v"))]
 

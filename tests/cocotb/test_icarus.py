@@ -13,7 +13,7 @@ pytest.importorskip("cocotbext.axi", reason="needs cocotb: pip install 'fgpu[tes
 
 from cocotb_tools.runner import get_results, get_runner
 
-from fgpu.verilog import write_verilog
+from fgpu.tools.verilog import write_verilog
 
 from .four_state_configs import CONFIGS
 from .test_cocotb import EXAMPLE, example_simulator

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import benchmarks
+from fgpu import benchmarks
 from fgpu.config import ATOMICS, Config
 
 from .interpreter import run

@@ -5,11 +5,11 @@ import subprocess
 
 import numpy as np
 import pytest
+from fgpu.compiler import compile_opencl
+from fgpu.sim import Device
 
-from compiler import compile_opencl
 from fgpu.config import Config
 from fgpu.errors import CompileError, ToolError
-from sim import Device
 
 SOURCE = "__constant int t[40] = {N, 2};\n__kernel void k(__global int *a) { a[0] = N + t[a[1]]; }\n"
 
@@ -17,7 +17,7 @@ SOURCE = "__constant int t[40] = {N, 2};\n__kernel void k(__global int *a) { a[0
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """An empty cache, but with the compiled library."""
-    from compiler.frontend import builtins
+    from fgpu.compiler.frontend.clang import builtins
     library = builtins()[0].parent
     monkeypatch.setenv("FGPU_CACHE_DIR", str(tmp_path))
     (tmp_path / "builtins").mkdir()

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from fgpu.sim.descriptor import KernelDescriptor
+from fgpu.sim.engine import EngineResult, Launch, MemoryTiming
+from fgpu.sim.functional import FunctionalEngine
+from fgpu.sim.functional.program import instruction_text
+from fgpu.sim.memory import GlobalMemory
+from fgpu.sim.testbench.driver import BenchEngine
+from fgpu.sim.verilator import VerilatorEngine
 
 from fgpu.config import Config
-from sim.descriptor import KernelDescriptor
-from sim.engine import EngineResult, Launch, MemoryTiming
-from sim.functional import FunctionalEngine
-from sim.functional.program import instruction_text
-from sim.memory import GlobalMemory
-from sim.testbench.driver import BenchEngine
-from sim.verilator import VerilatorEngine
 
 from .program_generator import Kernel
 from .program_statements import corners

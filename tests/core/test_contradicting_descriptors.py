@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fgpu.compiler import compile_opencl
+from fgpu.sim import Device, KernelDescriptor
+from fgpu.sim.dispatch import contradictions
 
-from compiler import compile_opencl
 from fgpu.errors import DescriptorWarning, LaunchError
-from sim import Device, KernelDescriptor
-from sim.dispatch import contradictions
 
 from ..configurations import ATOMIC
 

@@ -4,9 +4,8 @@ import random
 
 import numpy as np
 import pytest
-
-from compiler import assemble
-from sim import Device, MemoryTiming
+from fgpu.compiler import assemble
+from fgpu.sim import Device, MemoryTiming
 
 from .harness import first_seed
 from .test_bus_errors import CONFIGS

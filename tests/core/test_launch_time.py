@@ -1,9 +1,10 @@
 """How long a kernel takes that returns at once: what every launch costs."""
 
-from benchmarks.record import _LAUNCH_CYCLES
-from compiler import assemble
+from fgpu.benchmarks.record import _LAUNCH_CYCLES
+from fgpu.compiler import assemble
+from fgpu.sim import Device
+
 from fgpu.config import Config
-from sim import Device
 
 
 def test_an_empty_kernel() -> None:

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-
-from compiler import compile_opencl
-from sim import Device, MemoryTiming
+from fgpu.compiler import compile_opencl
+from fgpu.sim import Device, MemoryTiming
 
 from ..configurations import ATOMIC
 from .harness import first_seed

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from fgpu.round_robin import RoundRobin
+from fgpu.gateware.round_robin import RoundRobin
 
 from ..streams import simulate
 

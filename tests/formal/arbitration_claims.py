@@ -7,7 +7,7 @@ from fgpu.cache.arbiter import Arbiter
 from fgpu.cache.bus import MemoryOp
 from fgpu.cache.payloads import TagOp
 from fgpu.config import Config
-from fgpu.round_robin import RoundRobin
+from fgpu.gateware.round_robin import RoundRobin
 
 from .prover import Claim
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from amaranth.hdl import Array, Module, Mux, Signal, Value, ValueLike
 from amaranth.utils import ceil_log2
 
-from fgpu.cache.queue import Queue
+from fgpu.gateware.queue import Queue
 
 from .prover import Claim
 

@@ -24,7 +24,7 @@ def test_arbiter(tmp_path: Path) -> None:
     ("lowest(first), lowest(self.requests)", "lowest(self.requests), lowest(first)"),
 ])
 def test_mutants_of_round_robin_fail(old: str, new: str, tmp_path: Path) -> None:
-    chooser = mutant("fgpu.round_robin", old, new).RoundRobin
+    chooser = mutant("fgpu.gateware.round_robin", old, new).RoundRobin
     holds, _ = round_robin_claim(4, chooser).check(tmp_path, "bmc", depth=12)
     assert not holds
 

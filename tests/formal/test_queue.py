@@ -23,6 +23,6 @@ def test_queue(depth: int, registered: bool, tmp_path: Path) -> None:
     (True, "free = ~self.output.valid | self.output.ready", "free = ~self.output.valid"),
 ])
 def test_mutants_fail(registered: bool, old: str, new: str, tmp_path: Path) -> None:
-    queue = mutant("fgpu.cache.queue", old, new).Queue
+    queue = mutant("fgpu.gateware.queue", old, new).Queue
     holds, _ = queue_claim(4, registered, queue).check(tmp_path, "bmc", depth=12)
     assert not holds

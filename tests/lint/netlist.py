@@ -5,7 +5,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fgpu.yosys import run_yosys
+from fgpu.tools.yosys import run_yosys
 
 __all__ = ["Netlist"]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fgpu.config import Config
-from fgpu.verilog import to_verilog
+from fgpu.tools.verilog import to_verilog
 
 from .netlist import Netlist
 

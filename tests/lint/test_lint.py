@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from fgpu.sim.verilator_build import verilator_root
 
 from fgpu.config import PRESETS, Config
-from fgpu.verilog import write_verilog
-from sim.verilator_build import verilator_root
+from fgpu.tools.verilog import write_verilog
 
 from ..random_config import random_config
 

@@ -1,4 +1,4 @@
-"""Writes compiler/builtins/coefficients.h: ``python -m tests.math.coefficients``.
+"""Writes compiler/frontend/builtins/coefficients.h: ``python -m tests.math.coefficients``.
 
 Near-minimax polynomials (Chebyshev interpolation) in fixed point, for the functions of chapter 6.12.2.
 """
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mpmath import atan, chebyfit, cos, erf, erfc, exp, floor, gamma, log, mp, mpf, pi, sin, sinh, sqrt
 
-HEADER = Path(__file__).parents[2] / "compiler/builtins/coefficients.h"
+HEADER = Path(__file__).parents[2] / "compiler/frontend/builtins/coefficients.h"
 mp.prec = 300
 
 

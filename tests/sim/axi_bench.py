@@ -5,11 +5,12 @@ import random
 from ctypes import byref
 from dataclasses import dataclass, field
 
+from fgpu.sim.engine import MemoryTiming
+from fgpu.sim.memory import GlobalMemory
+from fgpu.sim.testbench import abi
+from fgpu.sim.testbench.build import build_bench
+
 from fgpu.config import Config
-from sim.engine import MemoryTiming
-from sim.memory import GlobalMemory
-from sim.testbench import abi
-from sim.testbench.build import build_bench
 
 
 class Bench:

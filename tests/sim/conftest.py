@@ -3,8 +3,7 @@
 import os
 
 import pytest
-
-from sim import Device
+from fgpu.sim import Device
 
 ENGINES = os.environ.get("FGPU_TEST_ENGINES", "functional").split(",")
 

@@ -5,9 +5,10 @@ It knows no wavefronts, so it is right only for programs without races between w
 
 from itertools import product
 
+from fgpu.sim.descriptor import KernelDescriptor
+from fgpu.sim.memory import GlobalMemory
+
 from fgpu.isa import decode
-from sim.descriptor import KernelDescriptor
-from sim.memory import GlobalMemory
 
 from ..arithmetic import OPERATIONS, WORD
 

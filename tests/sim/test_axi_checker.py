@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-
-from sim.testbench import abi
+from fgpu.sim.testbench import abi
 
 from .axi_bench import Bench
 

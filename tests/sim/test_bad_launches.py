@@ -4,8 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from fgpu.compiler import Image, Kernel, Parameter, assemble, compile_opencl
+from fgpu.sim import Device
+from fgpu.sim.engine import MemoryTiming
 
-from compiler import Image, Kernel, Parameter, assemble, compile_opencl
 from fgpu import Config
 from fgpu.errors import (
     ConfigError,
@@ -18,8 +20,6 @@ from fgpu.errors import (
     SimulationTimeout,
 )
 from fgpu.isa import Opcode, encode
-from sim import Device
-from sim.engine import MemoryTiming
 
 from . import kernels
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from fgpu.benchmarks import BENCHMARKS, run_benchmark
+from fgpu.compiler import compile_opencl
 
-from benchmarks import BENCHMARKS, run_benchmark
-from compiler import compile_opencl
 from fgpu import Config
 
 from . import kernels

@@ -7,15 +7,15 @@ import time
 
 import numpy as np
 import pytest
+from fgpu.sim.engine import Launch, MemoryTiming
+from fgpu.sim.memory import GlobalMemory
+from fgpu.sim.pysim import PysimEngine
+from fgpu.sim.verilator import VerilatorEngine
+from fgpu.sim.verilator_build import verilator_root
 
 from fgpu.config import Config
 from fgpu.errors import KernelFault, LaunchError, SimulationError, SimulationTimeout, ToolError
-from fgpu.verilog import write_verilog
-from sim.engine import Launch, MemoryTiming
-from sim.memory import GlobalMemory
-from sim.pysim import PysimEngine
-from sim.verilator import VerilatorEngine
-from sim.verilator_build import verilator_root
+from fgpu.tools.verilog import write_verilog
 
 from .stub_core import StubCore, faulty
 
@@ -211,5 +211,5 @@ def lint(path):
 
 def test_import_is_light():
     """Loading a model from the cache should not wait for the hardware's description."""
-    code = "import sys, sim.verilator; sys.exit('amaranth.back.verilog' in sys.modules or 'fgpu.core' in sys.modules)"
+    code = "import sys, fgpu.sim.verilator; sys.exit('amaranth.back.verilog' in sys.modules or 'fgpu.core' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

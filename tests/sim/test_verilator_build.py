@@ -10,18 +10,18 @@ import time
 from pathlib import Path
 
 import pytest
+from fgpu.benchmarks import record
+from fgpu.compiler.frontend import bitcode
+from fgpu.compiler.frontend.bitcode import bitcode_files, compiler_version
+from fgpu.sim import verilator_build
+from fgpu.sim.testbench import build
+from fgpu.sim.testbench.abi import BenchLibrary
+from fgpu.sim.testbench.build import Compiler, build_bench, cached, find_compiler
+from fgpu.sim.verilator_build import build_model, hardware_digest
 
-from benchmarks import record
-from compiler import bitcode
-from compiler.bitcode import bitcode_files, compiler_version
 from fgpu.config import Config
 from fgpu.errors import ToolError
 from fgpu.store import kept_bytes, workspace
-from sim import verilator_build
-from sim.testbench import build
-from sim.testbench.abi import BenchLibrary
-from sim.testbench.build import Compiler, build_bench, cached, find_compiler
-from sim.verilator_build import build_model, hardware_digest
 
 from .stub_core import StubCore, faulty
 
@@ -160,7 +160,7 @@ opened = set()
 sys.addaudithook(lambda event, values: opened.add(values[0]) if event == "open" else None)
 from pathlib import Path
 from fgpu.config import Config
-from fgpu.verilog import write_verilog
+from fgpu.tools.verilog import write_verilog
 from tests.sim.stub_core import StubCore
 write_verilog(Config(), Path(sys.argv[1]), core=StubCore)
 modules = {module.__file__ for name, module in sys.modules.items() if name.split(".")[0] == "fgpu"}

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from fgpu.benchmarks import area
 
-from benchmarks import area
 from fgpu.cli import main
 from fgpu.config import Config
-from fgpu.synth import Area, ModuleArea, synthesize
+from fgpu.tools.area import Area, ModuleArea, synthesize
 
 from ..checked_in import demand_unmoved
 
@@ -68,7 +68,7 @@ def test_several_configurations_beside_the_reference(monkeypatch: pytest.MonkeyP
         unit = ModuleArea("cu0", Area(luts=10_000, memory_luts=600, ffs=9000, block_rams=26.5, dsps=32))
         return ModuleArea("fgpu", sum([unit.area] * config.compute_units, Area()), [unit] * config.compute_units)
 
-    monkeypatch.setattr("fgpu.synth.synthesize", synthesize)
+    monkeypatch.setattr("fgpu.tools.area.synthesize", synthesize)
     found = tmp_path / "area.json"
     result = CliRunner().invoke(main, ["synth", "--cus", "1,8", "--json", str(found)])
     assert result.exit_code == 0, result.output
@@ -91,8 +91,8 @@ def test_alike_modules_are_synthesized_once(monkeypatch: pytest.MonkeyPatch) -> 
         "module fgpu(clk);\n  input clk;\n  cu cu0 (\n    .clk(clk)\n  );\n",
         "  cu cu1 (\n    .clk(clk)\n  );\nendmodule\n"])
     seen = []
-    monkeypatch.setattr("fgpu.synth.to_verilog", lambda config: verilog)
-    monkeypatch.setattr("fgpu.synth._yosys", lambda source, command: seen.append(source) or Area(luts=10))
+    monkeypatch.setattr("fgpu.tools.area.to_verilog", lambda config: verilog)
+    monkeypatch.setattr("fgpu.tools.area._yosys", lambda source, command: seen.append(source) or Area(luts=10))
     tree = synthesize(Config(compute_units=2), jobs=1)
     assert len(seen) == 3
     assert (tree.area.luts, [child.area.luts for child in tree.children]) == (70, [30, 30])

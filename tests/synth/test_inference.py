@@ -5,13 +5,13 @@ For Xilinx 7 series the checked-in areas tell, which test_area holds against the
 
 import pytest
 from amaranth.back import rtlil
+from fgpu.benchmarks import area
 
-from benchmarks import area
 from fgpu.cache.cache import Cache
 from fgpu.config import Config
 from fgpu.cu.divergence import DivergenceUnit
 from fgpu.cu.pe import ProcessingElement
-from fgpu.synth import Area, component_area, component_memories
+from fgpu.tools.area import Area, component_area, component_memories
 
 FAMILIES = ["xc7", pytest.param("ecp5", marks=pytest.mark.long)]
 BLOCK_RAM_BITS = {"xc7": 36 * 1024, "ecp5": 18 * 1024}

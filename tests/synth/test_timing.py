@@ -15,8 +15,8 @@ from fgpu.config import Config
 from fgpu.cu.pe import ProcessingElement
 from fgpu.cu.turn import WavefrontTurn
 from fgpu.errors import ToolError
-from fgpu.synth import Area, ModuleArea
-from fgpu.timing import Place, Timing, component_timing
+from fgpu.tools.area import Area, ModuleArea
+from fgpu.tools.timing import Place, Timing, component_timing
 
 FOUND = Timing(62.5, 16.0, (Place("vector.pe0.x", 0.5), Place("y", 15.1)))
 
@@ -112,7 +112,7 @@ class TestCommand:
     @pytest.fixture(autouse=True)
     def tools(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.timed: list[str] = []
-        monkeypatch.setattr("fgpu.synth.synthesize", lambda *args, **kwargs: ModuleArea("fgpu", Area(luts=7)))
+        monkeypatch.setattr("fgpu.tools.area.synthesize", lambda *args, **kwargs: ModuleArea("fgpu", Area(luts=7)))
         monkeypatch.setattr(timing, "is_installed", lambda: True)
         monkeypatch.setattr(timing, "component_timing",
                             self.component_timing)

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, Config
 from fgpu.cu.register_file import Words
-from fgpu.sharing import add_shared
+from fgpu.gateware.sharing import add_shared
 
 from .format import Format
 from .lane import Lane

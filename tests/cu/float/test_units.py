@@ -9,7 +9,7 @@ from fgpu.cu.float.lane import Lane
 from fgpu.cu.float.operations import BASE_LATENCY, LATENCY, SLOT_CYCLES, FloatOp
 from fgpu.cu.float.units import FloatUnits
 from fgpu.isa import Opcode
-from fgpu.synth import component_area
+from fgpu.tools.area import component_area
 
 from ...compiler.floating import canonical
 from ...streams import simulate

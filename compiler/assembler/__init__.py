@@ -1,0 +1,1 @@
+"""Assembly text to words and back."""

@@ -1,0 +1,1 @@
+"""Machine code: from virtual registers in SSA form to instruction words."""

@@ -1,0 +1,109 @@
+"""Which branches may split a wavefront: those whose operands may differ between its work-items."""
+
+from collections.abc import Mapping, Sequence
+
+from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
+
+from ..ir.cfg import Flow, Loop
+from .mir import MachineFunction, Op, Pseudo
+
+__all__ = ["find_splits", "post_dominators"]
+
+END = ""
+"""What follows the blocks that nothing follows."""
+_OWN = frozenset({Opcode.LID, *(opcode for opcode, row in by_opcode.items()
+                                if row.unit in (Unit.ATOMIC, Unit.SCRATCHPAD))})
+
+
+def post_dominators(flow: Flow) -> dict[str, str]:
+    """By the blocks that lead to an end: the next one that all paths to an end have in common."""
+    before = {END: [name for name in flow.order if not flow.successors[name]], **flow.predecessors}
+    return Flow(before).idom
+
+
+def find_splits(function: MachineFunction) -> None:
+    """Mark the blocks of ``function``, which is in SSA form, whose branches may split a wavefront.
+
+    Only the length of programs depends on this, not what they do.
+    """
+    flow = function.flow()
+    after = post_dominators(flow)
+    users: dict[int, set[int]] = {}
+    home: dict[int, str] = {}
+    seeds = set(range(1, REGISTER_COUNT))       # what functions are given
+    for name in flow.order:
+        block = function.blocks[name]
+        for dst, uses in [*((phi.dst, [*phi.sources.values()]) for phi in block.phis),
+                          *((op.dst, op.uses) for op in block.ops)]:
+            if dst is not None:
+                home[dst] = name
+                for register in uses:
+                    users.setdefault(register, set()).add(dst)
+        seeds.update(op.dst for op in block.ops if op.dst is not None and _differs(op))
+    deciding: dict[int, list[str]] = {}     # the blocks whose branches read a register
+    for name in flow.order:
+        branch = function.blocks[name].branch
+        for register in branch.uses if branch is not None else ():
+            deciding.setdefault(register, []).append(name)
+    behind = _read_behind(function, flow, home)
+    differing: set[int] = set()
+    todo = seeds
+    while todo:
+        register = todo.pop()
+        if register in differing:
+            continue
+        differing.add(register)
+        todo |= users.get(register, set())
+        for name in deciding.get(register, ()):
+            block = function.blocks[name]
+            if not block.splits:
+                block.splits = True
+                end = after.get(name, END)
+                for join in _joins(flow.successors, name, end):
+                    todo.update(phi.dst for phi in function.blocks[join].phis)
+                for loop, registers in behind:      # some work-items leave it before others do
+                    if name in loop.blocks and end not in loop.blocks:
+                        todo |= registers
+
+
+def _differs(op: Op) -> bool:
+    """Whether each work-item has a result of its own, whatever the operands."""
+    return op.opcode in _OWN or op.opcode is Pseudo.FRAME or (op.opcode is Pseudo.CALL and not op.is_pure)
+
+
+def _joins(successors: Mapping[str, Sequence[str]], split: str, end: str) -> set[str]:
+    """Blocks up to ``end`` to which different ways lead from the branch of ``split``."""
+    way = {name: name for name in successors[split]}
+    joins = set()
+    todo = list(way)
+    while todo:
+        name = todo.pop()
+        if name in (end, split):
+            continue
+        for follower in successors[name]:
+            if follower not in way:
+                way[follower] = way[name]
+                todo.append(follower)
+            elif way[follower] != way[name] and follower not in joins:
+                joins.add(follower)
+                if way[follower] != follower:
+                    way[follower] = follower
+                    todo.append(follower)
+    return joins
+
+
+def _read_behind(function: MachineFunction, flow: Flow, home: Mapping[int, str]) -> list[tuple[Loop, set[int]]]:
+    """For each loop the registers that it makes and that are read behind it."""
+    found: list[tuple[Loop, set[int]]] = [(loop, set()) for loop in flow.loops]
+    around: dict[str, list[int]] = {name: [] for name in flow.order}
+    for number, loop in enumerate(flow.loops):
+        for name in loop.blocks:
+            around[name].append(number)
+    for name in flow.order:
+        block = function.blocks[name]
+        for uses in [*(phi.sources.values() for phi in block.phis), *(op.uses for op in block.reading())]:
+            for register in uses:
+                for number in around[home.get(register, name)]:
+                    if name not in flow.loops[number].blocks:
+                        found[number][1].add(register)
+    return found

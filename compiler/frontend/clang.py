@@ -1,0 +1,171 @@
+"""OpenCL C to optimized LLVM IR: clang, its options and its diagnostics."""
+
+import enum
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fgpu.errors import CompileError, ToolError
+
+from ..ir.module import Module
+from .bitcode import SOURCES, bitcode_files
+from .reader import read_module
+
+__all__ = ["HEADER", "UNROLLED", "Size", "builtins", "compile_to_bitcode", "read_ir"]
+
+_HERE = Path(__file__).parent
+HEADER = _HERE / "opencl.h"
+_TIMEOUT_SECONDS = 60
+_USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.", "-cl-mad-enable", "-cl-fast-relaxed-math",
+                 "-cl-single-precision-constant", "-cl-denorms-are-zero", "-cl-strict-aliasing",
+                 "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations", "-cl-finite-math-only",
+                 "-cl-kernel-arg-info", "-cl-fp32-correctly-rounded-divide-sqrt", "-cl-opt-disable")
+_ANY_BODY = 100_000
+_SMALL_BODY = -20
+"""Up to which size functions are inlined, in LLVM's units: five for an instruction, less what the call would cost."""
+UNROLLED = 4
+"""Copies of the body in an unrolled loop: they share a counter and a branch, and their loads do not wait for each
+other."""
+_UNROLLED_BODY = 80
+"""Up to which size together, in LLVM's units, about one for an instruction: beside more, counting costs little."""
+_ALL_STATIC = "#pragma clang attribute push(__attribute__((internal_linkage)), apply_to = function)"
+"""Nobody else calls a program's functions, and inline ones have no body elsewhere. Kernels are `used`: opencl.h."""
+_ALL_STATIC_END = "#pragma clang attribute pop"
+_KEPT = "__fgpu_kept_"
+"""What the aliases that keep some kernels have before the names. LLVM calls the kernels so, too."""
+_BYTE_ORDER_MARK = "\ufeff"
+"""What some editors begin a file with."""
+_WITH_VALUE = ("-D", "-U", "-I")
+_IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info", "-g", "-cl-std=CL2.0", "-cl-std=CL2.1",
+            "-cl-std=CL2.2", "-cl-std=CL3.0")
+"""What changes nothing here: what is not optimized would not fit, and others are always so. Later versions' programs
+are compiled as those of 1.2, and what 1.2 lacks is refused by name."""
+_EXTENSIONS = (
+    "cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics",
+    "cl_clang_storage_class_specifiers", "__cl_clang_bitfields",
+)
+_ATOMIC = re.compile(r"(call to 'atomic_\w+' is ambiguous)")
+_CLANG = (
+    sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
+    "-target", "spir-unknown-unknown", "-emit-llvm", "-c", "-gline-tables-only", "-cl-kernel-arg-info",
+    # Signed integers wrap: what the hardware does, and what kernels ported from elsewhere count on.
+    "-fwrapv",
+    # Every product and every sum is rounded, in whatever expression it stands: as other machines do it.
+    "-ffp-contract=off",
+    # Conversions to integers give the nearest one, of constants, too.
+    "-fno-strict-float-cast-overflow",
+    # Numbers like 1.5 are of type float. Programs ask by macros for what other vendors' compilers have.
+    "-Xclang", f"-cl-ext=-all,{','.join(f'+{name}' for name in _EXTENSIONS)}",
+    "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
+    # No memcpy, memset or tables for checksums made of loops and stores: there is no library to call.
+    "-fno-builtin", "-mllvm", "-disable-loop-idiom-all",
+    # One load of a vector is better than a load of each element.
+    "-mllvm", "-disable-vector-combine",
+    # The functions of chapter 6.12 are declared when they are looked up.
+    "-Xclang", "-fdeclare-opencl-builtins",
+    "-mllvm", "-inlinecold-threshold=100000",
+    # Closed forms of loops are computed in integers wider than a register.
+    "-mllvm", "-replexitval=never",
+    # A divergent branch splits the wavefront for good, so a select is worth several instructions.
+    "-mllvm", "-two-entry-phi-node-folding-threshold=12", "-mllvm", "-phi-node-folding-threshold=12",
+    "-mllvm", "-speculate-one-expensive-inst=true",
+    # Warnings in other compilers of OpenCL C, and in those of C until lately.
+    "-Wno-error=incompatible-pointer-types", "-Wno-error=int-conversion",
+    "-Wno-spir-compat", "-Wno-unused-command-line-argument", "-include", str(HEADER),
+)
+
+
+def _accepted(options: Sequence[str]) -> list[str]:
+    """The user's options as clang takes them; those with a value may have it in an option of its own."""
+    result: list[str] = []
+    rest = iter(options)
+    for option in rest:
+        if option in _WITH_VALUE:
+            option += next(rest, "")
+        if option in _IGNORED:
+            continue
+        if not option.startswith(_USER_OPTIONS) or option in _WITH_VALUE:
+            accepted = dict.fromkeys([*_USER_OPTIONS, *_IGNORED])
+            raise CompileError(f"option {option!r} is not accepted; use {', '.join(accepted)}")
+        result.append(option)
+    return result
+
+
+class Size(enum.Enum):
+    """How much code RAM programs may take for their speed."""
+
+    LARGE = "every function inlined, and loops unrolled"
+    MEDIUM = "every function inlined"
+    SMALL = "functions are subroutines unless a call takes as much"
+
+    def options(self) -> list[str]:
+        """Clang's."""
+        body = _SMALL_BODY if self is Size.SMALL else _ANY_BODY
+        options = [f"-inline-threshold={body}"]
+        if self is Size.LARGE:
+            options += ["-unroll-runtime", f"-unroll-max-count={UNROLLED}",
+                        f"-unroll-partial-threshold={_UNROLLED_BODY}"]
+        return [part for option in options for part in ("-mllvm", option)]
+
+
+def builtins() -> list[Path]:
+    """The built-in functions, to link programs with."""
+    return bitcode_files([*_CLANG, *Size.MEDIUM.options(), "-O1", "-Wno-tautological-constant-out-of-range-compare",
+                          "-o", "-", "-"])
+
+
+def _wrapped(source: str, name: str, is_library: bool, kernels: Sequence[str]) -> str:
+    source = source.removeprefix(_BYTE_ORDER_MARK)
+    named = f'#line 1 "{name}"\n{source}'
+    kept = "".join(f'extern void {_KEPT}{kernel}(void) __attribute__((alias("{kernel}")));\n' for kernel in kernels)
+    # A backslash may be the last character; what is missing at the end is missed in the last line.
+    return named if is_library else \
+        f"{_ALL_STATIC}\n{named}\n\n#line {max(1, len(source.splitlines()))}\n{_ALL_STATIC_END}\n{kept}"
+
+
+def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2",
+                       library: Sequence[Path] | None = None, size: Size = Size.MEDIUM, is_library: bool = False,
+                       kernels: Sequence[str] = ()) -> bytes:
+    """Run clang on ``source`` and link what it calls of ``library``.
+
+    Most bodies take less time than a call and its moves, and most loops less than their counting: ``size``.
+    What no kernel calls is left out, unless this ``is_library``, and so may be kernels other than ``kernels``, if
+    those are given.
+    Its errors become a :class:`~fgpu.errors.CompileError`.
+    """
+    options = _accepted(options)
+    kernels = kernels if all(map(str.isidentifier, kernels)) else ()
+    name = filename.replace("\\", "\\\\").replace('"', '\\"')
+    files = [] if library is None else library
+    linked = [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]
+    try:
+        run = subprocess.run([*_CLANG, *size.options(), optimization, *linked, *options,
+                              *(["-D__FGPU_SOME_KERNELS"] if kernels else []), "-o", "-", "-"],
+                             capture_output=True,
+                             input=_wrapped(source, name, is_library, kernels).encode(),
+                             timeout=_TIMEOUT_SECONDS, check=False)
+    except OSError as error:
+        raise ToolError(f"cannot run clang: {error}") from None
+    except subprocess.TimeoutExpired:
+        raise ToolError(f"clang did not finish {filename} within {_TIMEOUT_SECONDS} s") from None
+    if run.returncode != 0:
+        lines = run.stderr.decode(errors="replace").strip().splitlines(keepends=True)
+        message = "".join(line for line in lines if not line.startswith("<stdin>:"))    # of what is around the source
+        if kernels and "alias must point to a defined" in message:      # one is of another source, or of none
+            return compile_to_bitcode(source, filename, options, optimization, library, size, is_library)
+        if "error:" in message:
+            raise CompileError(_ATOMIC.sub(r"\1; it takes a pointer to int or uint", message))
+        raise ToolError(f"clang failed with status {run.returncode}: {message or 'no message'}; "
+                        "is the ziglang package installed?")
+    return run.stdout
+
+
+def read_ir(bitcode: bytes) -> Module:
+    """The functions in what :func:`compile_to_bitcode` returned."""
+    module = read_module(bitcode, own_headers=(HEADER.name, "builtins.h", *SOURCES))
+    for function in module.functions.values():
+        function.name = function.name.removeprefix(_KEPT)
+    return replace(module, functions={function.name: function for function in module.functions.values()})

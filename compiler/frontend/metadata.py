@@ -1,0 +1,62 @@
+"""Metadata of an LLVM module: source locations and what clang says of a kernel's parameters.
+
+llvmlite shows no metadata, so this reads the lines of the printed module, which are of one plain form.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..ir.module import Location
+
+__all__ = ["Metadata"]
+
+_NODE = re.compile(r"(!\d+) = (?:distinct )?(.*)")
+_LOCATION = re.compile(r"!DILocation\(line: (\d+).*?scope: (!\d+)(?:, inlinedAt: (!\d+))?")
+
+
+class Metadata:
+    """The nodes among ``lines``. Locations in files named like one of ``own_headers`` become their callers'."""
+
+    def __init__(self, lines: Iterable[str], own_headers: tuple[str, ...]) -> None:
+        self._text = {match[1]: match[2] for line in lines if (match := _NODE.match(line))}
+        self._own_headers = own_headers
+        self._locations: dict[str, Location | None] = {}
+        self._files: dict[str, str] = {}
+
+    def values(self) -> dict[str, list[str]]:
+        """The strings and the numbers of each node, by the node's id."""
+        found = {name: re.findall(r'"([^"]*)"|i32 (-?\d+)', text) for name, text in self._text.items()}
+        return {name: [a or b for a, b in items] for name, items in found.items()}
+
+    def location(self, node: str) -> Location | None:
+        """Where the user wrote it: the outermost call in the user's own file, for what our header inlines."""
+        if node not in self._locations:
+            location = None
+            if match := _LOCATION.match(self._text.get(node, "")):
+                location = Location(self._file(match[2]), int(match[1]))
+                if match[3] and (location.line == 0 or location.file.endswith(self._own_headers)):
+                    location = self.location(match[3])
+            self._locations[node] = location
+        return self._locations[node]
+
+    def scope(self, node: str) -> Location:
+        """Where a function starts."""
+        match = re.search(r"line: (\d+)", self._text.get(node, ""))
+        return Location(self._file(node), int(match[1]) if match else 0)
+
+    def _file(self, scope: str) -> str:
+        match = re.search(r"file: (!\d+)", self._text.get(scope, ""))
+        node = match[1] if match else ""
+        if node not in self._files:
+            self._files[node] = self._file_name(self._text.get(node, ""))
+        return self._files[node]
+
+    @staticmethod
+    def _file_name(text: str) -> str:
+        found = re.search(r'filename: "([^"]*)", directory: "([^"]*)"', text)
+        if found is None:
+            return "<opencl>"
+        name, directory = map(Path, found.groups())
+        # Clang takes apart what an absolute path has in common with the current directory.
+        return str(name if directory.resolve() == Path.cwd() else directory / name)

@@ -1,0 +1,1 @@
+"""The compiler's intermediate representation and its control flow."""

@@ -1,0 +1,57 @@
+"""Which functions of a program cannot be subroutines: their calls become their bodies."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+
+from ..ir.inline import inline_calls
+from ..ir.module import Function, Instruction, Module, Type
+from ..refusals import check_callee
+from ..select.frame import touches_private
+from .struct_arguments import copy_arguments
+from .tables import reads_memory_tables
+from .work_dim import asks_for_dimensions
+
+__all__ = ["inline_by_signature"]
+
+_LONG_BITS = 64
+
+
+def inline_by_signature(function: Function, module: Module, words: int, under_way: Sequence[str],
+                        bodies: dict[str, Function | None], has_frame: bool = False,
+                        inlined: frozenset[str] = frozenset(), room: int = 0) -> None:
+    """Inline the calls of those functions of ``module`` that cannot be subroutines, and of those in ``inlined``.
+
+    A subroutine takes ``words`` words at most, returns one or two, and needs nothing that only kernels are told, nor
+    does what is inlined into it: no tables but of ``room`` words in the scratchpad, and no private memory if the
+    kernel ``has_frame``.
+    ``under_way`` are the functions that lead to this one. ``bodies`` has what was found out about others with the
+    same ``has_frame``, ``inlined`` and ``room``: what to inline, or None.
+    """
+    def body_of(call: Instruction) -> Function | None:
+        callee = module.functions.get(call.detail)
+        if callee is None:
+            return None
+        check_callee(function, call, callee, under_way)
+        if callee.name not in bodies:
+            body = deepcopy(callee)
+            inline_by_signature(body, module, words, [*under_way, callee.name], bodies, has_frame, inlined, room)
+            is_subroutine = callee.name not in inlined and _fits_registers(body, words) \
+                and not asks_for_dimensions(body) and not reads_memory_tables(body, module.variables, room) \
+                and not (has_frame and touches_private(body))
+            if not is_subroutine:
+                copy_arguments(call, body)
+            bodies[callee.name] = None if is_subroutine else body
+        return bodies[callee.name]
+
+    inline_calls(function, body_of)
+
+
+def _fits_registers(callee: Function, words: int) -> bool:
+    sizes = [-(-type.size // 4) for _, type in callee.parameters]
+    scalars = all(_is_scalar(type) for _, type in callee.parameters)
+    return scalars and sum(sizes) <= words and (callee.result.kind == "void" or _is_scalar(callee.result))
+
+
+def _is_scalar(type: Type) -> bool:
+    is_private = type.kind == "ptr" and type.space == 0
+    return (type.is_word and not is_private) or (type.kind == "int" and type.bits == _LONG_BITS)

@@ -1,0 +1,1 @@
+"""Passes that improve legal IR."""

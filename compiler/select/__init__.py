@@ -1,0 +1,1 @@
+"""Instruction selection: from IR to machine operations on virtual registers."""

@@ -1,0 +1,107 @@
+"""Private variables of kernels for which the scratchpad is too small: in global memory, a frame for each work-item.
+
+The host reserves room for all frames of a launch, and says where in a parameter that the source does not have.
+Registers that find no place are kept in the frame, too, behind the variables.
+
+Work-items that run together access the same word of their frames most of the time, so these words lie together: the
+frames of 64 work-items are one block, word 0 of all of them first, then word 1 of all, and an access is two cache
+lines. Pointers to private memory hold a byte's number in the frame, which becomes an address where it is
+used; so they are as in any memory that has the frame's bytes in a row. Number 0 is nobody's: the null pointer.
+"""
+
+from dataclasses import replace
+
+from fgpu.config import WAVEFRONT_SIZE
+from fgpu.isa import Opcode
+
+from ..backend.mir import ZERO, MachineFunction, Pseudo
+from ..ir.inline import substitute
+from ..ir.module import Constant, Function, Type, Value
+from .machine_builder import Builder
+
+__all__ = ["FRAME_SPACE", "PARAMETER", "WORD_STRIDE", "frame_address", "frame_register", "has_variables",
+           "make_frame", "private_in_frame", "touches_private"]
+
+FRAME_SPACE = -1
+"""The address space of frames, which has no number in the source."""
+PARAMETER = "private"
+"""The name of the parameter with the address of the frames."""
+_WORD_BYTES = 4
+WORD_STRIDE = WAVEFRONT_SIZE * _WORD_BYTES
+"""Bytes from a word of a frame to its next one."""
+_DIMENSIONS = 3
+
+
+def has_variables(function: Function) -> bool:
+    """Whether ``function`` has private variables in memory."""
+    return any(i.op == "alloca" for i in function.instructions())
+
+
+def touches_private(function: Function) -> bool:
+    """Whether ``function`` has private variables in memory, or uses those of others."""
+    return any(type.kind == "ptr" and type.space == 0 for i in function.instructions() for type in (i.type, *i.types))
+
+
+def private_in_frame(function: Function) -> None:
+    """Let the types of all pointers to private memory say that it is the frame."""
+    def moved(type: Type) -> Type:
+        return replace(type, space=FRAME_SPACE) if type.kind == "ptr" and type.space == 0 else type
+
+    function.parameters = [(name, moved(type)) for name, type in function.parameters]
+    for i in function.instructions():
+        i.type, i.types = moved(i.type), [moved(type) for type in i.types]
+
+
+def make_frame(function: Function) -> str:
+    """Make private variables places of the frame; returns the name of the parameter with the frames' address."""
+    places: dict[str, Value] = {}
+    size = _WORD_BYTES
+    for block in function.blocks.values():
+        for i in block.instructions:
+            if i.op == "alloca":
+                if i.operands:
+                    raise function.error("a private array needs a constant size", i)
+                size += -size % max(i.align, i.source.align)
+                places[i.name] = Constant(size)
+                size += i.source.size
+        block.instructions = [i for i in block.instructions if i.op != "alloca"]
+    substitute(function.instructions(), places)
+    private_in_frame(function)
+    function.parameters.append((PARAMETER, Type("ptr", space=1)))
+    function.frame = size + -size % _WORD_BYTES
+    return PARAMETER
+
+
+def frame_address(builder: Builder, bytes_each: int, frames: int, group: tuple[int, ...] | None = None) -> int:
+    """Where word 0 of the work-item's frame is; ``frames`` is what the host gives: the first block's address.
+
+    Work-items are numbered a work-group after the other, whatever its shape; ``group`` is that, if it is known.
+    """
+    b = builder
+
+    def runtime(opcode: Opcode, dimension: int) -> int:
+        return b.emit(opcode, imm=dimension)
+
+    def extent(dimension: int) -> int:
+        return runtime(Opcode.WGSIZE, dimension) if group is None else b.const(group[dimension])
+
+    def place(dimension: int) -> int:
+        return ZERO if group is not None and group[dimension] == 1 else runtime(Opcode.LID, dimension)
+
+    x, y, z = range(_DIMENSIONS)
+    within = b.macc(place(x), extent(x), b.macc(place(y), extent(y), place(z)))
+    # For each layer of this work-group, the work-groups before it have so many work-items.
+    rows = b.macc(b.mul(runtime(Opcode.WGID, y), extent(y)), runtime(Opcode.WGID, z), runtime(Opcode.SIZE, y))
+    before = b.macc(b.mul(b.mul(runtime(Opcode.WGID, x), extent(x)), extent(y)), rows, runtime(Opcode.SIZE, x))
+    number = b.macc(within, before, extent(z))
+    # A block's size and what is too much of it in four bytes for each work-item before.
+    further = b.const(WAVEFRONT_SIZE * (bytes_each - _WORD_BYTES))
+    block = b.srl(number, b.const(WAVEFRONT_SIZE.bit_length() - 1))
+    lane = b.add(frames, b.shl(number, b.const(_WORD_BYTES.bit_length() - 1)))
+    return b.frame(b.add(lane, b.mul(block, further)))
+
+
+def frame_register(function: MachineFunction) -> int | None:
+    """The register with the address of the work-item's frame, if there is one."""
+    ops = next(iter(function.blocks.values())).ops
+    return next((op.dst for op in ops if op.opcode is Pseudo.FRAME), None)

@@ -1,0 +1,103 @@
+"""How private variables lie in the scratchpad, which has words and no bytes.
+
+Objects that one pointer may point to are of one *class*. If everything in a class has the same size, and is accessed
+as a whole, each element has a word of its own, and addresses count elements. Otherwise (structs of several types,
+arrays of small elements that need the room, pointers that are kept in memory) bytes are packed into words, and
+addresses count bytes.
+"""
+
+from collections.abc import Iterator
+
+from ..ir.module import Function, Instruction, Local, Type, Value
+
+__all__ = ["PACKED", "PrivateLayout"]
+
+PACKED = 0
+"""The unit of classes whose addresses count bytes; of the others it is the size of an element in bytes."""
+_ELSEWHERE = "*"
+_WORD = 4
+_DERIVED = ("getelementptr", "freeze", "phi", "select", "bitcast")
+
+
+def _is_private(type: Type) -> bool:
+    return type.kind == "ptr" and type.space == 0
+
+
+def _scalars(type: Type) -> Iterator[int]:
+    """Sizes of the scalars that make up ``type``, in accesses of at most a word."""
+    if type.kind in ("array", "struct", "vector"):
+        for member in type.fields:
+            yield from _scalars(member)
+    else:
+        yield min(type.size, _WORD)
+
+
+class PrivateLayout:
+    """The units of all private pointers of ``function``, whose scratchpad has ``words`` words a work-item."""
+
+    def __init__(self, function: Function, words: int) -> None:
+        self._parents: dict[str, str] = {}
+        self._sizes: dict[str, set[int]] = {}
+        allocas = []
+        for instruction in function.instructions():
+            self._classify(instruction)
+            if instruction.op == "alloca":
+                allocas.append(instruction)
+        self._packed = {self._root(_ELSEWHERE)}
+        for alloca in allocas:
+            self._sizes.setdefault(self._root(alloca.name), set()).update(_scalars(alloca.source))
+        for instruction in function.instructions():
+            self._note_access(instruction)
+        for root, sizes in self._sizes.items():
+            if len({size for size in sizes if size > 0}) != 1 or min(sizes) < 0:
+                self._packed.add(root)
+        if sum(alloca.source.size // (self.unit(Local(alloca.name)) or _WORD) for alloca in allocas) > words:
+            self._packed.update(self._root(alloca.name) for alloca in allocas
+                                if self.unit(Local(alloca.name)) < _WORD)
+
+    def unit(self, pointer: Value) -> int:
+        """Bytes that an address counts: of an element, or :data:`PACKED`."""
+        root = self._root(pointer.name) if isinstance(pointer, Local) else self._root(_ELSEWHERE)
+        return PACKED if root in self._packed else max(self._sizes.get(root, {_WORD}))
+
+    def alignment(self, alloca: Instruction) -> int:
+        """Words that the number of a variable's first word has to be a multiple of: only the addresses of packed ones
+        are looked at."""
+        align = max(alloca.align, alloca.source.align, _WORD)
+        return align // _WORD if self.unit(Local(alloca.name)) == PACKED else 1
+
+    def _root(self, name: str) -> str:
+        while (parent := self._parents.get(name, name)) != name:
+            self._parents[name] = self._parents.get(parent, parent)
+            name = parent
+        return name
+
+    def _join(self, a: str, b: Value | str) -> None:
+        other = b.name if isinstance(b, Local) else b if isinstance(b, str) else None
+        if other is not None:
+            self._parents[self._root(a)] = self._root(other)
+
+    def _classify(self, i: Instruction) -> None:
+        if i.op in _DERIVED and _is_private(i.type):
+            for operand, type in zip(i.operands, i.types, strict=True):
+                if _is_private(type):
+                    self._join(i.name, operand)
+        elif i.op == "icmp" and _is_private(i.types[0]) and isinstance(i.operands[0], Local):
+            self._join(i.operands[0].name, i.operands[1])
+        elif i.op == "ptrtoint" or (i.op == "call" and not i.detail.startswith("llvm.")):
+            for operand, type in zip(i.operands, i.types, strict=True):
+                if _is_private(type):
+                    self._join(_ELSEWHERE, operand)
+        elif i.op == "store" and _is_private(i.types[0]):
+            self._join(_ELSEWHERE, i.operands[0])
+        if i.op in ("load", "inttoptr", "call") and _is_private(i.type):
+            self._join(_ELSEWHERE, i.name)
+
+    def _note_access(self, i: Instruction) -> None:
+        """Accesses of parts of elements have the size -1 here."""
+        if i.op not in ("load", "store") or not _is_private(i.types[-1]) or not isinstance(i.operands[-1], Local):
+            return
+        size = i.type.size if i.op == "load" else i.types[0].size
+        sizes = self._sizes.setdefault(self._root(i.operands[-1].name), {min(size, _WORD)})
+        if any(known > 0 and size % known for known in sizes):
+            sizes.add(-1)

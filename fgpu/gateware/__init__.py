@@ -1,0 +1,1 @@
+"""Small hardware that knows nothing of GPUs: multiplexers, queues, memories, arbiters."""
