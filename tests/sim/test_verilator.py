@@ -211,5 +211,6 @@ def lint(path):
 
 def test_import_is_light():
     """Loading a model from the cache should not wait for the hardware's description."""
-    code = "import sys, fgpu.sim.verilator; sys.exit('amaranth.back.verilog' in sys.modules or 'fgpu.core' in sys.modules)"
+    code = ("import sys, fgpu.sim.verilator; "
+            "sys.exit('amaranth.back.verilog' in sys.modules or 'fgpu.core' in sys.modules)")
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
