@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from fgpu.compiler import Image, compile_opencl
 from numpy.typing import DTypeLike
 
+from fgpu.compiler import Image, compile_opencl
 from fgpu.config import ATOMICS, Config
 from fgpu.errors import LaunchError
 

@@ -8,10 +8,9 @@ from functools import cache
 from multiprocessing import get_context
 from typing import Final
 
-from fgpu.sim.device import MAX_CYCLES, Latency
-
 from fgpu.config import Config
 from fgpu.errors import SimulationError, ToolError
+from fgpu.sim.device import MAX_CYCLES, Latency
 
 from .benchmark import GROUP_SIZE
 from .record import Record, run_benchmark, version

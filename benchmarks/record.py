@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+
 from fgpu.compiler.frontend.bitcode import compiler_version
+from fgpu.config import Config
+from fgpu.errors import FgpuError, LaunchError
 from fgpu.sim import Buffer, Device
 from fgpu.sim.device import MAX_CYCLES, Latency
 from fgpu.sim.testbench.build import bench_sources, digest
 from fgpu.sim.verilator_build import hardware_digest
-
-from fgpu.config import Config
-from fgpu.errors import FgpuError, LaunchError
 
 from .benchmark import GROUP_SIZE, Problem
 from .reference import reference_cycles

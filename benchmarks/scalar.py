@@ -6,13 +6,13 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+
 from fgpu.compiler.image import Kernel
+from fgpu.config import ATOMICS, Config
+from fgpu.errors import FgpuError, LaunchError
 from fgpu.sim.device import Latency, memory_timing
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.scalar import DATA_BASE, Launches, compile_program, run_program
-
-from fgpu.config import ATOMICS, Config
-from fgpu.errors import FgpuError, LaunchError
 
 from .benchmark import Benchmark, Problem, Step
 from .record import Record, difference, version

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from fgpu.compiler.image import Image, Kernel, Parameter
 
 from fgpu.address_map import PARAMETERS_MAX
+from fgpu.compiler.image import Image, Kernel, Parameter
 from fgpu.config import WAVEFRONT_SIZE, Config
 from fgpu.errors import ImageError, LaunchError
 

@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
-from fgpu.compiler.image import Image, Kernel
 from numpy.typing import ArrayLike, DTypeLike
 
 from fgpu.address_map import PARAMETERS_MAX
+from fgpu.compiler.image import Image, Kernel
 from fgpu.config import KERNEL_SLOTS, Config, check_config
 from fgpu.errors import DescriptorWarning, LaunchError, MemoryAccessError
 

@@ -9,11 +9,11 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles
 from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiRam, AxiResp
+
+from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, LRAM_BASE, ControlRegister, register_address
 from fgpu.compiler.image import Image
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.faults import kernel_fault
-
-from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, LRAM_BASE, ControlRegister, register_address
 
 __all__ = ["FgpuHost"]
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import cocotb
 import numpy as np
+from fgpu_host import FgpuHost
+
 from fgpu.compiler.compile import compile_opencl
 from fgpu.sim.descriptor import KernelDescriptor
-from fgpu_host import FgpuHost
 
 SOURCE = """
 __kernel void vec_add(__global const int *a, __global const int *b, __global int *out)

@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from cocotb_tools import config as cocotb_files
-from fgpu.sim.testbench.build import find_compiler, run_tool
-from fgpu.sim.verilator_build import verilator_root
 
 from fgpu.config import Config
+from fgpu.sim.testbench.build import find_compiler, run_tool
+from fgpu.sim.verilator_build import verilator_root
 from fgpu.tools.verilog import write_verilog
 
 __all__ = ["build"]

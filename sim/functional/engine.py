@@ -5,13 +5,13 @@ from collections import Counter, defaultdict
 from itertools import count
 
 import numpy as np
-from fgpu.sim.dispatch import Dispatch
-from fgpu.sim.engine import EngineResult, Launch
-from fgpu.sim.memory import GlobalMemory
 
 from fgpu.config import Config
 from fgpu.errors import KernelFault, SimulationTimeout
 from fgpu.fault import FaultCause
+from fgpu.sim.dispatch import Dispatch
+from fgpu.sim.engine import EngineResult, Launch
+from fgpu.sim.memory import GlobalMemory
 
 from .program import Program, Step
 from .wavefronts import Destinations, StackOverflow, Wavefronts

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from fgpu.sim.features import unbuilt
 
 from fgpu.config import Config
 from fgpu.errors import EncodingError, KernelFault, SimulationError
 from fgpu.fault import FaultCause
 from fgpu.isa import Immediate, Instruction, Operands, Unit, decode
+from fgpu.sim.features import unbuilt
 
 from .floats import float_operations
 from .operations import OPERATIONS

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from fgpu.sim.accesses import AccessCheck, name_work_item
-from fgpu.sim.dispatch import DIMENSIONS_MAX, Dispatch
-from fgpu.sim.memory import GlobalMemory
 
 from fgpu.address_map import DescriptorWord, ShapeWord
 from fgpu.config import WAVEFRONT_SIZE
 from fgpu.errors import KernelFault
 from fgpu.fault import FaultCause
 from fgpu.isa import REGISTER_COUNT, Format, Opcode, Unit
+from fgpu.sim.accesses import AccessCheck, name_work_item
+from fgpu.sim.dispatch import DIMENSIONS_MAX, Dispatch
+from fgpu.sim.memory import GlobalMemory
 
 from .atomics import atomic
 from .local_ids import local_ids

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+
 from fgpu.compiler.image import Kernel
+from fgpu.errors import MemoryAccessError, SimulationTimeout, ToolError
 from fgpu.sim.engine import MemoryTiming
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench.build import cached, compiled_by, digest, find_compiler, run_tool
 from fgpu.sim.verilator_build import runtime_object, verilator_flags, verilator_root
-
-from fgpu.errors import MemoryAccessError, SimulationTimeout, ToolError
 
 __all__ = ["CODE_BASE", "DATA_BASE", "Launches", "compile_program", "run_program"]
 

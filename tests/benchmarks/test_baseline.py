@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from fgpu.benchmarks import BENCHMARKS, Record, baseline
 
+from fgpu.benchmarks import BENCHMARKS, Record, baseline
 from fgpu.cli import main
 from fgpu.errors import SimulationError
 

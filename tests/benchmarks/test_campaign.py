@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from fgpu.benchmarks import Record, campaign, run_benchmark
 from fgpu.benchmarks.campaign import Point, run_points
 from fgpu.benchmarks.results import read_records, write_records
-
 from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.errors import LaunchError, ToolError

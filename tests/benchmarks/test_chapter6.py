@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from fgpu.benchmarks import CHAPTER6, run_benchmark
 
 from ..configurations import ATOMIC

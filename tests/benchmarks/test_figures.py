@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+
 from fgpu.benchmarks import Record
 from fgpu.benchmarks.figures import FIGURES, Measurements
 from fgpu.benchmarks.results import write_records
-
 from fgpu.cli import main
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from fgpu.benchmarks import Record
 
+from fgpu.benchmarks import Record
 from fgpu.cli import main
 from fgpu.cli.bench_floats import float_configs, print_ratios
 from fgpu.config import FLOAT_OPS, Config

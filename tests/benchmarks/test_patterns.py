@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from fgpu.benchmarks import CHAPTER6, EVERY, PATTERNS, run_benchmark
 
+from fgpu.benchmarks import CHAPTER6, EVERY, PATTERNS, run_benchmark
 from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.errors import LaunchError

@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+
 from fgpu.benchmarks import CHAPTER6
 from fgpu.benchmarks.campaign import Point
 from fgpu.benchmarks.results import read_records
 from fgpu.benchmarks.scalar import run_scalar, runs_on_scalar
-from fgpu.compiler import compile_opencl
-from fgpu.sim.memory import GlobalMemory
-from fgpu.sim.scalar import CODE_BASE, DATA_BASE, Launches, compile_program, run_program
-
 from fgpu.cli import main
 from fgpu.cli.bench import _scalar_points
+from fgpu.compiler import compile_opencl
 from fgpu.config import Config
 from fgpu.errors import LaunchError, MemoryAccessError
+from fgpu.sim.memory import GlobalMemory
+from fgpu.sim.scalar import CODE_BASE, DATA_BASE, Launches, compile_program, run_program
 
 RUNS = [name for name, benchmark in CHAPTER6.items() if runs_on_scalar(benchmark)]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fgpu.compiler import Image
 
+from fgpu.compiler import Image
 from fgpu.isa import Opcode, encode
 
 RUN = "--engine functional --arg zeros:int32:64 --arg zeros:int32:64"

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fgpu.compiler import Image, assemble
 
 from fgpu.cli.common import _descriptions
 from fgpu.cli.report import BUCKETS, time_table
 from fgpu.cli.values import argument
+from fgpu.compiler import Image, assemble
 from fgpu.config import Config
 from fgpu.probe import Bucket
 

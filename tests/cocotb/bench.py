@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from axi_checker import AxiChecker, LiteChecker, bind
 from cocotbext.axi import AxiResp
-from fgpu.compiler.assembler.assembler import assemble
-from fgpu.compiler.compile import compile_opencl
-from fgpu.sim.descriptor import KernelDescriptor
 from fgpu_host import FgpuHost
 from numpy.typing import NDArray
 
 from fgpu import benchmarks
 from fgpu.address_map import CONTROL_BASE, LRAM_WORDS, ControlRegister
+from fgpu.compiler.assembler.assembler import assemble
+from fgpu.compiler.compile import compile_opencl
 from fgpu.errors import KernelFault
+from fgpu.sim.descriptor import KernelDescriptor
 
 KERNELS = Path(benchmarks.__file__).parent / "kernels"
 BUFFERS = [0x1000_0000, 0x2000_1000, 0xFFFF_0000]

@@ -14,13 +14,13 @@ from axi_checker import bind
 from bench import BUFFERS, COLLATZ, KERNELS, collatz
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge, Timer
-from fgpu.compiler.compile import compile_opencl
-from fgpu.sim.descriptor import KernelDescriptor
 from fgpu_host import FgpuHost
 from four_state_configs import CONFIGS
 from numpy.typing import NDArray
 
 from fgpu.address_map import ControlRegister, register_address
+from fgpu.compiler.compile import compile_opencl
+from fgpu.sim.descriptor import KernelDescriptor
 
 CONFIG = CONFIGS[os.environ["FGPU_BENCH_CONFIG"]]
 BYTES = """

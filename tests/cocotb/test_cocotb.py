@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("cocotbext.axi", reason="needs cocotb: pip install 'fgpu[test]'")
 
 from cocotb_tools.runner import get_results, get_runner
-from fgpu.sim.testbench.build import cached, compiled_by, digest, find_compiler
-from fgpu.sim.verilator_build import hardware_digest
 
 from fgpu.config import Config
+from fgpu.sim.testbench.build import cached, compiled_by, digest, find_compiler
+from fgpu.sim.verilator_build import hardware_digest
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "cocotb"
 TINY = Config.preset("tiny")

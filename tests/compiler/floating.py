@@ -1,9 +1,9 @@
 """Floating-point operands that find errors, and launches that feed them to a kernel."""
 
 import numpy as np
-from fgpu.sim import Device
 
 from fgpu.config import Config
+from fgpu.sim import Device
 
 CANONICAL_NAN = 0x7FC0_0000
 _GROUP = 512

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fgpu.compiler import Image, compile_opencl, kernels
-from fgpu.sim import Device
 from llvmlite import binding as llvm
 
+from fgpu.compiler import Image, compile_opencl, kernels
 from fgpu.errors import CompileError, ImageError
+from fgpu.sim import Device
 
 from ..configurations import ATOMIC
 

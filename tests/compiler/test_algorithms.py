@@ -5,10 +5,10 @@ import zlib
 
 import numpy as np
 import pytest
-from fgpu.compiler import compile_opencl
-from fgpu.sim import Device
 
+from fgpu.compiler import compile_opencl
 from fgpu.config import Config
+from fgpu.sim import Device
 
 from .interpreter import run
 

@@ -4,11 +4,11 @@ import struct
 
 import numpy as np
 import pytest
-from fgpu.compiler import Image, compile_opencl
-from fgpu.sim import Device
 
+from fgpu.compiler import Image, compile_opencl
 from fgpu.config import Config
 from fgpu.errors import LaunchError
+from fgpu.sim import Device
 
 STRUCT = "struct S { int a; char b; short c; long d; float2 f; uchar4 g; };\n"
 CONTENT = struct.pack("<ibxhqff4B", -5, -2, 300, -(1 << 40), 1.5, 6.0, 1, 2, 3, 250) + bytes(4)

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from fgpu.compiler import Image, assemble, disassemble
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fgpu.compiler import Image, assemble, disassemble
 from fgpu.errors import AssemblyError
 from fgpu.isa import INSTRUCTIONS, Format, Opcode, Operands, encode
 

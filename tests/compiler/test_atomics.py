@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from fgpu.compiler import compile_opencl
-from fgpu.sim import Device
 
+from fgpu.compiler import compile_opencl
 from fgpu.config import ATOMICS, Config
 from fgpu.errors import CompileError
+from fgpu.sim import Device
 
 CONFIG = Config(atomics=ATOMICS)
 ITEMS = 128

@@ -5,11 +5,11 @@ import subprocess
 
 import numpy as np
 import pytest
-from fgpu.compiler import compile_opencl
-from fgpu.sim import Device
 
+from fgpu.compiler import compile_opencl
 from fgpu.config import Config
 from fgpu.errors import CompileError, ToolError
+from fgpu.sim import Device
 
 SOURCE = "__constant int t[40] = {N, 2};\n__kernel void k(__global int *a) { a[0] = N + t[a[1]]; }\n"
 

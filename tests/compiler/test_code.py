@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from fgpu.compiler import compile_opencl, disassemble
-from fgpu.sim import Device
 
+from fgpu.compiler import compile_opencl, disassemble
 from fgpu.config import Config
+from fgpu.sim import Device
 
 from .interpreter import run, signed
 from .programs import VALUES, truncated_division

@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from fgpu.compiler import kernels
-from fgpu.compiler.program import Program
 
 from fgpu import compiler
+from fgpu.compiler import kernels
+from fgpu.compiler.program import Program
 from fgpu.config import Config
 from fgpu.errors import CompileError
 

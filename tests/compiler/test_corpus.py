@@ -5,10 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from fgpu.compiler import compile_opencl
-from fgpu.sim import Device
 
+from fgpu.compiler import compile_opencl
 from fgpu.config import Config
+from fgpu.sim import Device
 
 from .corpus import TYPES, conversion_cases, float_cases, lane_cases, limits, split, wrap
 from .corpus_rows import language_cases, memory_cases, overflow_cases, vector_cases

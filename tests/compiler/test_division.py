@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from fgpu.compiler import compile_opencl
-from fgpu.sim import Device
 
+from fgpu.compiler import compile_opencl
 from fgpu.config import Config
+from fgpu.sim import Device
 
 WORD = 1 << 32
 TYPES = {"uint": np.uint32, "int": np.int32}

@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from fgpu.compiler import compile_opencl, disassemble
-from fgpu.sim import Device
 
+from fgpu.compiler import compile_opencl, disassemble
 from fgpu.config import FLOAT_OPS, Config
+from fgpu.sim import Device
 
 from .floating import all_pairs, canonical, floats, launch, random_pairs, special_words
 from .interpreter import run as interpret

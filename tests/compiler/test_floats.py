@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from fgpu.compiler import compile_opencl
 
+from fgpu.compiler import compile_opencl
 from fgpu.config import FLOAT_OPS, Config
 
 from .floating import all_pairs, canonical, floats, launch, random_pairs, special_words

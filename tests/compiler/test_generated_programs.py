@@ -10,9 +10,9 @@ import random
 from dataclasses import replace
 
 import pytest
-from fgpu.sim import Device
 
 from fgpu.config import Config
+from fgpu.sim import Device
 
 from ..core.harness import first_seed
 from .fuzz.case import Case, failure, make_case

@@ -5,8 +5,8 @@ import pickle
 import re
 
 import pytest
-from fgpu.compiler import Image, Kernel, Parameter
 
+from fgpu.compiler import Image, Kernel, Parameter
 from fgpu.errors import ImageError
 
 RET = 0x9200_0000

@@ -4,13 +4,13 @@ import struct
 
 import numpy as np
 import pytest
+
 from fgpu.compiler import Image, compile_opencl, disassemble
 from fgpu.compiler.frontend.clang import compile_to_bitcode, read_ir
-from fgpu.sim import Device
-from fgpu.sim.memory import GlobalMemory
-
 from fgpu.config import Config
 from fgpu.errors import LaunchError
+from fgpu.sim import Device
+from fgpu.sim.memory import GlobalMemory
 
 
 def run(source, arrays, scalars=(), size=64, kernel="k", options=("-w",), config=None, **launch):

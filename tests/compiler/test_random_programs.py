@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from fgpu.compiler import compile_opencl
-from fgpu.sim import Device
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+
+from fgpu.compiler import compile_opencl
+from fgpu.sim import Device
 
 from .interpreter import run
 from .programs import TYPES, VALUES, expressions, wrap

@@ -3,11 +3,11 @@
 import re
 
 import pytest
+
 from fgpu.benchmarks.registry import EVERY
 from fgpu.compiler import compile_opencl
 from fgpu.compiler.kernels import compile_sources
 from fgpu.compiler.program import Program
-
 from fgpu.config import Config
 from fgpu.errors import CompileError
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+
+from fgpu.config import Config
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.engine import EngineResult, Launch, MemoryTiming
 from fgpu.sim.functional import FunctionalEngine
@@ -13,8 +15,6 @@ from fgpu.sim.functional.program import instruction_text
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench.driver import BenchEngine
 from fgpu.sim.verilator import VerilatorEngine
-
-from fgpu.config import Config
 
 from .program_generator import Kernel
 from .program_statements import corners

@@ -8,9 +8,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fgpu.sim.descriptor import KernelDescriptor
-
 from fgpu.config import Config
+from fgpu.sim.descriptor import KernelDescriptor
 
 from .program_statements import RUNTIME, Label, Statements
 

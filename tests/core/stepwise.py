@@ -1,11 +1,10 @@
 """An engine whose host, memory and reset a test drives step by step, without the power cycle that an error brings."""
 
+from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, ControlRegister, register_address
+from fgpu.fault import FaultCause
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.testbench import abi
 from fgpu.sim.verilator import VerilatorEngine
-
-from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, ControlRegister, register_address
-from fgpu.fault import FaultCause
 
 __all__ = ["ABORT", "CLEAN", "FAULT", "INITIALIZE", "START", "STATUS", "StepwiseEngine", "cause"]
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from fgpu.compiler import compile_opencl
-from fgpu.sim import Device, MemoryTiming
 
+from fgpu.compiler import compile_opencl
 from fgpu.config import ATOMICS, Config
+from fgpu.sim import Device, MemoryTiming
 
 from ..configurations import ATOMIC
 

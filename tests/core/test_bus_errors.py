@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 from fgpu.compiler import Image, assemble
+from fgpu.errors import KernelFault
+from fgpu.fault import FaultCause
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.engine import Launch
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.verilator import VerilatorEngine
-
-from fgpu.errors import KernelFault
-from fgpu.fault import FaultCause
 
 from ..configurations import ATOMIC, TWO_PORTS
 from .harness import BASE, first_seed, random_timing

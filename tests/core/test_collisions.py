@@ -6,11 +6,11 @@ from functools import partial
 import pytest
 from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib.memory import ReadPort
-from fgpu.sim.verilator import VerilatorEngine
 
 from fgpu.config import ATOMICS, Config
 from fgpu.core import FGPU
 from fgpu.gateware.block_ram import BlockRam
+from fgpu.sim.verilator import VerilatorEngine
 
 from .harness import BASE, SIZE, Difference, Pair, first_seed
 from .program_generator import generate

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from fgpu.compiler import compile_opencl
+from fgpu.errors import DescriptorWarning, LaunchError
 from fgpu.sim import Device, KernelDescriptor
 from fgpu.sim.dispatch import contradictions
-
-from fgpu.errors import DescriptorWarning, LaunchError
 
 from ..configurations import ATOMIC
 

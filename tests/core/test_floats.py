@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from fgpu.benchmarks import FLOATS, run_benchmark
 
+from fgpu.benchmarks import FLOATS, run_benchmark
 from fgpu.config import FLOAT_OPS, Config
 
 from .harness import first_seed, random_timing

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+
 from fgpu.compiler import assemble
 from fgpu.sim import Device, MemoryTiming
 

@@ -2,9 +2,8 @@
 
 from fgpu.benchmarks.record import _LAUNCH_CYCLES
 from fgpu.compiler import assemble
-from fgpu.sim import Device
-
 from fgpu.config import Config
+from fgpu.sim import Device
 
 
 def test_an_empty_kernel() -> None:

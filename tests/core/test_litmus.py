@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 from fgpu.compiler import compile_opencl
 from fgpu.sim import Device, MemoryTiming
 

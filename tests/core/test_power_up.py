@@ -6,15 +6,15 @@ from functools import partial
 
 import numpy as np
 import pytest
+
 from fgpu.compiler.assembler.assembler import assemble
+from fgpu.config import Config
+from fgpu.errors import ConfigError, ToolError
+from fgpu.isa import REGISTER_COUNT
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.engine import Launch
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.verilator import VerilatorEngine
-
-from fgpu.config import Config
-from fgpu.errors import ConfigError, ToolError
-from fgpu.isa import REGISTER_COUNT
 
 from ..configurations import ATOMIC
 from .harness import BASE, SIZE, Pair

@@ -8,9 +8,9 @@ import os
 import random
 
 import pytest
-from fgpu.sim.engine import MemoryTiming
 
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
+from fgpu.sim.engine import MemoryTiming
 
 from ..configurations import ATOMIC, TWO_PORTS
 from ..random_config import random_config

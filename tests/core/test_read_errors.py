@@ -4,13 +4,13 @@ import random
 
 import numpy as np
 import pytest
+
 from fgpu.compiler import assemble
+from fgpu.config import Config
+from fgpu.fault import FaultCause
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench import abi
-
-from fgpu.config import Config
-from fgpu.fault import FaultCause
 
 from ..configurations import TWO_PORTS
 from .harness import BASE, first_seed, random_timing

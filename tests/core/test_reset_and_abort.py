@@ -5,15 +5,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from fgpu.compiler import assemble
+from fgpu.config import Config
+from fgpu.fault import FaultCause
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.engine import Launch
 from fgpu.sim.functional import FunctionalEngine
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench import abi
-
-from fgpu.config import Config
-from fgpu.fault import FaultCause
 
 from ..configurations import TWO_PORTS
 from .harness import BASE, SIZE, first_seed, random_timing

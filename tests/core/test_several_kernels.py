@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, ControlRegister, register_address
+from fgpu.config import Config
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.engine import Launch
 from fgpu.sim.testbench import abi
 from fgpu.sim.verilator import VerilatorEngine
-
-from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, ControlRegister, register_address
-from fgpu.config import Config
 
 from .harness import BASE, SIZE, Pair, first_seed
 from .program_generator import Kernel, generate

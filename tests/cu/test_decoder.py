@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from fgpu.sim.features import unbuilt
 
 from fgpu import isa
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
@@ -11,6 +10,7 @@ from fgpu.cu.control_word import Flow, MemoryAccess
 from fgpu.cu.decoder import Decoder
 from fgpu.errors import EncodingError
 from fgpu.isa import Opcode, Unit, by_mnemonic
+from fgpu.sim.features import unbuilt
 
 from ..streams import simulate
 

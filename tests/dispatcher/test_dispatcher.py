@@ -4,11 +4,11 @@ import random
 from itertools import product
 
 import pytest
-from fgpu.sim.descriptor import KernelDescriptor
 
 from fgpu.address_map import DESCRIPTOR_WORDS
 from fgpu.config import KERNEL_SLOTS, PE_COUNT, Config
 from fgpu.dispatcher.dispatcher import Dispatcher
+from fgpu.sim.descriptor import KernelDescriptor
 
 from ..core.program_statements import random_index_space
 from ..streams import random_waits, simulate, stream_get

@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from fgpu.sim.functional.local_ids import local_ids
 
 from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE
 from fgpu.dispatcher.local_ids import LocalIdGenerator
+from fgpu.sim.functional.local_ids import local_ids
 
 from ..core.program_statements import random_index_space
 from ..streams import simulate

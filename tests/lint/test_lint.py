@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from fgpu.sim.verilator_build import verilator_root
 
 from fgpu.config import PRESETS, Config
+from fgpu.sim.verilator_build import verilator_root
 from fgpu.tools.verilog import write_verilog
 
 from ..random_config import random_config

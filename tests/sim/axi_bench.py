@@ -5,12 +5,11 @@ import random
 from ctypes import byref
 from dataclasses import dataclass, field
 
+from fgpu.config import Config
 from fgpu.sim.engine import MemoryTiming
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench import abi
 from fgpu.sim.testbench.build import build_bench
-
-from fgpu.config import Config
 
 
 class Bench:

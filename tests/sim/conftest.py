@@ -3,6 +3,7 @@
 import os
 
 import pytest
+
 from fgpu.sim import Device
 
 ENGINES = os.environ.get("FGPU_TEST_ENGINES", "functional").split(",")

@@ -1,6 +1,7 @@
 """Assembly kernels with what they must compute, for every engine. See ``test_regression``."""
 
 import numpy as np
+
 from fgpu.compiler import assemble
 
 GLOBAL_ID = """

@@ -5,10 +5,9 @@ It knows no wavefronts, so it is right only for programs without races between w
 
 from itertools import product
 
+from fgpu.isa import decode
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.memory import GlobalMemory
-
-from fgpu.isa import decode
 
 from ..arithmetic import OPERATIONS, WORD
 

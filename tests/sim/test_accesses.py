@@ -7,12 +7,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from fgpu.compiler import Image, assemble, compile_opencl
-from fgpu.sim import Device, KernelDescriptor
 
 from fgpu import Config
+from fgpu.compiler import Image, assemble, compile_opencl
 from fgpu.errors import KernelAccessError, KernelFault
 from fgpu.isa import decode
+from fgpu.sim import Device, KernelDescriptor
 
 from ..configurations import ATOMIC
 from . import kernels

@@ -4,12 +4,12 @@ import random
 
 import numpy as np
 import pytest
-from fgpu.compiler import assemble
-from fgpu.sim import Device, GlobalMemory
-from fgpu.sim.functional.atomics import atomic
 
+from fgpu.compiler import assemble
 from fgpu.config import ATOMICS, Config
 from fgpu.errors import KernelFault, LaunchError
+from fgpu.sim import Device, GlobalMemory
+from fgpu.sim.functional.atomics import atomic
 
 from ..arithmetic import signed
 

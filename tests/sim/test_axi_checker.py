@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from fgpu.sim.testbench import abi
 
 from .axi_bench import Bench

@@ -5,11 +5,11 @@ from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
+
+from fgpu.errors import ConfigError
 from fgpu.sim.engine import MemoryTiming
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench import abi
-
-from fgpu.errors import ConfigError
 
 from .axi_bench import Bench, RandomMaster, snapshot
 

@@ -4,11 +4,9 @@ import re
 
 import numpy as np
 import pytest
-from fgpu.compiler import Image, Kernel, Parameter, assemble, compile_opencl
-from fgpu.sim import Device
-from fgpu.sim.engine import MemoryTiming
 
 from fgpu import Config
+from fgpu.compiler import Image, Kernel, Parameter, assemble, compile_opencl
 from fgpu.errors import (
     ConfigError,
     FgpuError,
@@ -20,6 +18,8 @@ from fgpu.errors import (
     SimulationTimeout,
 )
 from fgpu.isa import Opcode, encode
+from fgpu.sim import Device
+from fgpu.sim.engine import MemoryTiming
 
 from . import kernels
 

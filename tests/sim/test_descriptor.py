@@ -1,11 +1,11 @@
 """Kernel descriptors: words, XML, and what is refused."""
 
 import pytest
-from fgpu.sim import KernelDescriptor
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fgpu.errors import LaunchError
+from fgpu.sim import KernelDescriptor
 
 LISTING_5_1 = """<kernel>
   <index>9</index>                               <!-- index of LRAM slot to be written (0 to 15) -->

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+
+from fgpu import Config
 from fgpu.compiler import Image, Kernel, Parameter, assemble, compile_opencl
+from fgpu.errors import LaunchError, MemoryAccessError
 from fgpu.sim import ENGINES, Device, GlobalMemory, KernelDescriptor, MemoryTiming
 from fgpu.sim.arguments import default_local_size
 from fgpu.sim.device import memory_timing
-
-from fgpu import Config
-from fgpu.errors import LaunchError, MemoryAccessError
 
 from . import kernels
 

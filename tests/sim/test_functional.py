@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
+
+from fgpu import Config
 from fgpu.compiler import assemble
+from fgpu.errors import LaunchError, SimulationError
+from fgpu.isa import Opcode, encode
 from fgpu.sim import Device, GlobalMemory, KernelDescriptor
 from fgpu.sim.engine import Launch
 from fgpu.sim.functional import FunctionalEngine
 from fgpu.sim.functional.wavefronts import lanes_to_masks, masks_to_lanes
-
-from fgpu import Config
-from fgpu.errors import LaunchError, SimulationError
-from fgpu.isa import Opcode, encode
 
 from . import kernels
 

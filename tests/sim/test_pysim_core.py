@@ -4,17 +4,17 @@ from functools import partial
 
 import numpy as np
 import pytest
+
 from fgpu.benchmarks.registry import BENCHMARKS
+from fgpu.config import Config
+from fgpu.core import FGPU
+from fgpu.errors import KernelFault
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.device import Device
 from fgpu.sim.engine import Launch, MemoryTiming
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.pysim import PysimEngine
 from fgpu.sim.verilator import VerilatorEngine
-
-from fgpu.config import Config
-from fgpu.core import FGPU
-from fgpu.errors import KernelFault
 from fgpu.tools.verilog import ports
 
 TINY = Config.preset("tiny")

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from fgpu.compiler import Image
-from fgpu.sim import Device, GlobalMemory, KernelDescriptor, MemoryTiming
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+
+from fgpu.compiler import Image
+from fgpu.sim import Device, GlobalMemory, KernelDescriptor, MemoryTiming
 
 from .random_programs import AREA, INPUT, INPUT_WORDS, programs
 from .scalar import run_scalar

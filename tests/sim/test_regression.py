@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from fgpu.benchmarks import BENCHMARKS, run_benchmark
-from fgpu.compiler import compile_opencl
 
 from fgpu import Config
+from fgpu.benchmarks import BENCHMARKS, run_benchmark
+from fgpu.compiler import compile_opencl
 
 from . import kernels
 

@@ -7,14 +7,14 @@ import time
 
 import numpy as np
 import pytest
+
+from fgpu.config import Config
+from fgpu.errors import KernelFault, LaunchError, SimulationError, SimulationTimeout, ToolError
 from fgpu.sim.engine import Launch, MemoryTiming
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.pysim import PysimEngine
 from fgpu.sim.verilator import VerilatorEngine
 from fgpu.sim.verilator_build import verilator_root
-
-from fgpu.config import Config
-from fgpu.errors import KernelFault, LaunchError, SimulationError, SimulationTimeout, ToolError
 from fgpu.tools.verilog import write_verilog
 
 from .stub_core import StubCore, faulty

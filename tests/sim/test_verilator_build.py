@@ -10,17 +10,17 @@ import time
 from pathlib import Path
 
 import pytest
+
 from fgpu.benchmarks import record
 from fgpu.compiler.frontend import bitcode
 from fgpu.compiler.frontend.bitcode import bitcode_files, compiler_version
+from fgpu.config import Config
+from fgpu.errors import ToolError
 from fgpu.sim import verilator_build
 from fgpu.sim.testbench import build
 from fgpu.sim.testbench.abi import BenchLibrary
 from fgpu.sim.testbench.build import Compiler, build_bench, cached, find_compiler
 from fgpu.sim.verilator_build import build_model, hardware_digest
-
-from fgpu.config import Config
-from fgpu.errors import ToolError
 from fgpu.store import kept_bytes, workspace
 
 from .stub_core import StubCore, faulty

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from fgpu.benchmarks import area
 
+from fgpu.benchmarks import area
 from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.tools.area import Area, ModuleArea, synthesize

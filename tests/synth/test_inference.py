@@ -5,8 +5,8 @@ For Xilinx 7 series the checked-in areas tell, which test_area holds against the
 
 import pytest
 from amaranth.back import rtlil
-from fgpu.benchmarks import area
 
+from fgpu.benchmarks import area
 from fgpu.cache.cache import Cache
 from fgpu.config import Config
 from fgpu.cu.divergence import DivergenceUnit

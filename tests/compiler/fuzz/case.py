@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from fgpu.compiler.kernels import compile_sources
-from fgpu.sim import Device
 
+from fgpu.compiler.kernels import compile_sources
 from fgpu.config import FLOAT_OPS, Config
 from fgpu.errors import CompileError, FgpuError
+from fgpu.sim import Device
 
 from . import code, kept, layouts, pointers  # noqa: F401  their statements
 from .program import Source, random_program

@@ -9,9 +9,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
-from fgpu.sim import Device
-
 from fgpu.config import Config
+from fgpu.sim import Device
 
 from .case import Case, failure, make_case
 from .host import HostError, run_on_host

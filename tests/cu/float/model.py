@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 from amaranth.back import rtlil
-from fgpu.sim.testbench.build import cached, compiled_by, digest, find_compiler, run_tool
-from fgpu.sim.verilator_build import verilator_root
 
 from fgpu.cu.float.format import BINARY32
 from fgpu.cu.float.lane import Lane
 from fgpu.cu.float.operations import LATENCY, FloatOp
+from fgpu.sim.testbench.build import cached, compiled_by, digest, find_compiler, run_tool
+from fgpu.sim.verilator_build import verilator_root
 from fgpu.tools.verilog import verilog_text
 
 _HARNESS = Path(__file__).parent / "harness.cpp"
