@@ -139,7 +139,7 @@ _FUNCTIONS = {
     "bench_step": ([c_void_p, c_void_p, c_void_p], c_uint32),
     "bench_result": ([c_void_p], POINTER(Result)),
     "bench_quiet": ([c_void_p], c_uint32),
-    "bench_read_errors": ([c_void_p, c_uint64], None),
+    "bench_bus_errors": ([c_void_p, c_uint64, c_uint64], None),
 }
 _MODEL_FUNCTIONS = {
     "model_create": ([POINTER(BenchConfig), c_char_p, c_uint32, c_uint32], c_void_p),

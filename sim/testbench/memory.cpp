@@ -122,6 +122,7 @@ void MemoryPort::accept_write(const AxiAddress &a, uint64_t now) {
     Burst &burst = writes[a.id];
     burst.ready_at = now + 1 + pause();
     begin(burst, a, "write", now);
+    burst.fails = burst.mapped && errors.chance(write_error);
     check_hazard(burst, reading, reads, "a write begins, but the read", now);
     check_hazard(burst, writing, writes, "a write begins, but the write", now);
     writing |= uint64_t(1) << a.id;
@@ -132,10 +133,11 @@ void MemoryPort::accept_write(const AxiAddress &a, uint64_t now) {
 void MemoryPort::take_beat(const AxiOut &out, uint64_t now) {
     const unsigned id = order[order_head];
     Burst &burst = writes[id];
-    if (burst.mapped && out.wstrb == (1u << beat_bytes) - 1) {
+    const bool kept = burst.mapped && !(burst.fails && errors.chance(uint64_t(1) << 52));
+    if (kept && out.wstrb == (1u << beat_bytes) - 1) {
         std::memcpy(memory + (burst.address - base), &out.wdata, beat_bytes);
         counters.write_bytes += beat_bytes;
-    } else if (burst.mapped) {
+    } else if (kept) {
         for (unsigned i = 0; i < beat_bytes; i++)
             if (out.wstrb >> i & 1) {
                 memory[burst.address - base + i] = uint8_t(out.wdata >> 8 * i);
@@ -180,7 +182,7 @@ void MemoryPort::offer_beat(AxiIn &in, uint64_t next) {
     in.rdata = 0;
     if (burst.mapped)
         std::memcpy(&in.rdata, memory + (burst.address - base), beat_bytes);
-    const bool fails = burst.mapped && errors.chance(error_threshold);
+    const bool fails = burst.mapped && errors.chance(read_error);
     if (fails)
         in.rdata = errors.next() >> (64 - 8 * beat_bytes);
     in.rvalid = 1;
@@ -196,7 +198,7 @@ void MemoryPort::offer_response(AxiIn &in, uint64_t next) {
     if (!ready)
         return;
     in.bid = uint8_t(timing.reorder ? random.bit_of(ready) : unsigned(__builtin_ctzll(ready)));
-    in.bresp = writes[in.bid].mapped ? OKAY : DECERR;
+    in.bresp = !writes[in.bid].mapped ? DECERR : writes[in.bid].fails ? SLVERR : OKAY;
     in.bvalid = 1;
 }
 

@@ -32,7 +32,9 @@ public:
     // Forget what is outstanding; what memory holds stays.
     void reset();
 
-    uint64_t error_threshold = 0;   // the chance of a read beat to be answered with SLVERR, in 2**-53
+    // Chances to be answered with SLVERR, in 2**-53: of a read's beat, whose data is then anything, and of a write, of
+    // whose beats each is then kept or not.
+    uint64_t read_error = 0, write_error = 0;
     PortCounters counters{};
     uint64_t moved = 0;     // last cycle in which a beat passed
     Failure failure;
@@ -45,6 +47,7 @@ private:
         uint32_t beats;     // left
         uint32_t first, end;
         bool mapped;
+        bool fails;         // a write that is answered with SLVERR
     };
 
     void active_step(const AxiOut &out, AxiIn &in, uint64_t now);

@@ -121,7 +121,7 @@ uint32_t fgpu_bench_step(Testbench *bench, const PortsOut *out, PortsIn *in) { r
 
 uint32_t fgpu_bench_quiet(Testbench *bench) { return bench->quiet(); }
 
-void fgpu_bench_read_errors(Testbench *bench, uint64_t threshold) { bench->read_errors(threshold); }
+void fgpu_bench_bus_errors(Testbench *bench, uint64_t reads, uint64_t writes) { bench->bus_errors(reads, writes); }
 
 const Result *fgpu_bench_result(Testbench *bench) { return &bench->result(); }
 

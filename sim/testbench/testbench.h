@@ -52,10 +52,12 @@ public:
     // Whether every request on the AXI ports was answered.
     bool quiet() const;
 
-    // From now on read beats are answered with SLVERR, and any data, with a chance of threshold / 2**53.
-    void read_errors(uint64_t threshold) {
-        for (MemoryPort &port : ports)
-            port.error_threshold = threshold;
+    // From now on read beats and writes are answered with SLVERR, with chances in 2**-53; see memory.h.
+    void bus_errors(uint64_t reads, uint64_t writes) {
+        for (MemoryPort &port : ports) {
+            port.read_error = reads;
+            port.write_error = writes;
+        }
     }
 
     const Result &result();

@@ -53,9 +53,12 @@ class StepwiseEngine(VerilatorEngine):
         """Whether every request on the AXI ports has been answered."""
         return bool(self._library.bench_quiet(self._open()))
 
-    def read_errors(self, share: float) -> None:
-        """From now on answer this share of all read beats with SLVERR, and with any data."""
-        self._library.bench_read_errors(self._open(), int(share * 2.0**53))
+    def bus_errors(self, *, reads: float = 0.0, writes: float = 0.0) -> None:
+        """From now on answer these shares of all read beats and of all writes with SLVERR.
+
+        What is read then is anything; of a write's beats memory keeps some.
+        """
+        self._library.bench_bus_errors(self._open(), int(reads * 2.0**53), int(writes * 2.0**53))
 
     def load(self, program: list[int], *descriptors: tuple[int, KernelDescriptor], clean: int,
              initialize: int) -> None:

@@ -64,11 +64,12 @@ class Trial:
         assert not len(different), f"{len(different)} words differ, from 0x{BASE + 4 * int(different[0]):08X} on"
 
 
-    def flush(self) -> None:
-        """Nothing is dirty in the cache afterwards."""
+    def flush(self) -> FaultCause:
+        """Nothing is dirty in the cache afterwards; why the kernel that did it was stopped."""
         self.core.load([RET], (0, KernelDescriptor(entry=0, global_size=(64,), local_size=(64,))), clean=1,
                        initialize=1)
-        self.core.do((abi.OP_START, START, 1), (abi.OP_WAIT, 0, 0))
+        fault, = self.core.do((abi.OP_START, START, 1), (abi.OP_WAIT, 0, 0), (abi.OP_READ, FAULT, 0))
+        return cause(fault)
 
 
 def reset_once(trial: Trial) -> None:
@@ -108,6 +109,26 @@ def abort_once(trial: Trial) -> None:
     trial.run_one()
 
 
+def abort_among_errors(trial: Trial) -> None:
+    """The same while memory errs: whichever comes first is told of, all ends, and the next kernel runs."""
+    core, rng = trial.core, trial.rng
+    slots = rng.sample(range(16), rng.choice([1, 1, 2]))
+    trial.load(trial.kernel(), *slots)
+    started = sum(1 << slot for slot in slots)
+    core.bus_errors(reads=rng.choice([0.0, 0.01, 0.2]), writes=rng.choice([0.0, 0.01, 0.2]))
+    aborted = rng.choice([started, 0])
+    status, fault = core.do(
+        (abi.OP_START, START, started), (abi.OP_PAUSE, 0, trial.moment()), (abi.OP_WRITE, ABORT, aborted),
+        *((abi.OP_WAIT, 0, slot) for slot in slots), (abi.OP_READ, STATUS, 0), (abi.OP_READ, FAULT, 0),
+        limit=5_000_000)
+    assert status & started == started
+    assert cause(fault) in (FaultCause.NONE, FaultCause.ABORTED, FaultCause.BUS_ERROR)
+    core.bus_errors()
+    late = trial.flush()        # an error may still have been on its way
+    assert late is FaultCause.NONE or (late is FaultCause.BUS_ERROR and trial.flush() is FaultCause.NONE)
+    trial.run_one()
+
+
 def run(once: Callable[[Trial], None], config: Config, seed: object, count: int) -> None:
     trial = Trial(config, seed)
     for number in range(count):
@@ -116,14 +137,17 @@ def run(once: Callable[[Trial], None], config: Config, seed: object, count: int)
     trial.core.close()
 
 
-@pytest.mark.parametrize("once", [reset_once, abort_once])
+ONCE = [reset_once, abort_once, abort_among_errors]
+
+
+@pytest.mark.parametrize("once", ONCE)
 @pytest.mark.parametrize("seed", range(2))
 def test_the_next_kernel_runs(once: Callable[[Trial], None], seed: int) -> None:
     run(once, TINY, f"{once.__name__} {seed}", 6)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("once", [reset_once, abort_once])
+@pytest.mark.parametrize("once", ONCE)
 @pytest.mark.parametrize("config", [TINY, TWO_PORTS], ids=["tiny", "2 ports"])
 @pytest.mark.parametrize("number", range(25))
 def test_a_thousand(once: Callable[[Trial], None], config: Config, number: int) -> None:
