@@ -116,9 +116,9 @@ def lanes(text: str, spelling: llvm.TypeRef, type: Type) -> Constant:
         return Constant(None, text)
     size = type.fields[0].size
     undefined = [spelled.strip(">").endswith(("undef", "poison")) for spelled in text.split(",")]
-    return Constant(None, text, tuple(Constant(known.get(number * size, 0),
-                                               is_undefined=len(undefined) == type.count and undefined[number])
-                                      for number in range(type.count)))
+    return Constant(None, "", tuple(Constant(known.get(number * size, 0),
+                                             is_undefined=len(undefined) == type.count and undefined[number])
+                                    for number in range(type.count)))
 
 
 def initial_bytes(text: str, spelling: llvm.TypeRef, type: Type) \

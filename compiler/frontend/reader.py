@@ -75,8 +75,10 @@ class _Reader:
                           if any(target.name not in variables for _, target in variable.pointers)]:
             for name in unknown:
                 del variables[name]
-        return Module({function.name: self.function(function) for function in functions}, self.metadata.values(),
-                      variables)
+        read = {function.name: self.function(function) for function in functions}
+        metadata = self.metadata.values()
+        used = dict.fromkeys(node for function in read.values() for node in function.metadata.values())
+        return Module(read, {node: metadata[node] for node in used}, variables)
 
     def function(self, function: llvm.ValueRef) -> Function:
         header = self.headers[function.name]
@@ -99,8 +101,9 @@ class _Reader:
         for number, (name, type) in enumerate(parameters):
             if number < len(by_value) and (struct := by_value[number]) is not None:
                 parameters[number] = (name, replace(type, fields=(struct,)))
+        location = self.metadata.scope(metadata.pop("dbg", ""))
         return Function(function.name, self.types.of(function.global_value_type.get_function_return()), parameters,
-                        result, "kernel_arg_name" in metadata, metadata, self.metadata.scope(metadata.get("dbg", "")))
+                        result, "kernel_arg_name" in metadata, metadata, location)
 
     # -- instructions ------------------------------------------------------------------------------------
 
@@ -225,7 +228,7 @@ class _Reader:
         mask = re.sub(r", !.*", "", text).rpartition(" x i32> ")[2]
         chosen = [Constant(int(lane)) if lane.isdigit() else Constant(0, is_undefined=True)
                   for lane in re.findall(r"i32 (\w+)", mask)]
-        into.operands.append(Constant(None, mask, tuple(chosen or [Constant(0)] * into.type.count)))
+        into.operands.append(Constant(None, "", tuple(chosen or [Constant(0)] * into.type.count)))
         into.types.append(Type("vector", count=into.type.count, fields=(Type("int", bits=32),)))
 
     def read_call(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
