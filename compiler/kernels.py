@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from fgpu.config import Config
 from fgpu.errors import CompileError, EncodingError
-from fgpu.isa import Opcode, decode
+from fgpu.isa import Opcode, by_opcode, decode
 
 from .frontend.clang import Size, builtins, compile_to_bitcode, read_ir
 from .image import Image, Kernel, Parameter
@@ -125,10 +125,10 @@ def _add_kernel(program: Program, function: Function, module: Module) -> Compile
     config = program.config
     first = len(program.words)
     compiled = program.add(function, module)
-    if not config.sub_integer_stores:
+    if config.lacks(by_opcode[Opcode.SB]) is not None:
         for word in program.words[first:]:
             row, _ = decode(word)
-            if row.opcode in (Opcode.SB, Opcode.SH):
+            if row.is_store and config.lacks(row) is not None:
                 raise short_store(function, row.mnemonic)
     return compiled
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from fgpu.config import Config
 from fgpu.errors import CompileError
+from fgpu.isa import Opcode, by_opcode
 
 from .ir.module import Function, Instruction, Module, Type
 from .select.frame import FRAME_SPACE
@@ -72,7 +73,7 @@ def check_program(module: Module, kernels: Sequence[Function], config: Config) -
                     check(callee, under_way)
             elif instruction.op == "call":
                 _check_call(function, instruction)
-            elif instruction.op == "store" and not config.sub_integer_stores:
+            elif instruction.op == "store" and config.lacks(by_opcode[Opcode.SB]) is not None:
                 _check_store(function, instruction)
         _check_parameters(function, lambda type: type.kind == "other")
         under_way.pop()

@@ -7,7 +7,7 @@ from typing import Any, Final
 from amaranth.utils import exact_log2
 
 from .errors import ConfigError
-from .isa import INSTRUCTIONS, REGISTER_COUNT, Unit
+from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Unit
 
 __all__ = [
     "ATOMICS", "BANKS", "BANK_WORDS", "FLOAT_OPS", "LOADS", "PE_COUNT", "PHASES", "PRESETS", "RESULT_CYCLES",
@@ -147,6 +147,21 @@ class Config:
             least = _SETS_MIN * self.cache_ways * self.axi_ports * self.cache_line // _KIB
             raise ConfigError(f"cache_size must be at least {least} with axi_ports={self.axi_ports}, "
                               f"cache_ways={self.cache_ways} and cache_line={self.cache_line}, not {self.cache_size}")
+
+    def lacks(self, instruction: Instruction) -> str | None:
+        """What this configuration lacks to execute an instruction, and the parameter that adds it; None if nothing.
+
+        Decoder, functional engine, compiler and checks of programs all ask here.
+        """
+        if instruction.unit is Unit.FLOAT and instruction.mnemonic not in self.float_ops:
+            return f"floating point in hardware (float_ops={{'{instruction.mnemonic}'}})"
+        if instruction.atomic is not None and instruction.atomic not in self.atomics:
+            return f"atomics in hardware (atomics={{'{instruction.atomic}'}})"
+        if instruction.is_store and instruction.scale < 2 and not self.sub_integer_stores:
+            return "stores of 8 and 16 bits (sub_integer_stores=True)"
+        if instruction.unit is Unit.SCRATCHPAD and not self.scratchpad_words:
+            return "a scratchpad (scratchpad_size=32)"
+        return None
 
     # -- derived numbers ------------------------------------------------------------------------
 

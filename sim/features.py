@@ -1,4 +1,4 @@
-"""Which instructions a configuration has in hardware, and whether a program keeps to them."""
+"""Whether a program keeps to the instructions that a configuration has in hardware."""
 
 from collections.abc import Sequence
 
@@ -6,20 +6,7 @@ from fgpu.config import Config
 from fgpu.errors import LaunchError
 from fgpu.isa import Instruction, Operands, Unit, decode
 
-__all__ = ["check_built", "unbuilt"]
-
-
-def unbuilt(row: Instruction, config: Config) -> str | None:
-    """What ``config`` lacks to execute an instruction, as a remedy; None if it has all."""
-    if row.unit is Unit.FLOAT and row.mnemonic not in config.float_ops:
-        return f"floating point in hardware (float_ops={{'{row.mnemonic}'}})"
-    if row.atomic is not None and row.atomic not in config.atomics:
-        return f"atomics in hardware (atomics={{'{row.atomic}'}})"
-    if row.mnemonic in ("sb", "sh") and not config.sub_integer_stores:
-        return "stores of 8 and 16 bits (sub_integer_stores=True)"
-    if row.unit is Unit.SCRATCHPAD and not config.scratchpad_words:
-        return "a scratchpad (scratchpad_size=32)"
-    return None
+__all__ = ["check_built"]
 
 
 def check_built(words: Sequence[int], entry: int, config: Config) -> None:
@@ -35,7 +22,7 @@ def check_built(words: Sequence[int], entry: int, config: Config) -> None:
             continue
         seen.add(pc)
         row, operands = decode(words[pc])
-        lacking = unbuilt(row, config)
+        lacking = config.lacks(row)
         if lacking is not None:
             raise LaunchError(f"instruction {pc} ({row.mnemonic}) needs {lacking}, which this configuration lacks")
         ahead += _successors(pc, row, operands)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from fgpu.config import Config
+from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from fgpu.errors import ConfigError
+from fgpu.isa import INSTRUCTIONS
 
 
 @pytest.mark.parametrize(("changes", "message"), [
@@ -44,3 +45,28 @@ def test_slices_and_ways_share_the_cache() -> None:
     assert (config.cache_lines, config.slice_lines, config.cache_sets) == (256, 64, 32)
     assert config.slice_tag_managers == 2
     assert config.replace(tag_managers=0).slice_tag_managers == 4
+
+
+EVERYTHING = Config(atomics=ATOMICS, float_ops=FLOAT_OPS)
+
+
+@pytest.mark.parametrize(("config", "lacking"), [
+    (EVERYTHING, set()),
+    (EVERYTHING.replace(sub_integer_stores=False), {"sb", "sh"}),
+    (EVERYTHING.replace(scratchpad_size=0), {"llwi", "lswi"}),
+    (EVERYTHING.replace(atomics=ATOMICS - {"max", "cmpxchg"}), {"amax", "acmpxchg"}),
+    (EVERYTHING.replace(float_ops=frozenset({"fslt"})), FLOAT_OPS - {"fslt"}),
+])
+def test_instructions_that_a_configuration_lacks(config: Config, lacking: set[str]) -> None:
+    reasons = {row.mnemonic: config.lacks(row) for row in INSTRUCTIONS}
+    assert {mnemonic for mnemonic, reason in reasons.items() if reason is not None} == lacking
+
+
+def test_what_lacks_names_is_the_remedy() -> None:
+    nothing = Config(sub_integer_stores=False, scratchpad_size=0)
+    for row in INSTRUCTIONS:
+        reason = nothing.lacks(row)
+        if reason is not None:
+            parameter, value = reason.split("(")[1].rstrip(")").split("=")
+            assert nothing.replace(**{parameter: eval(f"frozenset({value})" if "{" in value else value)}
+                                   ).lacks(row) is None

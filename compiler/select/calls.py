@@ -85,7 +85,7 @@ class CallSelector:
         signed_opcode, unsigned_opcode = _ATOMICS[name]
         opcode = signed_opcode if is_signed else unsigned_opcode
         operation = by_opcode[opcode].atomic
-        if operation not in self.config.atomics:
+        if self.config.lacks(by_opcode[opcode]) is not None:
             raise self.function.error(f"{name}() needs hardware with the atomic operation {operation!r}; "
                                       f"add it to the configuration's atomics", call)
         b, pointer = self.builder, call.operands[0]

@@ -94,14 +94,11 @@ def _control(row: Instruction) -> dict[str, Any]:
     return control
 
 
-def _is_built(row: Instruction, config: Config) -> bool:
+def _is_decoded(row: Instruction, config: Config) -> bool:
+    """Floating-point operations are all decoded if there is any: their module tells which it has."""
     if row.unit is Unit.FLOAT:
         return bool(config.float_ops)
-    if row.atomic is not None:
-        return row.atomic in config.atomics
-    if row.unit is Unit.SCRATCHPAD:
-        return config.scratchpad_words > 0
-    return config.sub_integer_stores or not (row.is_store and row.scale < 2)
+    return config.lacks(row) is None
 
 
 class Decoder(wiring.Component):
@@ -131,7 +128,7 @@ class Decoder(wiring.Component):
 
         with m.Switch(word[24:32]):
             for row in isa.INSTRUCTIONS:
-                if not _is_built(row, self._config):
+                if not _is_decoded(row, self._config):
                     continue
                 with m.Case(row.opcode.value):
                     m.d.comb += [

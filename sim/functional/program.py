@@ -10,7 +10,6 @@ from fgpu.config import Config
 from fgpu.errors import EncodingError, KernelFault, SimulationError
 from fgpu.fault import FaultCause
 from fgpu.isa import Immediate, Instruction, Operands, Unit, decode
-from fgpu.sim.features import unbuilt
 
 from .floats import float_operations
 from .operations import OPERATIONS
@@ -97,7 +96,7 @@ class Program:
             row, operands = decode(self.words[pc])
         except EncodingError as error:
             raise KernelFault(f"PC {pc}: {error}", FaultCause.ILLEGAL_INSTRUCTION) from None
-        lacking = unbuilt(row, self._config)
+        lacking = self._config.lacks(row)
         if lacking is not None:
             raise KernelFault(f"{self.text(pc)}: this configuration lacks {lacking}",
                               FaultCause.ILLEGAL_INSTRUCTION)

@@ -10,7 +10,6 @@ from fgpu.cu.control_word import Flow, MemoryAccess
 from fgpu.cu.decoder import Decoder
 from fgpu.errors import EncodingError
 from fgpu.isa import Opcode, Unit, by_mnemonic
-from fgpu.sim.features import unbuilt
 
 from ..streams import simulate
 
@@ -25,7 +24,7 @@ def decoded(word: int, config: Config) -> tuple[isa.Instruction, isa.Operands] |
         row, operands = isa.decode(word)
     except EncodingError:
         return None
-    return None if unbuilt(row, config) else (row, operands)
+    return None if config.lacks(row) else (row, operands)
 
 
 @pytest.mark.parametrize("config", CONFIGS)
