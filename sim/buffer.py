@@ -12,7 +12,7 @@ from fgpu.errors import MemoryAccessError
 from .memory import GlobalMemory, check_integers
 
 if TYPE_CHECKING:
-    from .device import Device
+    from .device_memory import DeviceMemory
 
 __all__ = ["Allocator", "Buffer", "device_array"]
 
@@ -116,7 +116,7 @@ class Buffer:
     given back.
     """
 
-    def __init__(self, device: "Device", address: int, shape: tuple[int, ...], dtype: np.dtype,
+    def __init__(self, device: "DeviceMemory", address: int, shape: tuple[int, ...], dtype: np.dtype,
                  owner: "Buffer | None" = None) -> None:
         self._device = device
         self.address = address
@@ -140,7 +140,7 @@ class Buffer:
         return math.prod(self.shape) * self.dtype.itemsize
 
     @property
-    def device(self) -> "Device":
+    def device(self) -> "DeviceMemory":
         """The device in whose memory this is."""
         return self._device
 

@@ -1,18 +1,15 @@
 """The device: an FGPU with its memory, as a host program sees it."""
 
 import math
-import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
 
 from fgpu.address_map import PARAMETERS_MAX
 from fgpu.compiler.image import Image, Kernel
@@ -30,21 +27,19 @@ from .arguments import (
     default_local_size,
     sizes,
 )
-from .buffer import Allocator, Buffer, check_type, device_array, element_type
+from .buffer import Buffer
 from .descriptor import KernelDescriptor
+from .device_memory import DeviceMemory, alone
 from .dispatch import Dispatch, checked_words, contradictions
-from .engine import Engine, Launch, MemoryTiming
-from .memory import GlobalMemory, check_integers
+from .engine import Launch
+from .engines import ENGINES, Latency, make_engine, memory_timing
+from .memory import GlobalMemory
 
 __all__ = ["ENGINES", "MAX_CYCLES", "Device", "Latency", "Run", "memory_timing"]
 
-ENGINES: Final = ("verilator", "pysim", "functional")
 MAX_CYCLES: Final = 10_000_000
 """Default watchdog limit of a launch, in cycles."""
 _CYCLES_END: Final = 1 << 63
-
-Latency = int | tuple[int, int] | MemoryTiming
-"""Memory latency in cycles: fixed, a uniformly drawn range (least, greatest), or everything about the memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,55 +65,7 @@ class Run:
         return self.cycles / self.seconds if self.cycles is not None and self.seconds > 0 else None
 
 
-def memory_timing(latency: Latency | None) -> MemoryTiming:
-    """The timing of the memory model with a latency in cycles; None: no added latency."""
-    if latency is None:
-        return MemoryTiming()
-    if isinstance(latency, MemoryTiming):
-        return latency
-    bounds = latency if isinstance(latency, tuple | list) else (latency, latency)
-    if len(bounds) != 2 or any(isinstance(n, bool) or not isinstance(n, int | np.integer) for n in bounds):
-        raise LaunchError("memory_latency must be cycles, a pair (least, greatest) or a MemoryTiming, "
-                          f"not {latency!r}")
-    least, greatest = int(bounds[0]), int(bounds[1])
-    if not 0 <= least <= greatest:
-        raise LaunchError(f"memory_latency {latency!r} must have 0 <= least <= greatest")
-    return MemoryTiming(read_latency=(least, greatest), write_latency=(least, greatest))
-
-
-def _engine(name: str, config: Config, memory: GlobalMemory, latency: Latency | None,
-            trace: str | Path | None) -> Engine:
-    timing = memory_timing(latency)
-    if name == "functional":
-        from .functional import FunctionalEngine
-        if trace is not None:
-            raise LaunchError("the functional engine has no signals to trace; use engine='verilator'")
-        return FunctionalEngine(config, memory)
-    if name == "verilator":
-        from .verilator import VerilatorEngine
-        return VerilatorEngine(config, memory, timing, trace=trace)
-    if name == "pysim":
-        from .pysim import PysimEngine
-        return PysimEngine(config, memory, timing, vcd=trace)
-    raise LaunchError(f"there is no engine {name!r}; choose from {', '.join(ENGINES)}")
-
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-
-def _alone(method: Callable[Concatenate["Device", _P], _R]) -> Callable[Concatenate["Device", _P], _R]:
-    """A method that one thread at a time runs on a device."""
-
-    @wraps(method)
-    def locked(self: "Device", *args: _P.args, **options: _P.kwargs) -> _R:
-        with self.lock:
-            return method(self, *args, **options)
-
-    return locked
-
-
-class Device:
+class Device(DeviceMemory):
     """One FGPU with its global memory; its state survives from launch to launch.
 
     Parameters
@@ -154,17 +101,11 @@ class Device:
                  trace: str | Path | None = None, check_accesses: bool = True) -> None:
         self.config = Config() if config is None else config
         check_config(self.config)
-        self.memory = GlobalMemory() if memory is None else memory
-        if not isinstance(self.memory, GlobalMemory):
-            raise LaunchError(f"memory must be a GlobalMemory, not {memory!r}")
+        super().__init__(memory)
         self.engine = engine
-        self.lock = threading.RLock()
-        self._engine = _engine(engine, self.config, self.memory, memory_latency, trace)
-        self._allocator = Allocator(self.memory)
-        self._cache_is_clean = True
+        self._engine = make_engine(engine, self.config, self.memory, memory_latency, trace)
         self._is_closed = False
         self._check_accesses = check_accesses
-        self._everywhere = False        # the host has used addresses outside the buffers
         self._tables: dict[tuple[bytes, tuple[int, ...]], Buffer] = {}
 
     def __enter__(self) -> "Device":
@@ -174,96 +115,15 @@ class Device:
                  traceback: TracebackType | None) -> None:
         self.close()
 
-    @_alone
+    @alone
     def close(self) -> None:
         """Give back the simulator: there are no launches any more. Memory stays readable."""
         self._is_closed = True
         self._engine.close()
 
-    # -- memory ---------------------------------------------------------------------------------
-
-    @_alone
-    def buffer(self, content: ArrayLike | int | tuple[int, ...], dtype: DTypeLike | None = None, *,
-               address: int | None = None) -> Buffer:
-        """Allocate global memory: for an array or a list, which it then holds, or of a shape, full of zeros.
-
-        A plain integer or a tuple is a shape. ``dtype`` is ``int32`` where the content does not tell.
-        ``address`` (bytes, a multiple of 4) places the buffer; by default it starts on a 4 KiB page of its
-        own. Raises :class:`~fgpu.errors.MemoryAccessError` where there is no room.
-        """
-        array = self._zeros(content, dtype) if isinstance(content, int | tuple) else device_array(content, dtype)
-        if array.size == 0:
-            raise MemoryAccessError("a buffer must have at least one element")
-        self._check_clean()
-        place = self._allocator.take(array.nbytes, address)
-        buffer = Buffer(self, place, array.shape, array.dtype)
-        buffer.write(array)
-        return buffer
-
-    @staticmethod
-    def _zeros(shape: int | tuple[int, ...], dtype: DTypeLike | None) -> np.ndarray:
-        try:
-            element = np.dtype(np.int32 if dtype is None else dtype)
-            check_type(element)
-            return np.zeros(shape, element)
-        except (TypeError, ValueError, MemoryError) as error:
-            raise MemoryAccessError(f"a buffer cannot have the shape {shape!r} and type {dtype!r}: {error}") from None
-
-    @_alone
-    def release(self, buffer: Buffer) -> None:
-        """Free a buffer's memory; the same as :meth:`Buffer.free <sim.buffer.Buffer.free>`."""
-        if not isinstance(buffer, Buffer) or buffer.device is not self:
-            raise MemoryAccessError(f"{buffer!r} is no buffer of this device")
-        buffer.check()
-        buffer.mark_free()
-        self._allocator.free(buffer.address)
-
-    @_alone
-    def read(self, address: int, count: int, dtype: DTypeLike = np.int32) -> np.ndarray:
-        """A copy of ``count`` elements of global memory from the byte ``address`` on."""
-        element = element_type(dtype)
-        self._check_clean()
-        self._note_use(address, count * element.itemsize)
-        return self.memory.view(address, count * element.itemsize).view(element).copy()
-
-    @_alone
-    def write(self, address: int, values: ArrayLike) -> None:
-        """Write an array to global memory from the byte ``address`` on."""
-        array = device_array(values)
-        self._check_clean()
-        self._note_use(address, array.nbytes)
-        self.memory.view(address, array.nbytes)[:] = array.reshape(-1).view(np.uint8)
-
-    def read_word(self, address: int) -> int:
-        """The unsigned 32-bit word at ``address``, a multiple of 4."""
-        self._check_aligned(address)
-        return int(self.read(address, 1, np.uint32)[0])
-
-    def write_word(self, address: int, value: int) -> None:
-        """Write a 32-bit word, signed or unsigned, to ``address``, a multiple of 4."""
-        self._check_aligned(address)
-        if not isinstance(value, int | np.integer) or int(value) not in range(-(1 << 31), 1 << 32):
-            raise MemoryAccessError(f"{value!r} is not a 32-bit word")
-        self.write(address, np.array([int(value) % (1 << 32)], dtype=np.uint32))
-
-    @staticmethod
-    def _check_aligned(address: int) -> None:
-        check_integers(address)
-        if address % 4:
-            raise MemoryAccessError(f"the word address 0x{address:08X} is not a multiple of 4")
-
-    def _note_use(self, address: int, length: int) -> None:
-        self.memory.check(address, length)
-        self._everywhere |= not self._allocator.holds(address, length)
-
-    def _check_clean(self) -> None:
-        if not self._cache_is_clean:
-            raise LaunchError("the last launch had clean=False, so its results may still be in the FGPU's cache and "
-                              "the host cannot use memory; pass clean=True to the last launch before that")
-
     # -- launches -------------------------------------------------------------------------------
 
-    @_alone
+    @alone
     def launch(self, image: Image, kernel: str | None = None, *, global_size: Size, local_size: Size | None = None,
                args: Sequence[Argument] = (), global_offset: Size | None = None, slot: int = 0,
                initialize: bool = True, clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:
@@ -371,7 +231,7 @@ class Device:
         after.callback(self._allocator.free, address)
         return address
 
-    @_alone
+    @alone
     def launch_descriptor(self, image: Image, words: Sequence[int], *, slot: int = 0, initialize: bool = True,
                           clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:
         """Run what the 32 words of an LRAM slot describe; see :meth:`launch` for the rest.

@@ -1,0 +1,53 @@
+"""Engines by their names, and the timing of the memory that they simulate."""
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from fgpu.config import Config
+from fgpu.errors import LaunchError
+
+from .engine import Engine, MemoryTiming
+from .memory import GlobalMemory
+
+__all__ = ["ENGINES", "Latency", "make_engine", "memory_timing"]
+
+ENGINES: Final = ("verilator", "pysim", "functional")
+
+Latency = int | tuple[int, int] | MemoryTiming
+"""Memory latency in cycles: fixed, a uniformly drawn range (least, greatest), or everything about the memory."""
+
+
+def memory_timing(latency: Latency | None) -> MemoryTiming:
+    """The timing of the memory model with a latency in cycles; None: no added latency."""
+    if latency is None:
+        return MemoryTiming()
+    if isinstance(latency, MemoryTiming):
+        return latency
+    bounds = latency if isinstance(latency, tuple | list) else (latency, latency)
+    if len(bounds) != 2 or any(isinstance(n, bool) or not isinstance(n, int | np.integer) for n in bounds):
+        raise LaunchError("memory_latency must be cycles, a pair (least, greatest) or a MemoryTiming, "
+                          f"not {latency!r}")
+    least, greatest = int(bounds[0]), int(bounds[1])
+    if not 0 <= least <= greatest:
+        raise LaunchError(f"memory_latency {latency!r} must have 0 <= least <= greatest")
+    return MemoryTiming(read_latency=(least, greatest), write_latency=(least, greatest))
+
+
+def make_engine(name: str, config: Config, memory: GlobalMemory, latency: Latency | None,
+                trace: str | Path | None) -> Engine:
+    """The engine of a name; its module is imported only then."""
+    timing = memory_timing(latency)
+    if name == "functional":
+        from .functional import FunctionalEngine
+        if trace is not None:
+            raise LaunchError("the functional engine has no signals to trace; use engine='verilator'")
+        return FunctionalEngine(config, memory)
+    if name == "verilator":
+        from .verilator import VerilatorEngine
+        return VerilatorEngine(config, memory, timing, trace=trace)
+    if name == "pysim":
+        from .pysim import PysimEngine
+        return PysimEngine(config, memory, timing, vcd=trace)
+    raise LaunchError(f"there is no engine {name!r}; choose from {', '.join(ENGINES)}")
