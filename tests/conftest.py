@@ -1,22 +1,10 @@
-"""Power-up: what registers and memories of simulated cores hold at first is random, and no test may notice."""
-
-import os
-import random
-import zlib
+"""Every test has a seed, which decides what simulated cores hold at power-up, too: no test may notice."""
 
 import pytest
 
-GIVEN = os.environ.get("FGPU_POWER_UP")
+from .seeds import begin
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A seed for each test: always the same one, but a fresh one for ``long`` tests. FGPU_POWER_UP sets it."""
-    if GIVEN is not None:
-        return
-    if item.get_closest_marker("long"):
-        seed = random.SystemRandom().randrange(1, 1 << 31)
-    else:
-        seed = zlib.crc32(item.nodeid.encode()) % ((1 << 31) - 1) + 1
-    os.environ["FGPU_POWER_UP"] = str(seed)
-    item.add_report_section("setup", "power-up", f"FGPU_POWER_UP={seed} repeats this test's power-up")
+    begin(item)

@@ -1,6 +1,5 @@
 """Atomic operations in the cache: mixed with plain traffic, under back-pressure, and one a cycle."""
 
-import os
 import random
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from fgpu.cache.bus import AtomicOp
 from fgpu.config import ATOMICS, Config
 
+from ..seeds import seed_of_test
 from .bench import Bench, Request
 from .memory import Timing
 from .test_random import random_requests
@@ -78,7 +78,6 @@ def mixed_requests(bench: Bench, count: int) -> list[Request]:
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_random_traffic(name: str) -> None:
-    """The seed is new each time, and printed; FGPU_TEST_SEED repeats a run."""
     async def script(bench: Bench) -> None:
         for _ in range(2):
             bench.memory.timing = Timing.random(bench.rng)
@@ -91,8 +90,7 @@ def test_random_traffic(name: str) -> None:
                 await bench.clean()
         await bench.clean()
 
-    seed = int(os.environ.get("FGPU_TEST_SEED", random.SystemRandom().getrandbits(32)))
-    Bench(CONFIGS[name], seed=seed).simulate(script)
+    Bench(CONFIGS[name], seed=seed_of_test()).simulate(script)
 
 
 @pytest.mark.parametrize("units", [1, 4])

@@ -1,12 +1,11 @@
 """Random traffic against a model of memory: every row read, and memory after cleaning, byte for byte."""
 
-import os
-import random
 
 import pytest
 
 from fgpu.config import Config
 
+from ..seeds import seed_of_test
 from .bench import Bench, Request
 from .memory import Timing
 
@@ -87,7 +86,5 @@ async def rounds(bench: Bench, count: int, requests: int) -> None:
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_random_traffic(name: str) -> None:
-    """The seed is new each time, and printed; FGPU_TEST_SEED repeats a run."""
-    seed = int(os.environ.get("FGPU_TEST_SEED", random.SystemRandom().getrandbits(32)))
-    bench = Bench(CONFIGS[name], seed=seed)
+    bench = Bench(CONFIGS[name], seed=seed_of_test())
     bench.simulate(lambda bench: rounds(bench, 4, 120))

@@ -1,7 +1,6 @@
 """The generated Verilog under cocotb and cocotbext-axi: a bench that shares nothing with ours but the host's code."""
 
 import os
-import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from cocotb_tools.runner import get_results, get_runner
 from fgpu.config import Config
 from fgpu.sim.testbench.build import cached, compiled_by, digest, find_compiler
 from fgpu.sim.verilator_build import hardware_digest
+
+from ..seeds import seed_of_test
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "cocotb"
 TINY = Config.preset("tiny")
@@ -42,8 +43,7 @@ def example_simulator(config: Config) -> Path:
 
 def run(simulator: Path, module: str, folder: Path) -> int:
     """Run a bench; the number of its tests, none of which failed."""
-    seed = int(os.environ.get("FGPU_TEST_SEED", random.SystemRandom().getrandbits(31)))
-    print(f"seed {seed}; FGPU_TEST_SEED repeats a run")
+    seed = seed_of_test() >> 1
     paths = os.pathsep.join([str(EXAMPLE), str(Path(__file__).parent), *sys.path])
     runner = get_runner("verilator")
     with pytest.MonkeyPatch.context() as patch:

@@ -14,7 +14,7 @@ import pytest
 from fgpu.config import Config
 from fgpu.sim import Device
 
-from ..core.harness import first_seed
+from ..seeds import seed_of_test
 from .fuzz.case import Case, failure, make_case
 from .fuzz.host import HostError, run_on_host
 from .fuzz.pocl import opencl
@@ -63,13 +63,13 @@ def test_generated_programs_on_hardware():
 
 @pytest.mark.long
 def test_many_generated_programs():
-    check(first_seed(), programs(2000))
+    check(seed_of_test(), programs(2000))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("config", [Config(), Config.preset("full")], ids=["1 CU", "8 CUs"])
 def test_many_generated_programs_on_hardware(config):
-    check(f"hardware {first_seed()}", programs(300), "verilator", config=config, sizes=LARGE)
+    check(f"hardware {seed_of_test()}", programs(300), "verilator", config=config, sizes=LARGE)
 
 
 @pytest.mark.long
@@ -79,7 +79,7 @@ def test_pocl_agrees_with_the_host():
     except OSError as error:
         pytest.skip(str(error))
     differ = {}
-    for case, expected in batches(f"pocl {first_seed()}", programs(300)):
+    for case, expected in batches(f"pocl {seed_of_test()}", programs(300)):
         if library.run(case.program, case.local) != expected:
             differ[case.seed] = "PoCL gives another result than the host"
     assert not differ, report(differ)

@@ -1,9 +1,7 @@
 """Two engines side by side: the hardware must leave the same memory, after equally many instructions."""
 
-import os
 import random
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 
@@ -19,16 +17,10 @@ from fgpu.sim.verilator import VerilatorEngine
 from .program_generator import Kernel
 from .program_statements import corners
 
-__all__ = ["BASE", "SIZE", "Difference", "Pair", "first_seed", "random_timing", "simple_kernel"]
+__all__ = ["BASE", "SIZE", "Difference", "Pair", "random_timing", "simple_kernel"]
 
 BASE = 0x1000_0000
 SIZE = 1 << 20
-
-
-@cache
-def first_seed() -> int:
-    """``FGPU_SEED``, or a random one: the same for all that a process runs, so that one number repeats it."""
-    return int(os.environ.get("FGPU_SEED") or random.SystemRandom().getrandbits(32))
 
 
 def random_timing(rng: random.Random) -> MemoryTiming:

@@ -18,7 +18,8 @@ from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.verilator import VerilatorEngine
 
 from ..configurations import ATOMIC, TWO_PORTS
-from .harness import BASE, first_seed, random_timing
+from ..seeds import seed_of_test
+from .harness import BASE, random_timing
 from .test_several_kernels import BusyHost
 
 CONFIGS = {"1 port": ATOMIC, "2 ports": TWO_PORTS}
@@ -57,8 +58,8 @@ def descriptor(image: Image, name: str, *parameters: int) -> KernelDescriptor:
 
 @pytest.fixture(params=CONFIGS)
 def engine(request: pytest.FixtureRequest) -> Iterator[BusyHost]:
-    rng = random.Random(f"{first_seed()} {request.node.name}")
-    print(f"FGPU_SEED={first_seed()}")
+    rng = random.Random(f"{seed_of_test()} {request.node.name}")
+    print(f"FGPU_SEED={seed_of_test()}")
     engine = BusyHost(CONFIGS[request.param], GlobalMemory(BASE, SIZE), random_timing(rng))
     engine.others, engine.reads, engine.clean, engine.initialize = {}, [], 0, 0
     yield engine

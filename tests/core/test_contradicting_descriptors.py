@@ -1,6 +1,5 @@
 """Descriptors whose words contradict each other: the engines make the same of them as the hardware."""
 
-import os
 import random
 import warnings
 from pathlib import Path
@@ -14,6 +13,7 @@ from fgpu.sim import Device, KernelDescriptor
 from fgpu.sim.dispatch import contradictions
 
 from ..configurations import ATOMIC
+from ..seeds import seed_of_test
 
 PLACES = 1024
 SOURCE = """
@@ -93,7 +93,7 @@ def test_random_descriptors(devices, image):
 
 @pytest.mark.long
 def test_many_random_descriptors(devices, image):
-    compare(devices, image, int(os.environ.get("FGPU_SEED", random.SystemRandom().getrandbits(31))), 500)
+    compare(devices, image, seed_of_test(), 500)
 
 
 def test_local_ids_are_kept_for_as_many_wavefronts_only(devices):

@@ -16,6 +16,7 @@ from fgpu.config import KERNEL_SLOTS, Config
 from fgpu.control import ControlInterface
 from fgpu.cu.scheduler import Fetched, FetchRequest
 
+from ..seeds import seed_of_test
 from ..streams import random_waits, simulate, stream_put
 from .control_model import (
     ABORT,
@@ -31,7 +32,6 @@ from .control_model import (
     Cycle,
     may_read,
 )
-from .harness import first_seed
 
 SMALL, LARGE = Config(cram_size=1), Config(compute_units=4)
 
@@ -264,8 +264,8 @@ def test_random_traffic(config: Config, seed: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("number", range(60))
 def test_more_random_traffic(number: int) -> None:
-    seed = f"{first_seed()} {number}"
-    print(f"FGPU_SEED={first_seed()}")
+    seed = f"{seed_of_test()} {number}"
+    print(f"FGPU_SEED={seed_of_test()}")
     run([SMALL, LARGE][number % 2], seed, 5000)
 
 

@@ -7,7 +7,8 @@ import pytest
 from fgpu.benchmarks import FLOATS, run_benchmark
 from fgpu.config import FLOAT_OPS, Config
 
-from .harness import first_seed, random_timing
+from ..seeds import seed_of_test
+from .harness import random_timing
 
 CONFIGS = {
     "1 CU": Config.preset("float"),
@@ -21,7 +22,7 @@ CONFIGS = {
                                              if name != "1 CU")])
 @pytest.mark.parametrize("name", FLOATS)
 def test_float_kernel_is_exact(name: str, config: str) -> None:
-    seed = first_seed()
+    seed = seed_of_test()
     timing = random_timing(random.Random(f"{seed} {name}"))
     print(f"FGPU_SEED={seed} {timing}")
     record = run_benchmark(name, 64, config=CONFIGS[config], seed=seed, memory_latency=timing)

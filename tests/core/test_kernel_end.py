@@ -8,7 +8,7 @@ import pytest
 from fgpu.compiler import assemble
 from fgpu.sim import Device, MemoryTiming
 
-from .harness import first_seed
+from ..seeds import seed_of_test
 from .test_bus_errors import CONFIGS
 
 # Stores to many lines of the second slice, which evict each other, and then one line of the first slice.
@@ -27,8 +27,8 @@ SOURCE = """.kernel end
 @pytest.mark.parametrize("run", range(4))
 def test_cleaning_waits_for_stores_in_compute_units(config: str, run: int) -> None:
     """A slice that has nothing to do must not be cleaned while stores for it stand behind those for another one."""
-    rng = random.Random(f"{first_seed()} {run}")
-    print(f"FGPU_SEED={first_seed()}")
+    rng = random.Random(f"{seed_of_test()} {run}")
+    print(f"FGPU_SEED={seed_of_test()}")
     timing = MemoryTiming(write_latency=(rng.choice([0, 30, 200]), 200), seed=rng.getrandbits(32))
     with Device(CONFIGS[config], memory_latency=timing) as device:
         out = device.buffer(np.full(64 * 64, -1, dtype=np.int32))

@@ -14,7 +14,7 @@ from fgpu.compiler import compile_opencl
 from fgpu.sim import Device, MemoryTiming
 
 from ..configurations import ATOMIC
-from .harness import first_seed
+from ..seeds import seed_of_test
 
 LAUNCHES = int(os.environ.get("FGPU_LITMUS") or 6)
 N = 1024
@@ -121,8 +121,8 @@ def image() -> object:
 
 @pytest.fixture(params=range(LAUNCHES))
 def rng(request: pytest.FixtureRequest) -> random.Random:
-    seed = f"{first_seed()} {request.param}"
-    print(f"FGPU_SEED={first_seed()}, launch {request.param}")
+    seed = f"{seed_of_test()} {request.param}"
+    print(f"FGPU_SEED={seed_of_test()}, launch {request.param}")
     return random.Random(seed)
 
 

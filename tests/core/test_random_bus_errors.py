@@ -16,7 +16,8 @@ from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench import abi
 
 from ..configurations import TWO_PORTS
-from .harness import BASE, first_seed, random_timing
+from ..seeds import seed_of_test
+from .harness import BASE, random_timing
 from .stepwise import FAULT, START, StepwiseEngine, cause
 
 TINY = Config.preset("tiny")
@@ -98,4 +99,4 @@ def test_what_was_lost_is_written_anew(kinds: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("kinds", [("reads",), ("writes",), ("reads", "writes")], ids=" and ".join)
 @pytest.mark.parametrize("number", range(10))
 def test_more_errors(config: Config, kinds: tuple[str, ...], number: int) -> None:
-    run(config, f"{first_seed()} {number}", 100, kinds)
+    run(config, f"{seed_of_test()} {number}", 100, kinds)

@@ -14,7 +14,8 @@ from fgpu.sim.engine import MemoryTiming
 
 from ..configurations import ATOMIC, TWO_PORTS
 from ..random_config import random_config
-from .harness import BASE, SIZE, Difference, Pair, first_seed, random_timing
+from ..seeds import seed_of_test
+from .harness import BASE, SIZE, Difference, Pair, random_timing
 from .program_generator import generate
 
 SMALL = Config(compute_units=2, cache_banks=1, cache_line=64, cache_size=4, cu_stations=16, axi_data_width=32,
@@ -48,7 +49,7 @@ LONG = {
 
 def run_programs(config: Config, timing: MemoryTiming | None, count: int) -> None:
     """Launch after launch on one engine; some repeat a kernel, some leave their results in the cache."""
-    seed = first_seed()
+    seed = seed_of_test()
     pair = Pair(config, timing)
     print(f"{config}\n{timing}\nFGPU_SEED={seed}")
     pair.fill(range(BASE, BASE + SIZE), random.Random(seed))
@@ -83,14 +84,14 @@ def test_random_programs(config: Config) -> None:
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("run", range(2))
 def test_random_programs_with_random_memory_timing(name: str, run: int) -> None:
-    timing = random_timing(random.Random(f"{first_seed()} {run}"))
+    timing = random_timing(random.Random(f"{seed_of_test()} {run}"))
     run_programs(CONFIGS[name], timing, programs(15))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", range(int(os.environ.get("FGPU_CONFIGS") or 8)))
 def test_random_configurations(number: int) -> None:
-    rng = random.Random(f"{first_seed()} configuration {number}")
+    rng = random.Random(f"{seed_of_test()} configuration {number}")
     config = random_config(rng)
     for timing in (None, random_timing(rng), random_timing(rng)):
         run_programs(config, timing, programs(40))
@@ -99,5 +100,5 @@ def test_random_configurations(number: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("run", range(20))
 def test_many_random_programs(run: int) -> None:
-    timing = random_timing(random.Random(f"{first_seed()} {run}"))
+    timing = random_timing(random.Random(f"{seed_of_test()} {run}"))
     run_programs(CONFIGS["basic"], timing, programs(200))

@@ -16,7 +16,8 @@ from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench import abi
 
 from ..configurations import TWO_PORTS
-from .harness import BASE, SIZE, first_seed, random_timing
+from ..seeds import seed_of_test
+from .harness import BASE, SIZE, random_timing
 from .program_generator import Kernel, generate
 from .stepwise import ABORT, FAULT, START, STATUS, StepwiseEngine, cause
 
@@ -151,4 +152,4 @@ def test_the_next_kernel_runs(once: Callable[[Trial], None], seed: int) -> None:
 @pytest.mark.parametrize("config", [TINY, TWO_PORTS], ids=["tiny", "2 ports"])
 @pytest.mark.parametrize("number", range(25))
 def test_a_thousand(once: Callable[[Trial], None], config: Config, number: int) -> None:
-    run(once, config, f"{first_seed()} {once.__name__} {number}", 20)
+    run(once, config, f"{seed_of_test()} {once.__name__} {number}", 20)

@@ -14,7 +14,8 @@ from fgpu.sim.engine import Launch
 from fgpu.sim.testbench import abi
 from fgpu.sim.verilator import VerilatorEngine
 
-from .harness import BASE, SIZE, Pair, first_seed
+from ..seeds import seed_of_test
+from .harness import BASE, SIZE, Pair
 from .program_generator import Kernel, generate
 
 
@@ -59,7 +60,7 @@ def relocated(kernels: list[Kernel]) -> tuple[list[int], list[KernelDescriptor]]
 
 @pytest.mark.parametrize("run", range(8))
 def test_random_kernels_in_a_row(run: int) -> None:
-    seed = f"{first_seed()} {run}"
+    seed = f"{seed_of_test()} {run}"
     print(f"FGPU_SEED={seed}")
     rng = random.Random(seed)
     config = Config()

