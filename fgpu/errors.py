@@ -4,9 +4,9 @@ All errors derive from :class:`FgpuError`; the command line prints their message
 """
 
 __all__ = [
-    "AssemblyError", "CompileError", "ConfigError", "DescriptorWarning", "EncodingError", "FgpuError", "ImageError",
-    "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError", "SimulationError", "SimulationTimeout",
-    "ToolError",
+    "AssemblyError", "CompileError", "ConfigError", "DescriptorWarning", "EncodingError", "FgpuError",
+    "IRSyntaxError", "ImageError", "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
+    "SimulationError", "SimulationTimeout", "ToolError",
 ]
 
 
@@ -28,6 +28,10 @@ class AssemblyError(FgpuError):
 
 class CompileError(FgpuError):
     """OpenCL C that does not compile; the message names the construct and its source line."""
+
+
+class IRSyntaxError(FgpuError, ValueError):
+    """Text that is not the compiler's IR; the message starts with ``file:line:``."""
 
 
 class ImageError(FgpuError, ValueError):

@@ -22,8 +22,8 @@ __all__ = ["NO_LOCATION", "print_function", "print_instruction", "print_module",
 
 NO_LOCATION = Location("", 0)
 """Where a function is that is written without a place."""
-_NAME = re.compile(r"[\w.$-]+")
-_FILE = re.compile(r"[\w./$-]+")
+_NAME = re.compile(r"[\w.$]+")
+_FILE = re.compile(r"[\w./-]+")
 _LINE_BYTES = 32
 
 
