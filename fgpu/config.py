@@ -10,18 +10,14 @@ from .errors import ConfigError
 from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Unit
 
 __all__ = [
-    "ATOMICS", "BANKS", "BANK_WORDS", "FLOAT_OPS", "LOADS", "PE_COUNT", "PHASES", "PRESETS", "RESULT_CYCLES",
-    "WAVEFRONTS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config", "check_config",
+    "ATOMICS", "BANKS", "BANK_WORDS", "FLOAT_OPS", "KERNEL_SLOTS", "PE_COUNT", "PHASES", "PRESETS", "WAVEFRONTS",
+    "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config", "check_config",
 ]
 
 PE_COUNT: Final = 8
 """Processing elements of a compute unit."""
 PHASES: Final = 8
 """Cycles for which an instruction of a full wavefront occupies the compute vector."""
-RESULT_CYCLES: Final = 12
-"""Cycles from the issue of an instruction to that of one that reads its result."""
-LOADS: Final = 2
-"""Loads (or atomic operations) of one wavefront that can be under way."""
 WAVEFRONT_SIZE: Final = PE_COUNT * PHASES
 """Work-items of a wavefront."""
 WAVEFRONTS: Final = 8

@@ -20,6 +20,7 @@ from fgpu.config import Config
 from fgpu.errors import ToolError
 
 from .testbench.build import (
+    BENCH_FLAGS,
     BENCH_SOURCES,
     Compiler,
     Progress,
@@ -168,7 +169,7 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     progress("compiling")
     chosen = find_compiler(compiler)
     files = json.loads((work / "obj" / "Vfgpu.json").read_text())["sources"]
-    flags = verilator_flags(trace) + [f"-I{path}" for path in (work, work / "obj", _TESTBENCH)]
+    flags = verilator_flags(trace) + BENCH_FLAGS + [f"-I{path}" for path in (work, work / "obj", _TESTBENCH)]
     slow = [*files["classes_slow"], *files["support_slow"], *files.get("support_fast", [])]
     sources = [
         *((path, _FAST) for path in _joined(work / "fast.cpp", files["classes_fast"])),

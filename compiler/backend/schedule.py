@@ -8,8 +8,7 @@ import heapq
 from collections.abc import Iterator
 from typing import Protocol
 
-from fgpu.config import LOADS, PHASES, RESULT_CYCLES
-from fgpu.cu.float.operations import LATENCY, SLOT_CYCLES, FloatOp
+from fgpu.cu.pipeline import FLOAT_RESULT_CYCLES, ISSUE_CYCLES, LOADS, RESULT_CYCLES
 from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
 
 from .liveness import live_out
@@ -135,11 +134,10 @@ def _listed(after: list[list[int]], waiting: list[int], ready: _Ready) -> Iterat
 def _cycles(op: Op) -> tuple[int, int]:
     """From an operation to the next, and to one that needs its result."""
     if op.is_load:
-        return PHASES, _LOAD
-    if not isinstance(op.opcode, Pseudo) and by_opcode[op.opcode].unit is Unit.FLOAT:
-        latency = LATENCY[FloatOp[op.opcode.name]] + SLOT_CYCLES
-        return latency, latency
-    return PHASES, RESULT_CYCLES
+        return ISSUE_CYCLES, _LOAD
+    if not isinstance(op.opcode, Pseudo) and op.opcode in FLOAT_RESULT_CYCLES:
+        return FLOAT_RESULT_CYCLES[op.opcode], FLOAT_RESULT_CYCLES[op.opcode]
+    return ISSUE_CYCLES, RESULT_CYCLES
 
 
 def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
@@ -176,7 +174,7 @@ class _Alike:
 
     def best(self, now: int, threshold: int, placed: list[bool]) -> _Urgency | None:
         """The least urgency, whose last part is the operation's number."""
-        begin, limit = max(now, threshold), now + PHASES - 1
+        begin, limit = max(now, threshold), now + ISSUE_CYCLES - 1
         while self.later and (self.later[0][0] <= max(begin, limit) or placed[self.later[0][2]]):
             self.soon.append(heapq.heappop(self.later))
         for available, less, at in self.soon:
@@ -186,8 +184,8 @@ class _Alike:
         while self.ripe and placed[self.ripe[0][1]]:
             heapq.heappop(self.ripe)
         found = [(now, less, available, at) for available, less, at in self.soon]
-        found += [(max(now, begin - PHASES + 1), less, begin, at) for less, at in self.ripe[:1]]
-        found += [(available - PHASES + 1, less, available, at) for available, less, at in self.later[:1]]
+        found += [(max(now, begin - ISSUE_CYCLES + 1), less, begin, at) for less, at in self.ripe[:1]]
+        found += [(available - ISSUE_CYCLES + 1, less, available, at) for available, less, at in self.later[:1]]
         return min(found, default=None)
 
 

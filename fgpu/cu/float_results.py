@@ -10,14 +10,19 @@ from amaranth.lib.wiring import In, Out
 from fgpu.config import PE_COUNT
 
 from .control_word import Issue
-from .float.operations import BASE_LATENCY, LATENCY, SLOT_CYCLES, FloatOp, Slots
+from .float.operations import FloatOp, Slots
+from .pipeline import FLOAT_RESULT_CYCLES, FLOAT_RESULT_STAGE, SLOT_CYCLES, bank_shift, beat_of
 
 __all__ = ["FloatCommit", "FloatPlace", "FloatResults"]
 
-_BASE_SLOTS = BASE_LATENCY // SLOT_CYCLES
-_FIRST_PLACE = _BASE_SLOTS + 1
+_FIRST_PLACE = min(FLOAT_RESULT_CYCLES.values()) // SLOT_CYCLES
 """Slots from the commitment of the fastest operation until its first results leave."""
-_LAST_PLACE = max(LATENCY.values()) // SLOT_CYCLES + 2
+_BASE_SLOTS = _FIRST_PLACE - 1
+"""The same from its issue."""
+_LAST_PLACE = max(FLOAT_RESULT_CYCLES.values()) // SLOT_CYCLES + 1
+"""Slots from the commitment of the slowest operation until the results of its second half leave."""
+_LAST_BEAT = (beat_of(0, FLOAT_RESULT_STAGE) - 1) % SLOT_CYCLES
+"""Slots of results end before those of issue."""
 _TIME_BITS = 4
 """Of the number of a slot of issue; an operation's context is kept for so many slots."""
 assert _LAST_PLACE < 1 << _TIME_BITS
@@ -61,13 +66,12 @@ class _Context(data.Struct):
 class FloatResults(wiring.Component):
     """Writes results of floating-point units of different latencies, one phase a cycle.
 
-    A slot's four phases leave together, three cycles after the last of the slots of their latency, as operands enter
-    the units in stage 3. For each slot ahead is noted whose results will leave, so that ``commit`` can be refused to
-    an operation that would meet another.
+    A slot's four phases leave together. For each slot ahead is noted whose results will leave, so that ``commit`` can
+    be refused to an operation that would meet another.
 
-    ``issue`` and ``rd`` are those of stage 0; ``operation`` is what enters the units in stage 3, and ``select`` what
-    leaves them now, for ``place``, in the register file's bank ``(beat + 1) % 4``, if ``valid``. ``valid_next`` tells
-    so a cycle earlier.
+    ``issue`` and ``rd`` are those of stage 0; ``operation`` is what enters the units in ``OPERAND_STAGE``, and
+    ``select`` what leaves them now, for ``place``, in the bank whose turn it is (see :mod:`~fgpu.cu.pipeline`), if
+    ``valid``. ``valid_next`` tells so a cycle earlier.
     """
 
     commit: In(FloatCommit())
@@ -85,6 +89,8 @@ class FloatResults(wiring.Component):
         m = Module()
         commit: Any = self.commit
 
+        phase = (self.beat + bank_shift(FLOAT_RESULT_STAGE))[:2]     # whose results leave, in its half
+
         # Place k: what leaves in k slots. Slots of results begin one cycle before those of issue.
         taken = Signal(_LAST_PLACE + 1)
         ahead = [Signal(FloatOp, name=f"ahead{place}") for place in range(_LAST_PLACE + 1)]
@@ -94,7 +100,7 @@ class FloatResults(wiring.Component):
             first.eq(_FIRST_PLACE + commit.slots),
             commit.clear.eq(~(taken.bit_select(first, 1) | (commit.both_halves & taken.bit_select(first + 1, 1)))),
         ]
-        with m.If(self.beat == SLOT_CYCLES - 2):
+        with m.If(self.beat == _LAST_BEAT):
             m.d.sync += taken.eq(taken >> 1)
             m.d.sync += [ahead[place].eq(ahead[place + 1]) for place in range(_LAST_PLACE)]
         with m.If(commit.accept):
@@ -106,7 +112,7 @@ class FloatResults(wiring.Component):
         entering = Signal(FloatOp)
         with m.If(commit.accept):
             m.d.sync += entering.eq(commit.operation)
-        with m.If(self.beat == SLOT_CYCLES - 2):
+        with m.If(self.beat == _LAST_BEAT):
             m.d.sync += self.operation.eq(entering)
 
         # Contexts are kept by the time of issue, which latency and the time of the result tell.
@@ -114,7 +120,7 @@ class FloatResults(wiring.Component):
         issued = Signal(_TIME_BITS)
         with m.If(self.beat == SLOT_CYCLES - 1):
             m.d.sync += now.eq(now + 1)
-        with m.If(self.beat == SLOT_CYCLES - 2):
+        with m.If(self.beat == _LAST_BEAT):
             m.d.sync += issued.eq(now - (self.slots[ahead[1].as_value()] + _BASE_SLOTS))
         m.submodules.contexts = contexts = Memory(
             shape=_Context, depth=SLOT_CYCLES << _TIME_BITS, init=[])
@@ -125,15 +131,15 @@ class FloatResults(wiring.Component):
             note.data.register.eq(self.rd),
             # r0 reads as zero because nothing ever writes it.
             note.data.lanes.eq(Mux(self.rd.any(), self.issue.lanes, 0)),
-            look_up.addr.eq(Cat((self.beat + 1)[:2], issued)),
+            look_up.addr.eq(Cat(phase, issued)),
         ]
         context = look_up.data
         m.d.comb += [
             self.select.eq(ahead[0]),
             self.valid.eq(taken[0]),
-            self.valid_next.eq(Mux(self.beat == SLOT_CYCLES - 2, taken[1], taken[0])),
+            self.valid_next.eq(Mux(self.beat == _LAST_BEAT, taken[1], taken[0])),
             self.place.wavefront.eq(context.wavefront),
-            self.place.phase.eq(Cat((self.beat + 1)[:2], context.half)),
+            self.place.phase.eq(Cat(phase, context.half)),
             self.place.register.eq(context.register),
             self.place.lanes.eq(Mux(taken[0], context.lanes, 0)),
         ]

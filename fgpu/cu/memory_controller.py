@@ -14,7 +14,8 @@ from fgpu.gateware.choose import choose
 from fgpu.gateware.queue import Queue
 
 from .coalescer import PLACES, Coalescer, RowAccess, Scatter
-from .register_file import RegisterWrite, Words
+from .pipeline import FLOAT_RESULT_STAGE, RESULT_STAGE, bank_shift
+from .register_file import RegisterWrite, Words, bank_address
 from .vector import PhaseAccess
 
 __all__ = ["MemoryController"]
@@ -251,12 +252,14 @@ class LoadReturn(wiring.Component):
         else:
             row_valid = choose([queue.valid for queue in queues], station.slice)
             current = choose([queue.row for queue in queues], station.slice)
-        # The write happens in the next cycle, when the vector has bank (beat + 1 + 2) % 4: that of the beat before.
+        # The write happens in the next cycle, when the vector has the bank that is the number of the beat before.
+        assert bank_shift(RESULT_STAGE - 1) == bank_shift(1)
         before = Signal(exact_log2(BANKS), init=BANKS - 1)
         m.d.sync += before.eq(self.beat)
         clear = station.phase[:2] != before
         if self._config.float_ops:
-            clear &= ~(self.float_next & (station.phase[:2] == (self.beat + 2)[:exact_log2(BANKS)]))
+            of_floats = (self.beat + bank_shift(FLOAT_RESULT_STAGE - 1))[:exact_log2(BANKS)]
+            clear &= ~(self.float_next & (station.phase[:2] == of_floats))
         go = Signal()
         m.d.comb += [
             go.eq(self.stations.valid & clear & (~station.new_row | row_valid)),
@@ -272,11 +275,11 @@ class LoadReturn(wiring.Component):
             ]
         view = data.View(Row(self._config), current)
         # The place in a bank, which counts up while the registers are cleared.
-        place = Cat(self.load.register, self.load.phase[2], self.load.wavefront)
+        place = bank_address(self.load.register, self.load.phase, self.load.wavefront)
         following = Signal(len(place) + 1)
         clears = self.clear & ~following[-1]
         m.d.comb += following.eq(
-            Mux(self.clear, place, Cat(station.rd, station.phase[2], station.wavefront)) + self.clear)
+            Mux(self.clear, place, bank_address(station.rd, station.phase, station.wavefront)) + self.clear)
         m.d.sync += [
             place.eq(following),
             self.clear.eq(clears),

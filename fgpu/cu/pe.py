@@ -11,15 +11,9 @@ from fgpu.config import PHASES, WAVEFRONTS, Config
 from fgpu.gateware.block_ram import BlockRam
 
 from .control_word import Addend, Condition, ControlWord, Issue, Logic, Multiplier, Other, Result
+from .pipeline import BRANCH_STAGE, MEMORY_STAGE, RESULT_STAGE, RUNTIME_STAGE
 
-__all__ = ["MEMORY_STAGE", "OPERAND_STAGE", "RESULT_STAGE", "ProcessingElement"]
-
-OPERAND_STAGE = 3
-"""Stage, in cycles from issue, in which the register file delivers the operands."""
-MEMORY_STAGE = 9
-"""Stage in which address and store data leave for the memory controller."""
-RESULT_STAGE = 10
-"""Stage in which the result is written to the register file."""
+__all__ = ["ProcessingElement"]
 
 
 class ArithmeticUnit(wiring.Component):
@@ -189,8 +183,8 @@ class ProcessingElement(wiring.Component):
         m.d.comb += [
             self.address.eq(arithmetic.sum[:32]),
             self.expected.eq(other9),
-            self.store_data.eq(delayed(third, MEMORY_STAGE - 4, "store_data")),
-            self.write.eq(delayed(write5, RESULT_STAGE - 5, "write")),
+            self.store_data.eq(delayed(third, MEMORY_STAGE - RUNTIME_STAGE, "store_data")),
+            self.write.eq(delayed(write5, RESULT_STAGE - BRANCH_STAGE, "write")),
         ]
         with m.Switch(self.control9.result):
             with m.Case(Result.LESS):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Module, Signal, unsigned
+from amaranth.hdl import Array, Cat, Module, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -10,11 +10,17 @@ from fgpu.config import BANK_WORDS, BANKS, PE_COUNT
 from fgpu.gateware.block_ram import BlockRam
 
 from .control_word import Issue
+from .pipeline import FLOAT_RESULT_STAGE, READ_STAGES, RESULT_STAGE, beat_of
 
-__all__ = ["RegisterFile", "RegisterRead", "RegisterWrite", "Words"]
+__all__ = ["RegisterFile", "RegisterRead", "RegisterWrite", "Words", "bank_address"]
 
 Words = data.ArrayLayout(32, PE_COUNT)
 """A 32-bit word of each processing element."""
+
+
+def bank_address(register: Any, phase: Any, wavefront: Any) -> Value:
+    """Where a phase's register is in its bank, which the lower two bits of the phase tell."""
+    return Cat(register, phase[2], wavefront)
 
 
 class RegisterWrite(data.Struct):
@@ -38,12 +44,11 @@ class RegisterRead(data.Struct):
 class RegisterFile(wiring.Component):
     """Registers of 512 work-items.
 
-    A phase's registers are in bank ``phase % 4``. As phases enter in order, one a cycle, and always
-    start with ``beat`` = 0, each bank reads rs in the cycle of issue, rt and rd in the next two, without
-    conflict. ``rs``, ``rt`` and ``rd`` are valid in stage 3 (three cycles from issue).
+    A phase's registers are in bank ``phase % 4``, which is read and written in the turns that
+    :mod:`~fgpu.cu.pipeline` fixes. ``rs``, ``rt`` and ``rd`` are valid in ``OPERAND_STAGE``.
 
-    Each bank has one write port. The vector writes the bank ``(beat + 2) % 4`` in each cycle, the floating-point
-    units of a core with ``floats`` the bank ``(beat + 1) % 4`` if ``float_valid``. The memory controller must use
+    Each bank has one write port. The vector writes the bank of ``RESULT_STAGE`` in each cycle, the floating-point
+    units of a core with ``floats`` that of ``FLOAT_RESULT_STAGE`` if ``float_valid``. The memory controller must use
     another one. But in a cycle with ``clear`` all four banks take ``load``, whatever its phase.
     """
 
@@ -51,8 +56,8 @@ class RegisterFile(wiring.Component):
         self._floats = floats
         members: dict[str, Any] = {
             "beat": In(2),
-            "issue": In(data.ArrayLayout(Issue, 3)),        # stages 0 to 2
-            "read": In(data.ArrayLayout(RegisterRead, 3)),  # stages 0 to 2
+            "issue": In(data.ArrayLayout(Issue, len(READ_STAGES))),
+            "read": In(data.ArrayLayout(RegisterRead, len(READ_STAGES))),
             "rs": Out(Words),
             "rt": Out(Words),
             "rd": Out(Words),
@@ -73,33 +78,33 @@ class RegisterFile(wiring.Component):
             read, write = bank.read_port(), bank.write_port(granularity=1)
             banks.append(read.data)
 
-            # A bank serves stage k (0: rs, 1: rt, 2: rd) while beat = number + k, and nothing otherwise.
+            # A bank serves each stage in turn, and nothing in the fourth cycle.
             with m.Switch(self.beat):
-                for stage, operand in enumerate(("rs", "rt", "rd")):
-                    with m.Case((number + stage) % BANKS):
-                        issue = self.issue[stage]
-                        m.d.comb += read.addr.eq(
-                            Cat(self.read[stage][operand], issue.phase[2], issue.wavefront))
-            with m.If((self.beat == (number - 2) % BANKS) & ~self.clear):
+                for operand, stage in READ_STAGES.items():
+                    with m.Case(beat_of(number, stage)):
+                        issue, register = self.issue[stage], self.read[stage][operand]
+                        m.d.comb += read.addr.eq(bank_address(register, issue.phase, issue.wavefront))
+            with m.If((self.beat == beat_of(number, RESULT_STAGE)) & ~self.clear):
                 self._connect(m, write, self.result, self.result.lanes)
             if self._floats:
-                with m.Elif((self.beat == (number - 1) % BANKS) & self.float_valid):
+                with m.Elif((self.beat == beat_of(number, FLOAT_RESULT_STAGE)) & self.float_valid):
                     self._connect(m, write, self.float_result, self.float_result.lanes)
             with m.Else():
                 mine = (self.load.phase[:2] == number) | self.clear
                 self._connect(m, write, self.load, mine.replicate(PE_COUNT) & self.load.lanes)
 
         q = Array(banks)
-        one_ago, two_ago, three_ago = (self.beat - 1)[:2], (self.beat - 2)[:2], (self.beat - 3)[:2]
+        # A cycle after it was read the operand is at the output of its phase's bank.
+        rs, rt, rd = (q[(self.beat - (stage + 1))[:2]] for stage in READ_STAGES.values())
         rs2 = Signal(Words)
-        m.d.sync += [rs2.eq(q[one_ago]), self.rs.eq(rs2), self.rt.eq(q[two_ago])]
-        m.d.comb += self.rd.eq(q[three_ago])
+        m.d.sync += [rs2.eq(rs), self.rs.eq(rs2), self.rt.eq(rt)]
+        m.d.comb += self.rd.eq(rd)
         return m
 
     @staticmethod
     def _connect(m: Module, port: Any, write: Any, enable: Any) -> None:
         m.d.comb += [
-            port.addr.eq(Cat(write.register, write.phase[2], write.wavefront)),
+            port.addr.eq(bank_address(write.register, write.phase, write.wavefront)),
             port.data.eq(write.words),
             port.en.eq(enable),
         ]

@@ -20,6 +20,7 @@ from .decoder import Decoder
 from .divergence import DivergenceUnit, MaskWrite
 from .float.operations import FloatOp
 from .float_results import FloatCommit
+from .pipeline import SLOT_CYCLES
 from .scoreboard import Scoreboard
 from .turn import WavefrontTurn
 from .vector import BranchLanes
@@ -27,8 +28,6 @@ from .wavefront import Commit, WavefrontController
 
 __all__ = ["FetchRequest", "Fetched", "WavefrontScheduler"]
 
-SLOT = 4
-"""Cycles of an issue slot: half a wavefront's phases."""
 _HALF = WAVEFRONT_SIZE // 2
 
 
@@ -123,7 +122,7 @@ class WavefrontScheduler(wiring.Component):
         # then and in the others: one of a wavefront that loads, which may not need what it loads.
         continues, look_ahead = Signal(), Signal()
         picks = Signal(init=1)      # in slot cycle 0
-        m.d.sync += picks.eq(self.beat == SLOT - 1)
+        m.d.sync += picks.eq(self.beat == SLOT_CYCLES - 1)
         present = Cat(controller.present for controller in controllers)
         m.d.comb += look_ahead.eq(continues & (self.beat == 1) & present.bit_select(self.issue.wavefront, 1))
         second_half = Signal()
@@ -236,11 +235,11 @@ class WavefrontScheduler(wiring.Component):
             scoreboard.done_wavefront.eq(self.load_done_wavefront),
         ]
         with m.If(issued & access):
-            m.d.comb += self.memory_reserve.eq(Mux(halves3.all(), PHASES, PHASES // 2))
+            m.d.comb += self.memory_reserve.eq(Mux(halves3.all(), PHASES, SLOT_CYCLES))
 
         # The phases.
         shift = Signal(WAVEFRONT_SIZE)
-        with m.If(self.beat == SLOT - 1):
+        with m.If(self.beat == SLOT_CYCLES - 1):
             m.d.sync += [second_half.eq(0), continues.eq(0)]
             with m.If(second_half):
                 m.d.sync += [self.issue.phase.eq(self.issue.phase + 1), self.issue.first.eq(0), shift.eq(shift >> 8)]
@@ -252,7 +251,7 @@ class WavefrontScheduler(wiring.Component):
                     self.issue.wavefront.eq(wavefront3),
                     self.issue.number.eq(number3),
                     self.issue.pc.eq(pc3),
-                    self.issue.phase.eq(Mux(halves3[0], 0, PHASES // 2)),
+                    self.issue.phase.eq(Mux(halves3[0], 0, SLOT_CYCLES)),
                     self.issue.first.eq(1),
                     shift.eq(Mux(halves3[0], mask3, mask3 >> _HALF)),
                     self.control.eq(control3),
@@ -261,7 +260,7 @@ class WavefrontScheduler(wiring.Component):
             m.d.sync += [self.issue.phase.eq(self.issue.phase + 1), self.issue.first.eq(0), shift.eq(shift >> 8)]
         m.d.comb += [
             self.issue.lanes.eq(shift[:PE_COUNT]),
-            self.issue.last.eq((self.beat == SLOT - 1) & ~second_half),
+            self.issue.last.eq((self.beat == SLOT_CYCLES - 1) & ~second_half),
         ]
 
         self._connect_controllers(m, controllers, divergence, commit, valid3, wavefront3, selected)
@@ -285,7 +284,7 @@ class WavefrontScheduler(wiring.Component):
                              commit: Any, valid3: Any, wavefront3: Any, selected: Any) -> None:
         for slot, controller in enumerate(controllers):
             m.d.comb += [
-                controller.slot_end.eq(self.beat == SLOT - 1),
+                controller.slot_end.eq(self.beat == SLOT_CYCLES - 1),
                 controller.start.eq(self.start[slot]),
                 controller.entry.eq(self.kernel.entry),
                 controller.cancel.eq(self.cancel),

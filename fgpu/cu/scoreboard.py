@@ -7,9 +7,10 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import LOADS, WAVEFRONTS
+from fgpu.config import WAVEFRONTS
 
 from .control_word import ControlWord, Flow, MemoryAccess
+from .pipeline import LOADS
 
 __all__ = ["LastIssue", "LoadNote", "Scoreboard"]
 

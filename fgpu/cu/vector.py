@@ -13,13 +13,12 @@ from fgpu.gateware.sharing import add_shared
 from fgpu.probe import AccessProbe
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess, Width
-from .pe import MEMORY_STAGE, RESULT_STAGE, ProcessingElement
+from .pe import ProcessingElement
+from .pipeline import BRANCH_STAGE, MEMORY_STAGE, OPERAND_STAGE, READ_STAGES, RESULT_STAGE, RUNTIME_STAGE
 from .register_file import RegisterFile, RegisterWrite, Words
 from .runtime_memory import RuntimeMemory, RuntimeWrite
 
 __all__ = ["BranchLanes", "ComputeVector", "PhaseAccess"]
-
-_BRANCH_STAGE = 5
 
 
 class BranchLanes(data.Struct):
@@ -57,12 +56,12 @@ class PhaseAccess(data.StructLayout):
 
 
 class ComputeVector(wiring.Component):
-    """Executes a phase a cycle; a result is written in stage 10, so an instruction that reads it may
-    be issued 12 cycles later (phase 0 is issued with ``beat`` = 0).
+    """Executes a phase a cycle, in the stages of :mod:`~fgpu.cu.pipeline`.
 
-    ``control`` is sampled in the cycle of issue. ``branch`` comes from stage 5, ``memory`` from stage 9
-    (``memory_valid`` is not answered: room must be reserved before issue). With floating-point units ``float_first``
-    and ``float_second`` are their operands, in stage 3, and ``float_result`` what they write if ``float_valid``.
+    ``control`` is sampled in the cycle of issue. ``branch`` comes from ``BRANCH_STAGE``, ``memory`` from
+    ``MEMORY_STAGE`` (``memory_valid`` is not answered: room must be reserved before issue). With floating-point
+    units ``float_first`` and ``float_second`` are their operands, in ``OPERAND_STAGE``, and ``float_result`` what
+    they write if ``float_valid``.
     """
 
     def __init__(self, config: Config) -> None:
@@ -103,18 +102,18 @@ class ComputeVector(wiring.Component):
                 self.float_first.eq(registers.rs), self.float_second.eq(registers.rt),
                 registers.float_result.eq(self.float_result), registers.float_valid.eq(self.float_valid),
             ]
-        for stage in range(3):
+        for stage in READ_STAGES.values():
             m.d.comb += registers.issue[stage].eq(issue[stage])
-            for operand in ("rs", "rt", "rd"):
+            for operand in READ_STAGES:
                 m.d.comb += registers.read[stage][operand].eq(control[stage][operand])
 
         m.submodules.runtime = runtime = RuntimeMemory()
         m.d.comb += [
             runtime.write.eq(self.runtime_write),
-            runtime.issue.eq(issue[4]),
-            runtime.value.eq(control[4].runtime),
-            runtime.selector.eq(control[4].immediate[:4]),
-            runtime.wavefront_number.eq(issue[4].number),
+            runtime.issue.eq(issue[RUNTIME_STAGE]),
+            runtime.value.eq(control[RUNTIME_STAGE].runtime),
+            runtime.selector.eq(control[RUNTIME_STAGE].immediate[:4]),
+            runtime.wavefront_number.eq(issue[RUNTIME_STAGE].number),
             runtime.dimensions_minus_1.eq(self.dimensions_minus_1),
         ]
 
@@ -126,7 +125,7 @@ class ComputeVector(wiring.Component):
                 pe.runtime.eq(runtime.values[lane]),
                 pe.control3.eq(control[3]), pe.control4.eq(control[4]), pe.control6.eq(control[6]),
                 pe.control9.eq(control[9]), pe.issue5.eq(issue[5]),
-                pe.enable.eq(issue[3].valid & issue[3].lanes[lane]),
+                pe.enable.eq(issue[OPERAND_STAGE].valid & issue[OPERAND_STAGE].lanes[lane]),
                 registers.result.words[lane].eq(pe.result),
                 self.memory.addresses[lane].eq(pe.address),
                 self.memory.store_data[lane].eq(pe.store_data),
@@ -140,7 +139,7 @@ class ComputeVector(wiring.Component):
             registers.result.register.eq(control[RESULT_STAGE].rd),
             registers.result.lanes.eq(Cat(pe.write for pe in pes)),
         ]
-        at, word = issue[_BRANCH_STAGE], control[_BRANCH_STAGE]
+        at, word = issue[BRANCH_STAGE], control[BRANCH_STAGE]
         taken = equal ^ ~word.on_equal.replicate(PE_COUNT)
         m.d.comb += [
             self.branch.valid.eq(at.valid & (word.flow == Flow.BRANCH)),
@@ -148,7 +147,7 @@ class ComputeVector(wiring.Component):
             self.branch.first.eq(at.first), self.branch.last.eq(at.last),
             self.branch.taken.eq(taken & at.lanes), self.branch.not_taken.eq(~taken & at.lanes),
         ]
-        at, word = issue[_BRANCH_STAGE], control[_BRANCH_STAGE]
+        at, word = issue[BRANCH_STAGE], control[BRANCH_STAGE]
         m.d.sync += [
             self.fault.valid.eq(at.valid & Cat(pe.out_of_bounds for pe in pes).any()),
             self.fault.cause.eq(FaultCause.SCRATCHPAD_BOUNDS),

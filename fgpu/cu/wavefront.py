@@ -6,19 +6,22 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import RESULT_CYCLES, Config
+from fgpu.config import Config
 from fgpu.fault import FAULT_PC_BITS, FaultCause
 from fgpu.probe import WavefrontState
 
 from .divergence import Outcome, OutcomeKind
-from .float.operations import BASE_LATENCY, LATENCY, SLOT_CYCLES, Slots
+from .float.operations import Slots
+from .pipeline import FLOAT_RESULT_CYCLES, RESULT_CYCLES, SLOT_CYCLES
 
 __all__ = ["Commit", "WavefrontController"]
 
 _REST_SLOTS = RESULT_CYCLES // SLOT_CYCLES
 """Issue slots from one instruction of a wavefront to one that may need its result."""
-_FLOAT_REST_SLOTS = max(LATENCY.values()) // SLOT_CYCLES + 1
+_FLOAT_REST_SLOTS = max(FLOAT_RESULT_CYCLES.values()) // SLOT_CYCLES
 """The same for the slowest floating-point unit."""
+_FLOAT_SLOTS_LEFT = min(FLOAT_RESULT_CYCLES.values()) // SLOT_CYCLES - 1
+"""The same for the fastest ones, from the commitment, which is a slot after the selection."""
 
 
 class Commit(enum.Enum, shape=3):
@@ -97,9 +100,8 @@ class WavefrontController(wiring.Component):
         with m.Elif(self.slot_end & (rest != 0)):
             m.d.sync += rest.eq(rest - 1)
         if floats:
-            # From the commitment on, until operands may be read a cycle after the result was written.
             with m.If(self.committed & (self.commit == Commit.FLOAT)):
-                m.d.sync += rest.eq(BASE_LATENCY // SLOT_CYCLES + self.float_slots)
+                m.d.sync += rest.eq(_FLOAT_SLOTS_LEFT + self.float_slots)
             with m.If(self.committed & (self.commit == Commit.COLLIDES)):
                 m.d.sync += rest.eq(0)
             issued &= self.commit != Commit.COLLIDES

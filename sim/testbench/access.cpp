@@ -5,7 +5,6 @@
 
 namespace fgpu {
 
-constexpr uint64_t PIPELINE = 9;    // cycles from issue to the memory stage (fgpu/cu/pe.py)
 constexpr uint32_t WORD = 4;
 
 void AccessChecker::allow(const AddressRange *ranges, uint32_t count, Check what) {
@@ -58,7 +57,7 @@ bool AccessChecker::look(unsigned unit, const AccessOut &out, uint64_t now) {
         refused.item = (out.number * LANES + out.phase) * LANES + lane;
         refused.misaligned = misaligned;
         refused.happened = 1;
-        std::memcpy(refused.offsets, now < slot.since + PIPELINE ? slot.before : slot.offsets, sizeof refused.offsets);
+        std::memcpy(refused.offsets, now < slot.since + MEMORY_STAGE ? slot.before : slot.offsets, sizeof refused.offsets);
         return true;
     }
     return false;

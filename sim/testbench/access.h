@@ -10,6 +10,9 @@
 
 namespace fgpu {
 
+// Cycles from the issue of a phase until its accesses are seen: of fgpu/cu/pipeline.py.
+constexpr uint64_t MEMORY_STAGE = FGPU_MEMORY_STAGE;
+
 class AccessChecker {
 public:
     void configure(unsigned compute_units) { units = compute_units; }

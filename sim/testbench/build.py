@@ -13,12 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from fgpu.cu.pipeline import MEMORY_STAGE
 from fgpu.errors import ToolError
 from fgpu.store import kept_files
 
 __all__ = [
-    "BENCH_SOURCES", "Compiler", "Progress", "bench_sources", "build_bench", "cached", "compiled_by", "digest",
-    "find_compiler", "run_tool",
+    "BENCH_FLAGS", "BENCH_SOURCES", "Compiler", "Progress", "bench_sources", "build_bench", "cached", "compiled_by",
+    "digest", "find_compiler", "run_tool",
 ]
 
 Progress = Callable[[str], None]
@@ -26,6 +27,8 @@ Progress = Callable[[str], None]
 
 _HERE = Path(__file__).parent
 BENCH_SOURCES = [_HERE / f"{name}.cpp" for name in ("testbench", "axi_checker", "memory", "host", "access")]
+BENCH_FLAGS = [f"-DFGPU_MEMORY_STAGE={MEMORY_STAGE}"]
+"""What the test bench has to know of the hardware."""
 _TAIL_LINES = 25
 
 
@@ -150,7 +153,7 @@ def bench_sources() -> list[Path]:
 def build_bench(compiler: str | None = None, progress: Progress | None = None) -> Path:
     """The test bench alone, for engines that bring their own model."""
     chosen = find_compiler(compiler)
-    flags = ["-O2", "-Wall", "-Wextra"]
+    flags = [*BENCH_FLAGS, "-O2", "-Wall", "-Wextra"]
     key = "bench-" + digest([*bench_sources(), *flags, *compiled_by(chosen)])
 
     def build(work: Path) -> dict[str, Any]:

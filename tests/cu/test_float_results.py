@@ -8,7 +8,7 @@ import pytest
 from fgpu.config import PE_COUNT, PHASES, WAVEFRONTS
 from fgpu.cu.float.operations import BASE_LATENCY, LATENCY, FloatOp
 from fgpu.cu.float_results import FloatResults
-from fgpu.cu.pe import OPERAND_STAGE
+from fgpu.cu.pipeline import OPERAND_STAGE
 
 from ..streams import simulate
 

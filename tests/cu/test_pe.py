@@ -12,7 +12,8 @@ from amaranth.lib.wiring import In, Out
 from fgpu.config import Config
 from fgpu.cu.control_word import ControlWord, Issue
 from fgpu.cu.decoder import Decoder
-from fgpu.cu.pe import MEMORY_STAGE, OPERAND_STAGE, RESULT_STAGE, ProcessingElement
+from fgpu.cu.pe import ProcessingElement
+from fgpu.cu.pipeline import MEMORY_STAGE, OPERAND_STAGE, RESULT_STAGE
 from fgpu.isa import Format, Operands, by_mnemonic, encode
 
 from ..arithmetic import OPERATIONS, WORD

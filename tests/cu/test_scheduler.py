@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from fgpu import isa
-from fgpu.config import FLOAT_OPS, LOADS, PE_COUNT, PHASES, WAVEFRONTS, Config
+from fgpu.config import FLOAT_OPS, PE_COUNT, PHASES, WAVEFRONTS, Config
 from fgpu.cu.float.operations import BASE_LATENCY, LATENCY, FloatOp
+from fgpu.cu.pipeline import LOADS
 from fgpu.cu.scheduler import WavefrontScheduler
 from fgpu.cu.wavefront import Commit, WavefrontController
 from fgpu.fault import FaultCause

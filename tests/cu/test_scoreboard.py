@@ -4,8 +4,9 @@ import random
 
 import pytest
 
-from fgpu.config import LOADS, WAVEFRONTS
+from fgpu.config import WAVEFRONTS
 from fgpu.cu.control_word import Flow, MemoryAccess
+from fgpu.cu.pipeline import LOADS
 from fgpu.cu.scoreboard import Scoreboard
 
 from ..streams import simulate

@@ -15,7 +15,8 @@ from fgpu.cu.decoder import Decoder
 from fgpu.cu.float_results import _LAST_PLACE, FloatResults, _Context
 from fgpu.cu.launcher import Launcher
 from fgpu.cu.memory_controller import LoadReturn
-from fgpu.cu.pe import RESULT_STAGE
+from fgpu.cu.pipeline import RESULT_STAGE
+from fgpu.cu.register_file import bank_address
 from fgpu.cu.vector import ComputeVector
 from fgpu.isa import REGISTER_COUNT
 
@@ -140,7 +141,7 @@ class RegisterClaim(Claim):
             for number in range(5, RESULT_STAGE + 1):
                 name = "write5" if number == 5 else f"write_{number - 6}"
                 self.invariant(~self.inside(f"vector.pe{lane}.{name}", 1) | stage[number].rd.any())
-        here = Cat(load.register, load.phase[2], load.wavefront)
+        here = bank_address(load.register, load.phase, load.wavefront)
         self.invariant(Mux(clear, load.lanes.all(), ~load.lanes.any() | load.register.any()))
         for number in range(BANKS):
             cleared = self.inside(f"vector.registers.bank{number}.cleared", 1)

@@ -4,11 +4,14 @@ from typing import Final
 
 from amaranth.lib import data, enum
 
-__all__ = ["BASE_LATENCY", "LATENCY", "SLOT_CYCLES", "FloatOp", "Slots", "operations_of"]
+from fgpu.cu.pipeline import FLOAT_LATENCY
+from fgpu.isa import Opcode
+
+__all__ = ["BASE_LATENCY", "LATENCY", "FloatOp", "Slots", "operations_of"]
 
 
 class FloatOp(enum.Enum, shape=4):
-    """A floating-point operation; equal to the code of its opcode (family 0xC), named as its mnemonic."""
+    """A floating-point operation; equal to the code of its opcode (family 0xC), and named as that."""
 
     FADD = 0x0
     FMUL = 0x1
@@ -22,19 +25,14 @@ class FloatOp(enum.Enum, shape=4):
     ITOFP = 0x9
 
 
-SLOT_CYCLES: Final = 4
-"""Issue is in slots of four cycles, and the turn in which results are written is fixed: latencies are alike modulo
-this."""
-BASE_LATENCY: Final = 8
-"""Cycles of the fast operations, from the operands at the inputs to the result at the output."""
-
-LATENCY: Final = dict.fromkeys(FloatOp, BASE_LATENCY) | {FloatOp.FSQRT: 28, FloatOp.FDIV: 32}
+LATENCY: Final = {op: FLOAT_LATENCY[Opcode[op.name]] for op in FloatOp}
 """Cycles of each operation, from the operands at the inputs to the result at the output."""
-assert all((cycles - BASE_LATENCY) % SLOT_CYCLES == 0 for cycles in LATENCY.values())
+BASE_LATENCY: Final = min(LATENCY.values())
+"""Cycles of the fast operations."""
 
 
 class Slots(data.ArrayLayout):
-    """Slots of four cycles that each operation, by its code, takes more than :data:`BASE_LATENCY`."""
+    """Issue slots that each operation, by its code, takes more than :data:`BASE_LATENCY`."""
 
     def __init__(self) -> None:
         super().__init__(3, 1 << 4)

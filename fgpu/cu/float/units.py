@@ -5,12 +5,13 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, Config
+from fgpu.cu.pipeline import SLOT_CYCLES
 from fgpu.cu.register_file import Words
 from fgpu.gateware.sharing import add_shared
 
 from .format import Format
 from .lane import Lane
-from .operations import BASE_LATENCY, LATENCY, SLOT_CYCLES, FloatOp, Slots, operations_of
+from .operations import BASE_LATENCY, LATENCY, FloatOp, Slots, operations_of
 
 __all__ = ["FloatUnits"]
 
@@ -22,7 +23,7 @@ class FloatUnits(wiring.Component):
     ``result`` in cycle t + ``LATENCY[op]`` if ``select`` is ``op`` in that same cycle. Without an operation at hand,
     the inputs may be anything.
 
-    ``available`` has a bit for each operation by its code, ``slots`` how many slots of four cycles it takes more than
+    ``available`` has a bit for each operation by its code, ``slots`` how many issue slots it takes more than
     ``BASE_LATENCY``. They are constants and the only way in which the rest of a core knows its units, so that cores
     which differ in their units differ in this module alone. There is no reset in it and no other control: it may be a
     partially reconfigurable region.

@@ -6,8 +6,9 @@ from amaranth.back import rtlil
 
 from fgpu.config import FLOAT_OPS, Config
 from fgpu.cu.float.lane import Lane
-from fgpu.cu.float.operations import BASE_LATENCY, LATENCY, SLOT_CYCLES, FloatOp
+from fgpu.cu.float.operations import BASE_LATENCY, LATENCY, FloatOp
 from fgpu.cu.float.units import FloatUnits
+from fgpu.cu.pipeline import SLOT_CYCLES
 from fgpu.isa import Opcode
 from fgpu.tools.area import component_area
 

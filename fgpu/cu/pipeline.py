@@ -1,0 +1,89 @@
+"""The timing contract of a compute unit: what happens in which cycle, and who may write which registers then.
+
+What units must agree on in time is here and nowhere else; the compiler and the simulators read it, too. It has no
+hardware in it.
+
+*Issue slots.* The scheduler counts the cycles of a slot in ``beat``. An instruction enters the vector when ``beat``
+is 0, one phase (eight work-items) a cycle, for one slot, or for two if both halves of the wavefront have enabled
+work-items.
+
+*Stages* are counted in cycles from the issue of a phase:
+
+====== ===============================================================================================
+0 to 2 the register file reads rs, rt and rd
+3      operands are there; they enter processing elements and floating-point units
+4      the runtime memory is read (its value is there in stage 6)
+5      the scratchpad is read or written; branches are decided
+9      address and store data of an access to global memory leave for the memory controller
+10     the result is written
+11 ..  the result of a floating-point unit is written, by its latency
+====== ===============================================================================================
+
+*Banks.* The registers of phase p are in bank p modulo 4. As a slot has as many cycles as there are banks, stage and
+``beat`` tell the bank: each stage that reads or writes has a bank to itself in every cycle. Loads come at any time,
+and are written to a bank that no result takes.
+"""
+
+from typing import Final
+
+from fgpu.config import BANKS, FLOAT_OPS, PHASES
+from fgpu.isa import Opcode
+
+__all__ = [
+    "BRANCH_STAGE", "FLOAT_LATENCY", "FLOAT_RESULT_CYCLES", "FLOAT_RESULT_STAGE", "ISSUE_CYCLES", "LOADS",
+    "MEMORY_STAGE", "OPERAND_STAGE", "READ_STAGES", "RESULT_CYCLES", "RESULT_STAGE", "RUNTIME_STAGE", "SLOT_CYCLES",
+    "bank_shift", "beat_of", "result_cycles",
+]
+
+SLOT_CYCLES: Final = 4
+"""Cycles of an issue slot: half a wavefront's phases."""
+assert SLOT_CYCLES == BANKS == PHASES // 2
+
+ISSUE_CYCLES: Final = PHASES
+"""Cycles from an instruction of a full wavefront to its next one, if that needs no result of it."""
+
+LOADS: Final = 2
+"""Loads (or atomic operations) of one wavefront that can be under way."""
+
+READ_STAGES: Final = {"rs": 0, "rt": 1, "rd": 2}
+"""Stage in which the register file reads each operand; it is at the bank's output in the next one."""
+OPERAND_STAGE: Final = 3
+"""Stage in which the register file delivers all operands."""
+RUNTIME_STAGE: Final = 4
+"""Stage in which the runtime memory is read."""
+BRANCH_STAGE: Final = 5
+"""Stage in which a branch is decided."""
+MEMORY_STAGE: Final = 9
+"""Stage in which address and store data leave for the memory controller."""
+RESULT_STAGE: Final = 10
+"""Stage in which the vector's result is written to the register file."""
+
+FLOAT_LATENCY: Final = {Opcode[name.upper()]: 8 for name in FLOAT_OPS} | {Opcode.FSQRT: 28, Opcode.FDIV: 32}
+"""Cycles of each floating-point operation from the operands at its inputs to the result at its output."""
+FLOAT_RESULT_STAGE: Final = OPERAND_STAGE + min(FLOAT_LATENCY.values())
+"""Stage in which the result of the fastest floating-point operations is written. That of the others is whole slots
+later, so that all have the same bank's turn."""
+assert all((OPERAND_STAGE + latency - FLOAT_RESULT_STAGE) % SLOT_CYCLES == 0 for latency in FLOAT_LATENCY.values())
+
+
+def result_cycles(stage: int) -> int:
+    """Cycles from the issue of an instruction whose result is written in ``stage`` to that of one that reads it: the
+    first slot that begins after the write."""
+    return (stage // SLOT_CYCLES + 1) * SLOT_CYCLES
+
+
+RESULT_CYCLES: Final = result_cycles(RESULT_STAGE)
+"""Cycles from the issue of an instruction to that of one that reads its result."""
+FLOAT_RESULT_CYCLES: Final = {opcode: result_cycles(OPERAND_STAGE + latency)
+                              for opcode, latency in FLOAT_LATENCY.items()}
+"""The same for floating-point operations; their wavefront issues nothing else meanwhile."""
+
+
+def bank_shift(stage: int) -> int:
+    """What to add to ``beat``, modulo ``BANKS``, for the bank of the phase in ``stage``."""
+    return -stage % BANKS
+
+
+def beat_of(bank: int, stage: int) -> int:
+    """The beat in which the phase in ``stage`` is one of ``bank``."""
+    return (bank + stage) % BANKS
