@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+
 from fgpu.compiler import program
 from fgpu.compiler.ir.module import Function, Module
 from fgpu.compiler.kernels import compile_sources

@@ -4,13 +4,13 @@ from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 
 import pytest
+
 from fgpu.benchmarks import EVERY
 from fgpu.compiler.frontend.clang import Size, builtins, compile_to_bitcode, read_ir
 from fgpu.compiler.ir.module import VOID, Block, Constant, Function, Global, Instruction, Local, Module, Type, integer
 from fgpu.compiler.ir.parser import parse_function, parse_module
 from fgpu.compiler.ir.printer import print_function, print_module
 from fgpu.compiler.runtime_library.routines import routine
-
 from fgpu.config import ATOMICS, Config
 from fgpu.errors import CompileError, IRSyntaxError
 
