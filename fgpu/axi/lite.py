@@ -6,7 +6,8 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from .half_buffer import HalfBuffer
+from fgpu.gateware.half_buffer import HalfBuffer
+
 from .signatures import AXI4LiteSignature, Response
 
 __all__ = ["AXI4LiteSlave", "RegisterBusSignature"]

@@ -8,8 +8,8 @@ from amaranth.utils import exact_log2
 from fgpu.config import Config
 from fgpu.gateware.choose import choose
 from fgpu.gateware.round_robin import RoundRobin
+from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
 
-from .bus import MemoryOp, MemoryRequest
 from .payloads import TagOp, TagRequest, WriteRow
 
 __all__ = ["Arbiter"]

@@ -8,8 +8,8 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.config import Config
+from fgpu.interfaces.memory_bus import AtomicOp, Row
 
-from .bus import AtomicOp, Row
 from .payloads import WriteRow, cu_bits, index_bits, row_bits
 
 __all__ = ["AtomicUnit", "WordWrite"]

@@ -9,8 +9,8 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from fgpu.axi.signatures import AXI4Signature
 from fgpu.config import Config
 from fgpu.gateware.sharing import add_shared
+from fgpu.interfaces.memory_bus import MemoryRequest, Row
 
-from .bus import MemoryRequest, Row
 from .cache_slice import CacheSlice
 from .probe import CacheProbe, CacheProbes
 

@@ -6,13 +6,13 @@ from amaranth.hdl import Const, Module, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from fgpu.axi.master import AXIMaster
 from fgpu.axi.signatures import AXI4Signature
 from fgpu.config import Config
+from fgpu.interfaces.memory_bus import MemoryRequest, Row
 
 from ..gateware.queue import Queue
 from .arbiter import Arbiter
-from .bus import MemoryRequest, Row
+from .axi_master import AXIMaster
 from .cleaner import Cleaner
 from .data_stage import DataStage
 from .early_cleaner import EarlyCleaner
@@ -44,8 +44,8 @@ class CacheSlice(wiring.Component):
     nothing is ever replayed, and a hit after a miss is a hit.
 
     A slice does not know that there are others: it has the lines whose addresses it gets.
-    Requests of a compute unit are served in order; see :mod:`fgpu.cache.bus`. A read hit responds 5 cycles
-    after its request, a read miss with the first row 7 cycles + memory latency after it. ``clean_start`` (a
+    Requests of a compute unit are served in order; see :mod:`fgpu.interfaces.memory_bus`. A read hit responds 5
+    cycles after its request, a read miss with the first row 7 cycles + memory latency after it. ``clean_start`` (a
     pulse) writes back all dirty bytes and invalidates all lines, then ``clean_done`` is high for a cycle.
     ``idle`` tells that there is no request anywhere, and no burst. A read or write error of the memory
     shows in ``error`` for one cycle. (Dissertation, section 3.5 and figure 3.7.)

@@ -5,9 +5,9 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
+from fgpu.interfaces.memory_bus import Row
 
 from .atomic_unit import AtomicUnit
-from .bus import Row
 from .data_bank import DataBank
 from .line_buffer import BufferedRow
 from .payloads import Station, WriteRow, cu_bits, index_bits, row_bits, tag_manager_bits

@@ -6,10 +6,10 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.axi.master import ReadBeat
 from fgpu.config import Config
+from fgpu.interfaces.memory_bus import Row
 
-from .bus import Row
+from .axi_master import ReadBeat
 from .payloads import row_bits, tag_manager_bits
 
 __all__ = ["BufferedRow", "LineBuffer"]

@@ -4,8 +4,7 @@ from amaranth.lib import data, enum
 from amaranth.utils import ceil_log2, exact_log2
 
 from fgpu.config import Config
-
-from .bus import AtomicOp, Row
+from fgpu.interfaces.memory_bus import AtomicOp, Row
 
 __all__ = ["RETIREMENTS", "Allocation", "MarkedRow", "MarkedWord", "Station", "TagOp", "TagRequest", "WriteRow",
            "cu_bits", "index_bits", "row_bits", "set_bits", "tag_manager_bits"]

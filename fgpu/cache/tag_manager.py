@@ -7,9 +7,9 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from fgpu.axi.master import LineTransfer
 from fgpu.config import Config
 
+from .axi_master import LineTransfer
 from .payloads import RETIREMENTS, Allocation, tag_manager_bits
 
 __all__ = ["TagManagers"]

@@ -8,9 +8,9 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.axi.master import LineTransfer
 from fgpu.config import Config
 
+from .axi_master import LineTransfer
 from .payloads import Allocation, Station, TagOp, TagRequest, set_bits, tag_manager_bits
 
 __all__ = ["GROUP_LINES", "LineState", "Sweep", "TagStage", "TagStall"]

@@ -6,10 +6,10 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.axi.master import BeatSpan, WriteBeat
 from fgpu.config import Config
 
 from ..gateware.queue import Queue
+from .axi_master import BeatSpan, WriteBeat
 from .payloads import MarkedRow, MarkedWord
 
 __all__ = ["EvictedRows", "WritePipeline"]

@@ -12,9 +12,9 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.cache.bus import AtomicOp, Row
 from fgpu.config import PE_COUNT, PHASES, Config
 from fgpu.gateware.choose import choose, lowest, number_of
+from fgpu.interfaces.memory_bus import AtomicOp, Row
 
 from .control_word import Width
 from .register_file import Words

@@ -6,10 +6,10 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from fgpu.cache.bus import MemoryRequest, Row
 from fgpu.config import Config
-from fgpu.dispatcher.kernel import KernelInfo, WorkGroup
 from fgpu.fault import FaultReport
+from fgpu.interfaces.memory_bus import MemoryRequest, Row
+from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
 from fgpu.probe import AccessProbe, ComputeUnitProbe
 
 from .float.units import FloatUnits

@@ -2,9 +2,9 @@
 
 from amaranth.lib import data, enum
 
-from fgpu.cache.bus import AtomicOp
 from fgpu.config import PE_COUNT
 from fgpu.fault import FAULT_PC_BITS
+from fgpu.interfaces.memory_bus import AtomicOp
 
 __all__ = [
     "Addend", "Condition", "ControlWord", "Flow", "Issue", "Logic", "MemoryAccess", "Multiplier", "Other", "Result",

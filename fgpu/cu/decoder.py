@@ -7,8 +7,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu import isa
-from fgpu.cache.bus import AtomicOp
 from fgpu.config import Config
+from fgpu.interfaces.memory_bus import AtomicOp
 from fgpu.isa import Format, Immediate, Instruction, Opcode, Unit
 
 from .control_word import (

@@ -7,7 +7,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import WAVEFRONTS
-from fgpu.dispatcher.kernel import KernelInfo, WorkGroup
+from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
 
 from .divergence import MaskWrite
 from .runtime_memory import RuntimeAddress, RuntimePair, RuntimeWrite

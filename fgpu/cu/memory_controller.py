@@ -8,10 +8,10 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
-from fgpu.cache.bus import MemoryOp, MemoryRequest, Row
 from fgpu.config import BANKS, PE_COUNT, PHASES, Config
 from fgpu.gateware.choose import choose
 from fgpu.gateware.queue import Queue
+from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest, Row
 
 from .coalescer import PLACES, Coalescer, RowAccess, Scatter
 from .pipeline import FLOAT_RESULT_STAGE, RESULT_STAGE, bank_shift

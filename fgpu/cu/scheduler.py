@@ -8,11 +8,11 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
-from fgpu.dispatcher.kernel import KernelInfo
 from fgpu.fault import FAULT_PC_BITS, FaultCause, FaultReport
 from fgpu.gateware.choose import choose, lowest, number_of, only
 from fgpu.gateware.round_robin import RoundRobin
 from fgpu.gateware.sharing import add_shared
+from fgpu.interfaces.work_groups import KernelInfo
 from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess

@@ -6,10 +6,10 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.cache.bus import AtomicOp
 from fgpu.config import PE_COUNT, Config
 from fgpu.fault import FaultCause, FaultReport
 from fgpu.gateware.sharing import add_shared
+from fgpu.interfaces.memory_bus import AtomicOp
 from fgpu.probe import AccessProbe
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess, Width

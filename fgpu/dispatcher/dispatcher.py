@@ -17,8 +17,8 @@ from fgpu.address_map import (
 from fgpu.config import KERNEL_SLOTS, WAVEFRONT_SIZE, Config
 from fgpu.cu.runtime_memory import RuntimeAddress, RuntimePair, RuntimeWrite
 from fgpu.gateware.round_robin import RoundRobin
+from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
 
-from .kernel import KernelInfo, WorkGroup
 from .local_ids import LocalIdGenerator
 
 __all__ = ["Dispatcher"]

@@ -8,10 +8,10 @@ from amaranth.hdl import ClockDomain, Module, Value
 from amaranth.lib import data
 from amaranth.sim import Simulator
 
-from fgpu.cache.bus import AtomicOp, MemoryOp
 from fgpu.cache.cache import Cache
 from fgpu.cache.probe import CacheProbe
 from fgpu.config import Config
+from fgpu.interfaces.memory_bus import AtomicOp, MemoryOp
 
 from .memory import AxiMemory, Timing
 
@@ -200,7 +200,7 @@ class Bench:
                 self._set(self._payloads[n], self._packed(unit.requests[0]))
 
     def _packed(self, request: Request) -> int:
-        """The bits of a :class:`~fgpu.cache.bus.MemoryRequest`, faster than through its layout."""
+        """The bits of a :class:`~fgpu.interfaces.memory_bus.MemoryRequest`, faster than through its layout."""
         bits, at = 0, 0
         op = MemoryOp.ATOMIC if request.atomic else MemoryOp.WRITE if request.write else MemoryOp.READ
         for value, width in ((op.value, 2), (request.line, self.config.line_address_bits),

@@ -5,8 +5,8 @@ from itertools import count
 import pytest
 
 from fgpu.cache.arbiter import Arbiter
-from fgpu.cache.bus import MemoryOp
 from fgpu.config import Config
+from fgpu.interfaces.memory_bus import MemoryOp
 
 from ..streams import simulate
 

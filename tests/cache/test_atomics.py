@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from fgpu.cache.bus import AtomicOp
 from fgpu.config import ATOMICS, Config
+from fgpu.interfaces.memory_bus import AtomicOp
 
 from ..seeds import seed_of_test
 from .bench import Bench, Request

@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
-from fgpu.cache.bus import AtomicOp, MemoryOp
 from fgpu.config import ATOMICS, BANK_WORDS, PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.cu.control_word import Width
 from fgpu.cu.memory_controller import MemoryController
+from fgpu.interfaces.memory_bus import AtomicOp, MemoryOp
 
 from ..cache.bench import updated
 from ..streams import random_waits, simulate, stream_get, stream_put

@@ -4,10 +4,10 @@ from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.utils import ceil_log2
 
 from fgpu.cache.arbiter import Arbiter
-from fgpu.cache.bus import MemoryOp
 from fgpu.cache.payloads import TagOp
 from fgpu.config import Config
 from fgpu.gateware.round_robin import RoundRobin
+from fgpu.interfaces.memory_bus import MemoryOp
 
 from .prover import Claim
 

@@ -4,8 +4,8 @@ from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.utils import exact_log2
 
 from fgpu.axi.lite import AXI4LiteSlave
-from fgpu.axi.master import AXIMaster
 from fgpu.axi.signatures import Burst, Response
+from fgpu.cache.axi_master import AXIMaster
 from fgpu.cache.payloads import tag_manager_bits
 from fgpu.cache.write_pipeline import WritePipeline
 from fgpu.config import Config

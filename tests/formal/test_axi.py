@@ -50,7 +50,7 @@ def test_lite(tmp_path: Path) -> None:
     ("size = exact_log2(config.axi_data_width // 8)", "size = 2"),
 ])
 def test_mutants_of_the_master_fail(old: str, new: str, tmp_path: Path) -> None:
-    master = mutant("fgpu.axi.master", old, new).AXIMaster
+    master = mutant("fgpu.cache.axi_master", old, new).AXIMaster
     holds, _ = addresses_claim(WIDE, master=master).check(tmp_path, "bmc", depth=5)
     assert not holds
 

@@ -5,11 +5,11 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.cache.payloads import tag_manager_bits
+from fgpu.axi.signatures import ID_BITS, AXI4Signature, Burst
 from fgpu.config import Config
 from fgpu.gateware.queue import Queue
 
-from .signatures import ID_BITS, AXI4Signature, Burst
+from .payloads import tag_manager_bits
 
 __all__ = ["AXIMaster", "BeatSpan", "LineTransfer", "ReadBeat", "WriteBeat"]
 

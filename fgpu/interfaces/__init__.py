@@ -1,0 +1,1 @@
+"""What travels between the units of the core: both sides import it from here, and neither the other."""
