@@ -18,9 +18,10 @@ __all__ = ["CODE_WORDS_MAX", "Image", "Kernel", "Parameter"]
 CODE_WORDS_MAX: Final = 4096
 """Words of the largest code RAM: what the control interface has addresses for."""
 _FORMAT: Final = "fgpu-image"
-_VERSION: Final = 2
+_VERSION: Final = 3
 _PLAIN_VERSION: Final = 1
-"""Of images without pointers, which older versions of fgpu read, too."""
+_POINTERS_VERSION: Final = 2
+"""Of images without pointers, and without kernels that may be split, which older versions of fgpu read, too."""
 _WORD_BYTES: Final = 4
 _COMMENT: Final = re.compile(r"(--|;|#).*")
 
@@ -51,7 +52,9 @@ class Kernel:
     ``entry`` is the word index of its first instruction, ``instructions`` its static length in words and
     ``scratchpad_words`` what a work-item needs of the scratchpad. ``parameters`` is None where nobody
     knows them (an image of raw words); ``work_group_size`` is what ``reqd_work_group_size`` demands, and
-    ``private_bytes`` the global memory that each work-item of a launch needs for itself.
+    ``private_bytes`` the global memory that each work-item of a launch needs for itself. ``splittable`` says that
+    nobody can tell whether an index space is run by one launch or by several with other global offsets, as
+    the kernel does not ask for its work-groups.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Kernel:
     instructions: int = 0
     work_group_size: tuple[int, int, int] | None = None
     private_bytes: int = 0
+    splittable: bool = False
 
     def private_room(self, work_items: int) -> int:
         """Bytes of global memory that the host reserves for the private memory of all work-items of a launch, whose
@@ -182,13 +186,20 @@ class Image:
         """All of the image, as text."""
         return json.dumps({
             "format": _FORMAT,
-            "version": _VERSION if self.pointers else _PLAIN_VERSION,
-            "kernels": [asdict(kernel) for kernel in self.kernels.values()],
+            "version": self._version,
+            "kernels": [_kernel_to_json(kernel) for kernel in self.kernels.values()],
             "words": [f"{word:08X}" for word in self.words],
             "data": self.data.hex(),
             "pointers": list(self.pointers),
             "lines": {str(word): line for word, line in self.lines.items()},
         }, indent=1) + "\n"
+
+    @property
+    def _version(self) -> int:
+        """The oldest that has all of this."""
+        if any(kernel.splittable for kernel in self.kernels.values()):
+            return _VERSION
+        return _POINTERS_VERSION if self.pointers else _PLAIN_VERSION
 
     def save(self, path: str | Path) -> None:
         """Write ``.mif`` (the words only) or ``.json`` (the kernels and their parameters too), by suffix.
@@ -246,9 +257,9 @@ def _read(path: Path) -> str:
 def _from_json(data: Any) -> Image:
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise ImageError(f'not an fgpu image: it lacks "format": "{_FORMAT}"')
-    if data.get("version") not in (_PLAIN_VERSION, _VERSION):
+    if data.get("version") not in range(_PLAIN_VERSION, _VERSION + 1):
         raise ImageError(f"image version {data.get('version')!r} is not supported; this fgpu reads {_PLAIN_VERSION} "
-                         f"and {_VERSION}")
+                         f"to {_VERSION}")
     for word in _items(data, "words"):
         if not isinstance(word, str) or not re.fullmatch(r"[0-9a-fA-F]{1,8}", word):
             raise _malformed("a word", word, "up to eight hexadecimal digits")
@@ -297,6 +308,10 @@ def _checked(data: Any, what: str, wanted: type) -> dict[str, Any]:
     return data
 
 
+def _kernel_to_json(kernel: Kernel) -> dict[str, Any]:
+    return {name: value for name, value in asdict(kernel).items() if name != "splittable" or value}
+
+
 def _kernel_from_json(data: Any) -> Kernel:
     kernel = Kernel(**_checked(data, "kernel", Kernel))
     parameters, size = kernel.parameters, kernel.work_group_size
@@ -331,6 +346,10 @@ def _is_shape(value: Any) -> bool:
     return value is None or (isinstance(value, list) and len(value) == 3 and all(map(_is_extent, value)))
 
 
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
 _KINDS: Final = get_args(Parameter.__annotations__["kind"])
 _IMPLICIT: Final = ("constants", "work_dim", "private")
 _FORMS: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
@@ -339,5 +358,6 @@ _FORMS: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
     "size": (_is_extent, "a number from 1"), "work_group_size": (_is_shape, "three numbers from 1"),
     "entry": (_is_count, "a number from 0"), "instructions": (_is_count, "a number from 0"),
     "scratchpad_words": (_is_count, "a number from 0"), "private_bytes": (_is_count, "a number from 0"),
+    "splittable": (_is_truth, "true or false"),
 }
 """Attributes of kernels and parameters in a file: whether a value will do, and what will."""

@@ -12,6 +12,7 @@ from .image import Image, Kernel, Parameter
 from .ir.module import Function, Module
 from .program import Compiled, Program, TooLargeError
 from .refusals import check_program, short_store
+from .work_groups import asks_for_work_groups
 
 __all__ = ["compile_sources"]
 
@@ -117,7 +118,8 @@ def _kernel(program: Program, function: Function, module: Module) -> Kernel:
     compiled = _add_kernel(program, function, module)
     parameters += tuple(Parameter(name, "implicit", "uint", _WORD_BYTES) for name in compiled.hidden)
     return Kernel(function.name, compiled.entry, parameters, compiled.scratchpad,
-                  len(program.words) - compiled.entry, module.work_group_size(function), compiled.frame)
+                  len(program.words) - compiled.entry, module.work_group_size(function), compiled.frame,
+                  not asks_for_work_groups(function, module))
 
 
 def _add_kernel(program: Program, function: Function, module: Module) -> Compiled:

@@ -6,7 +6,7 @@ All errors derive from :class:`FgpuError`; the command line prints their message
 __all__ = [
     "AssemblyError", "CompileError", "ConfigError", "DescriptorWarning", "EncodingError", "FgpuError",
     "IRSyntaxError", "ImageError", "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
-    "SimulationError", "SimulationTimeout", "ToolError",
+    "PerformanceWarning", "SimulationError", "SimulationTimeout", "ToolError",
 ]
 
 
@@ -80,3 +80,7 @@ class ToolError(FgpuError, RuntimeError):
 
 class DescriptorWarning(UserWarning):
     """A kernel descriptor whose words contradict each other; the kernel runs as on the hardware."""
+
+
+class PerformanceWarning(UserWarning):
+    """A launch that takes several times the cycles that its work-items need."""

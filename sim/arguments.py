@@ -8,7 +8,7 @@ import numpy as np
 
 from fgpu.address_map import PARAMETERS_MAX
 from fgpu.compiler.image import Image, Kernel, Parameter
-from fgpu.config import WAVEFRONT_SIZE, Config
+from fgpu.config import Config
 from fgpu.errors import ImageError, LaunchError
 
 from .buffer import Buffer
@@ -16,8 +16,7 @@ from .descriptor import DIMENSIONS_MAX
 from .features import check_built
 
 __all__ = [
-    "Argument", "Size", "argument_words", "check_kernel", "check_program", "choose_kernel", "default_local_size",
-    "sizes",
+    "Argument", "Size", "argument_words", "check_kernel", "check_program", "choose_kernel", "sizes",
 ]
 
 Size = int | Sequence[int]
@@ -41,12 +40,6 @@ def sizes(what: str, value: Size) -> tuple[int, ...]:
         if isinstance(item, bool) or not isinstance(item, int | np.integer):
             raise LaunchError(f"the {what} {value!r} must be made of integers, not {item!r}")
     return tuple(int(item) for item in items)
-
-
-def default_local_size(global_size: tuple[int, ...]) -> tuple[int, ...]:
-    """A work-group that fills one wavefront if the global size lets it: 64, 8 x 8 or 4 x 4 x 4 work-items."""
-    edge = round(WAVEFRONT_SIZE ** (1 / len(global_size)))
-    return tuple(max(local for local in range(1, edge + 1) if size % local == 0) for size in global_size)
 
 
 def choose_kernel(image: Image, name: str | None) -> Kernel:

@@ -4,7 +4,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -24,7 +24,6 @@ from .arguments import (
     check_kernel,
     check_program,
     choose_kernel,
-    default_local_size,
     sizes,
 )
 from .buffer import Buffer
@@ -33,36 +32,16 @@ from .device_memory import DeviceMemory, alone
 from .dispatch import Dispatch, checked_words, contradictions
 from .engine import Launch
 from .engines import ENGINES, Latency, make_engine, memory_timing
+from .index_space import Part, divide, warn_of_shortfall
 from .memory import GlobalMemory
+from .run import Run, joined
 
 __all__ = ["ENGINES", "MAX_CYCLES", "Device", "Latency", "Run", "memory_timing"]
 
 MAX_CYCLES: Final = 10_000_000
 """Default watchdog limit of a launch, in cycles."""
 _CYCLES_END: Final = 1 << 63
-
-
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """What one launch took."""
-
-    kernel: str
-    engine: str
-    cycles: int | None
-    """Clock cycles from the write of the start register to the status bit; None on the functional engine."""
-    instructions: int
-    """Wavefront instructions."""
-    work_item_instructions: int
-    """Instructions counted once for each enabled work-item."""
-    stats: dict[str, int] = field(default_factory=dict)
-    """The engine's counters."""
-    seconds: float = 0.0
-    """Wall-clock time of the simulation proper."""
-
-    @property
-    def cycles_per_second(self) -> float | None:
-        """Simulation speed; None where there are no cycles."""
-        return self.cycles / self.seconds if self.cycles is not None and self.seconds > 0 else None
+_WORDS: Final = 1 << 32
 
 
 class Device(DeviceMemory):
@@ -136,7 +115,10 @@ class Device(DeviceMemory):
         global_size, local_size, global_offset
             Work-items, work-items of a work-group and first global id, each a number or one number for each
             of up to 3 dimensions. The local size divides the global size and makes at most 512 work-items;
-            by default it is what the kernel demands, or what fills one wavefront.
+            by default it is what the kernel demands; or 64, 8 x 8 or 4 x 4 x 4, which fill one wavefront; or else
+            what fills wavefronts best. A kernel that does not ask for its work-groups may then be launched in parts,
+            as 1021 = 960 + 61; where that cannot be, and it takes twice the wavefronts or more, there is a
+            :class:`~fgpu.errors.PerformanceWarning`.
         args
             One buffer or number for each parameter. A buffer's elements are as wide as those that the parameter
             points to, and integers or floating-point numbers like them; unsigned integers also pass as bit patterns
@@ -160,27 +142,36 @@ class Device(DeviceMemory):
         """
         chosen = choose_kernel(image, kernel)
         whole = sizes("global size", global_size)
-        if local_size is not None:
-            local = sizes("local size", local_size)
-        elif chosen.work_group_size is not None:
-            local = chosen.work_group_size[:len(whole)]
-        else:
-            local = default_local_size(whole) if min(whole) > 0 else (1,) * len(whole)
+        local = sizes("local size", local_size) if local_size is not None else \
+            chosen.work_group_size[:len(whole)] if chosen.work_group_size is not None else None
+        # Checked as a whole first, whatever parts it may have.
         descriptor = KernelDescriptor(
-            entry=chosen.entry, global_size=whole, local_size=local,
+            entry=chosen.entry, global_size=whole, local_size=local or (1,) * len(whole),
             global_offset=() if global_offset is None else sizes("global offset", global_offset))
-        descriptor.check_divisible()
-        check_kernel(chosen, local, self.config)
+        if local is not None:
+            descriptor.check_divisible()
+            parts = [Part((0,) * len(whole), whole, local)]
+        else:
+            parts = divide(whole, self.config.compute_units, cut=chosen.splittable)
+            warn_of_shortfall(chosen, whole, parts)
         with ExitStack() as after:
             parameters = argument_words(chosen, args, self, self._implicit(image, chosen, descriptor, after))
             if len(parameters) > PARAMETERS_MAX:
                 rest = self.buffer(np.array(parameters[PARAMETERS_MAX - 1:], np.uint32))
                 after.callback(self.release, rest)
                 parameters = (*parameters[:PARAMETERS_MAX - 1], rest.address)
-            descriptor = replace(descriptor, parameters=parameters)
-            return self._launch(image, chosen.name, chosen.entry, Launch(
-                program=image.words, descriptor=descriptor.words(), slot=slot, initialize=initialize, clean=clean,
-                max_cycles=max_cycles, check=self._check(image, chosen.name, self._leads_elsewhere(chosen, args))))
+            check = self._check(image, chosen.name, self._leads_elsewhere(chosen, args))
+            runs = []
+            for part in parts:
+                check_kernel(chosen, part.local_size, self.config)
+                words = replace(
+                    descriptor, local_size=part.local_size, work_groups=part.work_groups, parameters=parameters,
+                    global_offset=tuple((first + start) % _WORDS for first, start in zip(
+                        descriptor.global_offset, part.start, strict=True))).words()
+                runs.append(self._launch(image, chosen.name, chosen.entry, Launch(
+                    program=image.words, descriptor=words, slot=slot, initialize=initialize,
+                    clean=clean and part is parts[-1], max_cycles=max_cycles, check=check)))
+            return replace(joined(runs), local_size=parts[0].local_size)
 
     def _check(self, image: Image, kernel: str, everywhere: bool) -> AccessCheck | None:
         """What a launch's accesses are held to."""

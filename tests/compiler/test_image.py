@@ -19,7 +19,7 @@ def image():
     pointer = Parameter("data", "pointer", "short", 2)
     return Image(WORDS, {
         "first": Kernel("first", 0, (pointer, Parameter("n", "scalar", "uint", 4)), 3, 2, (8, 8, 1)),
-        "second": Kernel("second", 2, (), 0, 3),
+        "second": Kernel("second", 2, (), 0, 3, splittable=True),
     })
 
 
@@ -86,7 +86,7 @@ GOOD = {"format": "fgpu-image", "version": 1, "kernels": [], "words": ["92000000
     ("x.mif", b"\xff\xfe\x00", "x.mif: not a text file"),
     ("x.json", "{", "x.json: not JSON"),
     ("x.json", "[]", 'x.json: not an fgpu image: it lacks "format"'),
-    ("x.json", json.dumps({"format": "fgpu-image", "version": 3}), "x.json: image version 3 is not supported"),
+    ("x.json", json.dumps({"format": "fgpu-image", "version": 4}), "x.json: image version 4 is not supported"),
     ("x.json", json.dumps(GOOD | {"words": [1]}),
      "x.json: malformed fgpu image: a word must be up to eight hexadecimal digits, not 1"),
     ("x.json", json.dumps(GOOD | {"words": "92000000"}), "image: 'words' must be a list, not \"92000000\""),

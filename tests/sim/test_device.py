@@ -11,7 +11,6 @@ from fgpu import Config
 from fgpu.compiler import Image, Kernel, Parameter, assemble, compile_opencl
 from fgpu.errors import LaunchError, MemoryAccessError
 from fgpu.sim import ENGINES, Device, GlobalMemory, KernelDescriptor, MemoryTiming
-from fgpu.sim.arguments import default_local_size
 from fgpu.sim.device import memory_timing
 
 from . import kernels
@@ -114,14 +113,6 @@ def test_run_tells_what_it_took(device):
     assert run.work_item_instructions == 4 * (6 + 3) + 4 * (0 + 1 + 2 + 3)
     assert run.stats["work_groups"] == run.stats["wavefronts"] == 1
     assert run.stats["divergent_branches"] == 3
-
-
-@pytest.mark.parametrize(("global_size", "local"), [
-    ((1024,), (64,)), ((10,), (10,)), ((96,), (48,)), ((67,), (1,)), ((16, 16), (8, 8)), ((6, 20), (6, 5)),
-    ((8, 8, 8), (4, 4, 4)),
-])
-def test_default_local_size(global_size, local):
-    assert default_local_size(global_size) == local
 
 
 def test_required_work_group_size_is_the_default(device):

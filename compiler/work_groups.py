@@ -1,0 +1,27 @@
+"""Which kernels do not care how their work-items are grouped, so that a launch of them may be cut in parts."""
+
+import re
+
+from .ir.module import Function, Module
+
+__all__ = ["asks_for_work_groups"]
+
+_ASKING = re.compile(r"_Z\d+(get_local_|get_group_id|get_num_groups|get_global_offset|get_enqueued_|barrier"
+                     r"|work_group_|sub_group_|async_work_group_|wait_group_events)")
+"""Built-in functions whose results, or effects, depend on the work-groups. A part of a launch begins at an offset, so
+the global one is among them."""
+
+
+def asks_for_work_groups(kernel: Function, module: Module) -> bool:
+    """Whether ``kernel``, or a function that it calls, asks how work-items are grouped, or acts with its group."""
+    seen, ahead = {kernel.name}, [kernel]
+    while ahead:
+        for instruction in ahead.pop().instructions():
+            if instruction.op != "call" or instruction.detail in seen:
+                continue
+            if _ASKING.match(instruction.detail):
+                return True
+            seen.add(instruction.detail)
+            if (callee := module.functions.get(instruction.detail)) is not None:
+                ahead.append(callee)
+    return False
