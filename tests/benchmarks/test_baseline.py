@@ -13,6 +13,7 @@ from fgpu.errors import SimulationError
 from ..checked_in import demand_unmoved
 
 
+@pytest.mark.ci
 def test_nothing_moved() -> None:
     demand_unmoved(baseline.differences(baseline.load(), baseline.measure()), "cycles or instructions",
                    "benchmarks/baseline.json", baseline.REWRITE)

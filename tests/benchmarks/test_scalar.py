@@ -22,6 +22,7 @@ from fgpu.sim.scalar import CODE_BASE, DATA_BASE, Launches, compile_program, run
 RUNS = [name for name, benchmark in CHAPTER6.items() if runs_on_scalar(benchmark)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", [
     "fir_char", "max", "bitonic", "compass", *(pytest.param(name, marks=pytest.mark.long) for name in RUNS)])
 def test_result_is_right(name: str) -> None:

@@ -1,11 +1,14 @@
 """The checked-in sizes of the benchmark kernels: none may move unsaid, and one of them spills."""
 
+import pytest
+
 from fgpu.benchmarks import static
 from fgpu.benchmarks.baseline import differences
 
 from ..checked_in import demand_unmoved
 
 
+@pytest.mark.ci
 def test_nothing_moved() -> None:
     demand_unmoved(differences(static.load(), static.measure()), "sizes", "benchmarks/static.json",
                    "python -m benchmarks.static --write")

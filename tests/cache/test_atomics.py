@@ -8,6 +8,7 @@ from fgpu.config import ATOMICS, Config
 from fgpu.interfaces.memory_bus import AtomicOp
 
 from ..seeds import seed_of_test
+from ..tiers import quick
 from .bench import Bench, Request
 from .memory import Timing
 from .test_random import random_requests
@@ -76,7 +77,7 @@ def mixed_requests(bench: Bench, count: int) -> list[Request]:
     return requests
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", quick(CONFIGS, ["2 banks"]))
 def test_random_traffic(name: str) -> None:
     async def script(bench: Bench) -> None:
         for _ in range(2):

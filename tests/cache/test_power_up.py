@@ -40,6 +40,7 @@ def cycles(config: Config, seed: int, monkeypatch: pytest.MonkeyPatch) -> list[i
     return [*bench.units[0].response_at, bench.cycle]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("ways", [4, *(pytest.param(ways, marks=pytest.mark.long) for ways in (1, 2))])
 def test_random_traffic(ways: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cycles(WAYS[ways], 1, monkeypatch) == cycles(WAYS[ways], 0, monkeypatch)

@@ -6,6 +6,7 @@ import pytest
 from fgpu.config import Config
 
 from ..seeds import seed_of_test
+from ..tiers import quick
 from .bench import Bench, Request
 from .memory import Timing
 
@@ -84,7 +85,7 @@ async def rounds(bench: Bench, count: int, requests: int) -> None:
     assert bench.write_bursts == bursts, "a clean cache has nothing to write"
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", quick(CONFIGS, ["tiny", "2 slices"]))
 def test_random_traffic(name: str) -> None:
     bench = Bench(CONFIGS[name], seed=seed_of_test())
     bench.simulate(lambda bench: rounds(bench, 4, 120))

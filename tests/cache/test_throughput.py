@@ -1,5 +1,7 @@
 """Cycles that the cache takes, with the memory timing of the reference and with a slow memory."""
 
+import pytest
+
 from fgpu.config import Config
 
 from .bench import Bench, Request
@@ -104,6 +106,7 @@ def test_latency_of_a_miss() -> None:
     Bench(Config()).simulate(script)
 
 
+@pytest.mark.ci
 def test_streaming_misses_keep_the_port_busy() -> None:
     assert words_per_cycle(Config(), 96) > 0.95 * 2
     assert words_per_cycle(Config.preset("reference"), 48) > 0.85 * 2
@@ -111,6 +114,7 @@ def test_streaming_misses_keep_the_port_busy() -> None:
     assert words_per_cycle(Config(cache_banks=1), 32) > 0.9
 
 
+@pytest.mark.ci
 def test_streaming_misses_hide_the_latency_of_memory() -> None:
     assert words_per_cycle(Config(), 96, Timing(read_latency=(30, 30))) > 1.6
     assert words_per_cycle(Config(), 96, Timing(read_latency=(10, 30))) > 1.6
@@ -140,6 +144,7 @@ def copy(config: Config, lines: int, timing: Timing | None = None) -> float:
     return result[0]
 
 
+@pytest.mark.ci
 def test_copy_keeps_both_channels_busy() -> None:
     assert copy(Config(cache_size=4), 80) > 0.95 * 2
     assert copy(Config(cache_size=4), 80, Timing(read_latency=(30, 30))) > 1.6

@@ -95,6 +95,7 @@ def test_merges(fgpu, wide):
     assert found["hits of lines still on their way"] == "1"
 
 
+@pytest.mark.ci
 def test_two_ports(fgpu, wide):
     """Lines go to the ports in turn: two of four each, in and out, of 128 bytes in 16 beats."""
     arguments = "--arg range:int32:128 --arg zeros:int32:128"

@@ -15,6 +15,7 @@ from fgpu.config import Config
 from fgpu.sim import Device
 
 from ..seeds import seed_of_test
+from ..tiers import quick
 from .fuzz.case import Case, failure, make_case
 from .fuzz.host import HostError, run_on_host
 from .fuzz.pocl import opencl
@@ -52,11 +53,12 @@ def programs(default):
     return int(os.environ.get("FGPU_PROGRAMS") or default)
 
 
-@pytest.mark.parametrize("seed", ["a", "b", "c"])
+@pytest.mark.parametrize("seed", quick("abc", "a"))
 def test_generated_programs(seed):
     check(seed, BATCH)
 
 
+@pytest.mark.ci
 def test_generated_programs_on_hardware():
     check("hardware", 8, "verilator", config=Config())
 

@@ -108,6 +108,7 @@ def test_options_are_limited():
         compile_opencl(source, options=["-o/tmp/x"])
 
 
+@pytest.mark.ci
 def test_a_program_that_is_much_too_large_is_refused_at_once():
     source = BODY.format("\n#pragma unroll\nfor (int i = 0; i < 1000; i++) a[a[i] & 255] = i;")
     with pytest.raises(CompileError, match=r"has at least \d+ instructions; the code RAM holds 1024") as refusal:
@@ -116,6 +117,7 @@ def test_a_program_that_is_much_too_large_is_refused_at_once():
     assert 2000 < least <= len(compile_opencl(source).words)
 
 
+@pytest.mark.ci
 def test_what_must_be_instructions_is_never_more_than_they_are(monkeypatch):
     """Nothing is refused that would fit: register allocation and all that follows keep every one of them."""
     bounds = {}

@@ -19,6 +19,7 @@ from fgpu.sim.verilator import VerilatorEngine
 
 from ..configurations import ATOMIC, TWO_PORTS
 from ..seeds import seed_of_test
+from ..tiers import quick
 from .harness import BASE, random_timing
 from .test_several_kernels import BusyHost
 
@@ -56,7 +57,7 @@ def descriptor(image: Image, name: str, *parameters: int) -> KernelDescriptor:
                             parameters=parameters)
 
 
-@pytest.fixture(params=CONFIGS)
+@pytest.fixture(params=quick(CONFIGS, ["1 port"]))
 def engine(request: pytest.FixtureRequest) -> Iterator[BusyHost]:
     rng = random.Random(f"{seed_of_test()} {request.node.name}")
     print(f"FGPU_SEED={seed_of_test()}")
@@ -84,7 +85,7 @@ def test_the_next_kernel_runs(engine: BusyHost, kind: str, address: int) -> None
     assert (engine.memory.words == expected).all()
 
 
-@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("config", quick(CONFIGS, ["1 port"]))
 def test_a_late_write_back_stops_the_kernel_that_meets_it(config: str) -> None:
     """Without cleaning, what a kernel stored beside memory shows in the next kernel, or between them."""
     engine = VerilatorEngine(CONFIGS[config], GlobalMemory(BASE, SIZE))

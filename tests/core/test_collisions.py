@@ -52,6 +52,7 @@ def wrong_core(config: Config) -> FGPU:
     return FGPU(config)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("config", [
     CONFIG, pytest.param(CONFIG.replace(atomics=ATOMICS), marks=pytest.mark.long)], ids=["basic", "atomics"])
 def test_collisions_do_not_matter(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:

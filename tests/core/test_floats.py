@@ -11,6 +11,7 @@ from ..seeds import seed_of_test
 from .harness import random_timing
 
 CONFIGS = {
+    "some units": Config.preset("tiny", float_ops=frozenset({"fadd", "fdiv"})),
     "1 CU": Config.preset("float"),
     "4 CUs": Config(compute_units=4, float_ops=FLOAT_OPS, cache_banks=4, cu_stations=24, tag_managers=2),
     "4 CUs, half of the units": Config(compute_units=4, float_ops=frozenset({"fadd", "fdiv", "fslt", "itofp"}),
@@ -18,13 +19,22 @@ CONFIGS = {
 }
 
 
-@pytest.mark.parametrize("config", ["1 CU", *(pytest.param(name, marks=pytest.mark.long) for name in CONFIGS
-                                             if name != "1 CU")])
+@pytest.mark.parametrize("name", ["vec_add_float", "div_float"])
+def test_some_are_units_and_others_routines(name: str) -> None:
+    check(name, "some units")
+
+
+@pytest.mark.parametrize("config", [
+    pytest.param(name, marks=pytest.mark.ci if name == "1 CU" else pytest.mark.long) for name in CONFIGS])
 @pytest.mark.parametrize("name", FLOATS)
 def test_float_kernel_is_exact(name: str, config: str) -> None:
+    check(name, config)
+
+
+def check(name: str, config: str) -> None:
     seed = seed_of_test()
     timing = random_timing(random.Random(f"{seed} {name}"))
-    print(f"FGPU_SEED={seed} {timing}")
+    print(timing)
     record = run_benchmark(name, 64, config=CONFIGS[config], seed=seed, memory_latency=timing)
     assert record.failure is None
     assert record.passed

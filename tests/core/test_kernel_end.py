@@ -9,6 +9,7 @@ from fgpu.compiler import assemble
 from fgpu.sim import Device, MemoryTiming
 
 from ..seeds import seed_of_test
+from ..tiers import quick
 from .test_bus_errors import CONFIGS
 
 # Stores to many lines of the second slice, which evict each other, and then one line of the first slice.
@@ -23,7 +24,7 @@ SOURCE = """.kernel end
 """
 
 
-@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("config", quick(CONFIGS, []))
 @pytest.mark.parametrize("run", range(4))
 def test_cleaning_waits_for_stores_in_compute_units(config: str, run: int) -> None:
     """A slice that has nothing to do must not be cleaned while stores for it stand behind those for another one."""

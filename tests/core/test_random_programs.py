@@ -15,6 +15,7 @@ from fgpu.sim.engine import MemoryTiming
 from ..configurations import ATOMIC, TWO_PORTS
 from ..random_config import random_config
 from ..seeds import seed_of_test
+from ..tiers import quick
 from .harness import BASE, SIZE, Difference, Pair, random_timing
 from .program_generator import generate
 
@@ -28,6 +29,7 @@ CONFIGS = {
     "atomics": ATOMIC,
     "floats": Config.preset("float"),
 }
+QUICK = ["basic", "atomics"]
 LONG = {
     "4 CUs": Config.preset("reference", compute_units=4),
     "tiny": Config.preset("tiny", link_stack_depth=32),
@@ -75,13 +77,14 @@ def programs(default: int) -> int:
 
 
 @pytest.mark.parametrize("config", [
-    pytest.param(config, id=name, marks=[pytest.mark.long] if name in LONG or config.compute_units > 2 else [])
+    pytest.param(config, id=name, marks=[pytest.mark.long] if name in LONG or config.compute_units > 2 else
+                 [] if name in QUICK else [pytest.mark.ci])
     for name, config in (CONFIGS | LONG).items()])
 def test_random_programs(config: Config) -> None:
     run_programs(config, None, programs(80))
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", quick(CONFIGS, QUICK))
 @pytest.mark.parametrize("run", range(2))
 def test_random_programs_with_random_memory_timing(name: str, run: int) -> None:
     timing = random_timing(random.Random(f"{seed_of_test()} {run}"))

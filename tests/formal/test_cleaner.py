@@ -12,6 +12,7 @@ from .prover import mutant
 SMALL = Config(cache_size=4, cache_line=128, cache_ways=1, tag_managers=1)
 
 
+@pytest.mark.ci
 def test_cleaner(tmp_path: Path) -> None:
     cleaner_claim(SMALL).prove(tmp_path, depth=2)
 

@@ -25,6 +25,7 @@ ERRORS: dict[str, Callable[[Any, Any], list[Any]]] = {
 """What a control interface does otherwise than the real one inside it."""
 
 
+@pytest.mark.ci
 def test_control_port(tmp_path: Path) -> None:
     control_claim(4).prove(tmp_path, "bmc", depth=4)
 

@@ -12,6 +12,7 @@ from .register_claim import RegisterClaim, launcher_claim
 SMALL = Config(scratchpad_size=0, cache_banks=1, float_ops=FLOAT_OPS)
 
 
+@pytest.mark.ci
 def test_registers_are_cleared_and_r0_stays_zero(tmp_path: Path) -> None:
     RegisterClaim(SMALL).prove(tmp_path, depth=2)
 

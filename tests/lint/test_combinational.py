@@ -12,6 +12,7 @@ def is_axi(port: str) -> bool:
     return "_axi_" in port
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("config", [
     Config.preset("tiny"), pytest.param(Config(compute_units=2, axi_ports=4), marks=pytest.mark.long)],
     ids=["tiny", "4 ports"])

@@ -60,6 +60,7 @@ def run(command: list[str], folder: Path) -> None:
     assert not done.stdout.strip(), f"{Path(command[0]).name} complained:\n{done.stdout[-3000:]}"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("number", range(1))
 def test_random_configuration(number: int, tmp_path: Path) -> None:
     lint(sample(number, 1), tmp_path, everywhere=False)

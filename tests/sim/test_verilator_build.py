@@ -200,6 +200,7 @@ def test_cache_that_cannot_be_written(tmp_path, monkeypatch):
         build_bench()
 
 
+@pytest.mark.ci
 def test_model_is_built_once_and_loads_fast(cache, monkeypatch):
     begin = time.monotonic()
     current = hardware_digest(StubCore)

@@ -23,6 +23,7 @@ def test_nothing_moved(name: str) -> None:
     check((name,))
 
 
+@pytest.mark.ci
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(set(area.UNITS) - set(area.QUICK)))
 def test_nothing_large_moved(name: str) -> None:

@@ -90,6 +90,7 @@ def flushed(words):
     return np.where((words & np.uint32(0x7F800000)) == 0, words & SIGN, words)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("op", FloatOp, ids=lambda op: op.name)
 def test_without_subnormals(op):
     """Subnormals are zeros of their sign. Binary64 tells exactly whether a result rounds up to the normal numbers."""

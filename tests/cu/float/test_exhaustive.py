@@ -13,7 +13,8 @@ from .reference import Reference
 
 BINARY = [FloatOp.FADD, FloatOp.FSUB, FloatOp.FMUL, FloatOp.FDIV, FloatOp.FSLT]
 LARGE, SMALL = Format(5, 4), Format(5, 2, subnormals=False)
-FORMATS = [LARGE, SMALL, pytest.param(Format(5, 4, subnormals=False), marks=pytest.mark.long)]
+FORMATS = [pytest.param(LARGE, marks=pytest.mark.ci), SMALL,
+           pytest.param(Format(5, 4, subnormals=False), marks=pytest.mark.long)]
 
 
 def named(number):
@@ -31,6 +32,7 @@ def test_all_operands(number, op):
     check(*lane(number), op)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("names", ["FADD FSUB", "UITOFP ITOFP", "FPTOSI FPTOUI", "FADD FPTOUI", "FSUB ITOFP", "FDIV",
                                    "FSQRT FSLT"])
 def test_some_units(names):

@@ -20,6 +20,7 @@ def modules(config: Config) -> dict[str, str]:
     return {body.split(None, 1)[0]: body for body in re.split(r"^module ", text, flags=re.MULTILINE)[1:]}
 
 
+@pytest.mark.ci
 def test_cores_differ_in_that_module_alone() -> None:
     base = Config.preset("tiny")
     few, all_ = (modules(base.replace(float_ops=ops, float_subnormals=subnormals))
@@ -31,6 +32,7 @@ def test_cores_differ_in_that_module_alone() -> None:
     assert different <= inside
 
 
+@pytest.mark.ci
 def test_a_core_without_units_has_no_trace_of_them() -> None:
     assert not [name for name in modules(Config.preset("tiny")) if "float" in name]
 
