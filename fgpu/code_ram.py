@@ -8,8 +8,8 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from .config import Config
-from .cu.scheduler import Fetched, FetchRequest
 from .gateware.round_robin import RoundRobin
+from .interfaces.fetch import Fetched, FetchRequest
 
 __all__ = ["CodeRam"]
 

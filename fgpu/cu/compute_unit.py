@@ -8,7 +8,9 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from fgpu.config import Config
 from fgpu.fault import FaultReport
+from fgpu.interfaces.fetch import Fetched, FetchRequest
 from fgpu.interfaces.memory_bus import MemoryRequest, Row
+from fgpu.interfaces.runtime import RuntimeWrite
 from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
 from fgpu.probe import AccessProbe, ComputeUnitProbe
 
@@ -16,8 +18,7 @@ from .float.units import FloatUnits
 from .float_results import FloatResults
 from .launcher import Launcher
 from .memory_controller import MemoryController
-from .runtime_memory import RuntimeWrite
-from .scheduler import Fetched, FetchRequest, WavefrontScheduler
+from .scheduler import WavefrontScheduler
 from .vector import ComputeVector
 
 __all__ = ["ComputeUnit"]

@@ -7,10 +7,10 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import WAVEFRONTS
+from fgpu.interfaces.runtime import RuntimeAddress, RuntimePair, RuntimeWrite
 from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
 
 from .divergence import MaskWrite
-from .runtime_memory import RuntimeAddress, RuntimePair, RuntimeWrite
 
 __all__ = ["Launcher"]
 

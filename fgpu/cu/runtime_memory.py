@@ -1,69 +1,32 @@
 """Runtime memory: what the OpenCL-related instructions read (section 3.4.1)."""
 
-from typing import Any
 
-from amaranth.hdl import C, Cat, Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT
 from fgpu.gateware.block_ram import BlockRam
+from fgpu.interfaces.runtime import (
+    LOCAL_ID_BITS,
+    RUNTIME_WORDS,
+    LocalIds,
+    RuntimeAddress,
+    RuntimePair,
+    RuntimeWrite,
+)
 
 from .control_word import Issue, RuntimeValue
 from .register_file import Words
 
-__all__ = ["LOCAL_ID_BITS", "LocalIds", "RuntimeAddress", "RuntimeMemory", "RuntimePair", "RuntimeWrite"]
-
-LOCAL_ID_BITS = 9
-
-LocalIds = data.ArrayLayout(LOCAL_ID_BITS, PE_COUNT)
-"""Local ids, in one dimension, of the eight work-items of a phase."""
-
-
-class RuntimePair(data.Struct):
-    """Two words that are kept together: work-group offset and id, size and work-group size, or a parameter."""
-
-    low: 32
-    high: 32
-
-
-class RuntimeAddress:
-    """Where things are in the 512 words; each function returns a 9-bit address."""
-
-    @staticmethod
-    def local_ids(dimension: Any, wavefront: Any, phase: Any) -> Value:
-        """Local ids; ``wavefront`` (3 bits) is the number within the work-group."""
-        return Cat(phase, wavefront, dimension, C(0, 1))
-
-    @staticmethod
-    def parameter(number: Any) -> Value:
-        """Kernel parameter ``number`` (4 bits), in the low half of a pair."""
-        return Cat(number, C(0b1_0000, 5))
-
-    @staticmethod
-    def size(dimension: Any) -> Value:
-        """Pair of global size and work-group size."""
-        return Cat(dimension, C(0b1_0001_00, 7))
-
-    @staticmethod
-    def work_group(dimension: Any, slot: Any) -> Value:
-        """Pair of work-group offset and id, of the work-group that runs in wavefront slot ``slot`` (3 bits)."""
-        return Cat(dimension, slot, C(0b1_100, 4))
-
-
-class RuntimeWrite(data.Struct):
-    """One word written by the dispatcher or at the start of a wavefront."""
-
-    valid: 1
-    address: 9
-    word: PE_COUNT * LOCAL_ID_BITS
+__all__ = ["RuntimeMemory"]
 
 
 class RuntimeMemory(wiring.Component):
     """512 words of 72 bits, each eight local ids or one :class:`RuntimePair`.
 
-    Read in stage 4 of the pipeline, ``values`` are valid in stage 6. ``wavefront_number`` gives, for the
-    wavefront in stage 4, its number within its work-group; local ids of a dimension beyond
+    Read in ``RUNTIME_STAGE`` of the pipeline, ``values`` are valid two stages later. ``wavefront_number`` gives, for
+    the wavefront in that stage, its number within its work-group; local ids of a dimension beyond
     ``dimensions_minus_1`` are zero.
     """
 
@@ -78,7 +41,7 @@ class RuntimeMemory(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.memory = memory = BlockRam(unsigned(PE_COUNT * LOCAL_ID_BITS), 512)
+        m.submodules.memory = memory = BlockRam(unsigned(PE_COUNT * LOCAL_ID_BITS), RUNTIME_WORDS)
         read, write = memory.read_port(), memory.write_port()
         m.d.comb += [
             write.addr.eq(self.write.address), write.data.eq(self.write.word), write.en.eq(self.write.valid),

@@ -12,6 +12,7 @@ from fgpu.fault import FAULT_PC_BITS, FaultCause, FaultReport
 from fgpu.gateware.choose import choose, lowest, number_of, only
 from fgpu.gateware.round_robin import RoundRobin
 from fgpu.gateware.sharing import add_shared
+from fgpu.interfaces.fetch import Fetched, FetchRequest
 from fgpu.interfaces.work_groups import KernelInfo
 from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
 
@@ -26,24 +27,9 @@ from .turn import WavefrontTurn
 from .vector import BranchLanes
 from .wavefront import Commit, WavefrontController
 
-__all__ = ["FetchRequest", "Fetched", "WavefrontScheduler"]
+__all__ = ["WavefrontScheduler"]
 
 _HALF = WAVEFRONT_SIZE // 2
-
-
-class FetchRequest(data.StructLayout):
-    """Asks for the pair of instructions that contains a wavefront's next one."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__({"wavefront": 3, "pair": config.pc_bits - 1})
-
-
-class Fetched(data.Struct):
-    """A pair of instructions on its way to a wavefront."""
-
-    valid: 1
-    wavefront: 3
-    pair: 64
 
 
 class WavefrontScheduler(wiring.Component):

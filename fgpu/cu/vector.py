@@ -10,13 +10,14 @@ from fgpu.config import PE_COUNT, Config
 from fgpu.fault import FaultCause, FaultReport
 from fgpu.gateware.sharing import add_shared
 from fgpu.interfaces.memory_bus import AtomicOp
+from fgpu.interfaces.runtime import RuntimeWrite
 from fgpu.probe import AccessProbe
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess, Width
 from .pe import ProcessingElement
 from .pipeline import BRANCH_STAGE, MEMORY_STAGE, OPERAND_STAGE, READ_STAGES, RESULT_STAGE, RUNTIME_STAGE
 from .register_file import RegisterFile, RegisterWrite, Words
-from .runtime_memory import RuntimeMemory, RuntimeWrite
+from .runtime_memory import RuntimeMemory
 
 __all__ = ["BranchLanes", "ComputeVector", "PhaseAccess"]
 

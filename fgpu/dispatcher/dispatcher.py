@@ -15,8 +15,8 @@ from fgpu.address_map import (
     SizeWord,
 )
 from fgpu.config import KERNEL_SLOTS, WAVEFRONT_SIZE, Config
-from fgpu.cu.runtime_memory import RuntimeAddress, RuntimePair, RuntimeWrite
 from fgpu.gateware.round_robin import RoundRobin
+from fgpu.interfaces.runtime import RuntimeAddress, RuntimePair, RuntimeWrite
 from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
 
 from .local_ids import LocalIdGenerator

@@ -7,7 +7,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, PHASES
-from fgpu.cu.runtime_memory import LOCAL_ID_BITS, RuntimeAddress, RuntimeWrite
+from fgpu.interfaces.runtime import LOCAL_ID_BITS, RuntimeAddress, RuntimeWrite
 
 __all__ = ["LocalIdGenerator"]
 

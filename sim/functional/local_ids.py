@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from fgpu.config import PE_COUNT, PHASES
-from fgpu.cu.runtime_memory import LOCAL_ID_BITS
+from fgpu.interfaces.runtime import LOCAL_ID_BITS
 
 __all__ = ["local_ids"]
 

@@ -14,7 +14,7 @@ from fgpu.axi.signatures import AXI4LiteSignature
 from fgpu.code_ram import CodeRam
 from fgpu.config import KERNEL_SLOTS, Config
 from fgpu.control import ControlInterface
-from fgpu.cu.scheduler import Fetched, FetchRequest
+from fgpu.interfaces.fetch import Fetched, FetchRequest
 
 from ..seeds import seed_of_test
 from ..streams import random_waits, simulate, stream_put

@@ -6,7 +6,8 @@ from amaranth.hdl import Const
 
 from fgpu.config import PE_COUNT, PHASES, WAVEFRONTS
 from fgpu.cu.control_word import RuntimeValue
-from fgpu.cu.runtime_memory import RuntimeAddress, RuntimeMemory
+from fgpu.cu.runtime_memory import RuntimeMemory
+from fgpu.interfaces.runtime import RuntimeAddress
 
 from ..streams import simulate
 
