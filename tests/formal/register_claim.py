@@ -14,7 +14,7 @@ from fgpu.cu.control_word import ControlWord
 from fgpu.cu.decoder import Decoder
 from fgpu.cu.float_results import _LAST_PLACE, FloatResults, _Context
 from fgpu.cu.launcher import Launcher
-from fgpu.cu.memory_controller import LoadReturn
+from fgpu.cu.load_return import LoadReturn
 from fgpu.cu.pipeline import RESULT_STAGE
 from fgpu.cu.register_file import bank_address
 from fgpu.cu.vector import ComputeVector

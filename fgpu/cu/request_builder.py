@@ -1,0 +1,151 @@
+"""From accesses to rows of the cache to memory requests (section 3.4.4)."""
+
+from typing import Any
+
+from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from fgpu.config import PE_COUNT, Config
+from fgpu.gateware.queue import Queue
+from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
+
+from .coalescer import RowAccess, Scatter
+from .load_return import Station
+from .register_file import Words
+
+__all__ = ["RequestBuilder"]
+
+_LOAD_QUEUE_DEPTH = 16
+"""Of requests: two for each wavefront's load of consecutive words."""
+
+
+class LoadRequest(data.StructLayout):
+    """What a load asks for: some rows of a line."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"line": config.line_address_bits, "rows": config.line_rows})
+
+
+class RequestBuilder(wiring.Component):
+    """Turns row accesses into memory requests and stations.
+
+    A load's rows of one line are collected into one request as long as they ascend. The open request
+    leaves when the line changes, the instruction ends, or the stations are full. Latency 1 cycle for
+    stores and atomic operations, 2 for loads.
+
+    Requests of loads wait in a queue, where stores pass them, so that what is ready can leave. That keeps the
+    order within each wavefront, which does not store while it waits for a load, and nothing passes a store.
+    Until it is accepted, a read may thus be withdrawn in favour of a write. What is answered keeps its order:
+    atomic operations wait until the queue is empty.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__({
+            "accesses": In(stream.Signature(RowAccess(config))),
+            "store_data": In(Words),
+            "requests": Out(stream.Signature(MemoryRequest(config))),
+            "stations": Out(stream.Signature(Station(config))),
+            "idle": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config = self._config
+        access: Any = self.accesses.payload
+        request: Any = self.requests
+        station: Any = self.stations
+
+        m.submodules.scatter = scatter = Scatter(config)
+        m.d.comb += [scatter.access.eq(access), scatter.store_data.eq(self.store_data)]
+
+        opened = Signal()
+        line = Signal(config.line_address_bits)
+        rows = Signal(config.line_rows)
+        close = Signal()           # the open request is complete
+        row_bit = Signal(config.line_rows)
+        m.d.comb += row_bit.eq(1 << access.row_index)
+        new_row, ascends = access.other_line | access.other_row, ~access.other_line & access.higher
+        # The cache answers in ascending order. While a request is open, the access before is part of it.
+        joins = Signal()
+        m.d.comb += joins.eq(opened & ~close & ascends)
+
+        m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH)
+        load_free = loads.input.ready
+        direct_out = Signal(MemoryRequest(config))      # a store or an atomic operation
+        direct_valid = Signal()
+        atomic = access.atomic & new_row if config.atomics else Const(0)
+        direct = Signal()          # a request of its own, which leaves at once
+        direct_free = Signal()
+        m.d.comb += [
+            direct.eq(~access.load | atomic),
+            direct_free.eq(~opened & (~direct_valid | request.ready) & ~(atomic & loads.output.valid)),
+            request.valid.eq(direct_valid | loads.output.valid),
+            request.payload.eq(direct_out),
+            loads.output.ready.eq(request.ready & ~direct_valid),
+            loads.input.payload.line.eq(line),
+            loads.input.payload.rows.eq(rows),
+        ]
+        with m.If(~direct_valid):
+            m.d.comb += [
+                request.payload.op.eq(MemoryOp.READ),
+                request.payload.line.eq(loads.output.payload.line),
+                request.payload.rows.eq(loads.output.payload.rows),
+            ]
+        needs_flush = Signal()     # the open request must leave before this access of a load is taken
+        m.d.comb += needs_flush.eq(opened & new_row & (close | ~ascends))
+
+        flush = Signal()
+        m.d.comb += flush.eq(opened & (close | (self.accesses.valid & (direct | needs_flush | ~station.ready))))
+
+        take = Signal()
+        goes = Signal()            # all but the station is ready
+        m.d.comb += [
+            goes.eq(self.accesses.valid & Mux(direct, direct_free, ~needs_flush | load_free)),
+            take.eq(goes & (station.ready | ~access.load)),
+        ]
+        m.d.comb += [
+            self.accesses.ready.eq(take),
+            station.valid.eq(goes & access.load),
+            station.payload.new_row.eq(new_row),
+            station.payload.slice.eq(access.line),
+            station.payload.wavefront.eq(access.wavefront),
+            station.payload.phase.eq(access.phase),
+            station.payload.rd.eq(access.rd),
+            station.payload.last.eq(access.last),
+            station.payload.lanes.eq(access.lanes),
+            self.idle.eq(~opened & ~request.valid),
+        ]
+        for lane in range(PE_COUNT):        # the old word comes as word 0
+            m.d.comb += station.payload.words[lane].eq(Mux(atomic, 0, access.words[lane]))
+
+        m.d.comb += loads.input.valid.eq(flush)
+        with m.If(flush & load_free):
+            m.d.sync += [opened.eq(0), close.eq(0)]
+        with m.If(request.ready):
+            m.d.sync += direct_valid.eq(0)
+        with m.If(take & direct):
+            m.d.sync += [
+                direct_valid.eq(access.lanes.any()),
+                direct_out.op.eq(MemoryOp.WRITE),
+                direct_out.line.eq(access.line),
+                direct_out.rows.eq(row_bit),
+                direct_out.row.eq(scatter.row),
+                direct_out.strobe.eq(scatter.strobe),
+            ]
+            if config.atomics:
+                m.d.sync += direct_out.operation.eq(access.operation)
+                with m.If(atomic):
+                    m.d.sync += direct_out.op.eq(MemoryOp.ATOMIC)
+        with m.If(take & ~direct):
+            with m.If(new_row):
+                m.d.sync += [
+                    opened.eq(1),
+                    line.eq(access.line),
+                    rows.eq(Mux(joins, rows, 0) | row_bit),
+                    close.eq(access.last),
+                ]
+            with m.Elif(access.last & opened & ~(flush & load_free)):
+                m.d.sync += close.eq(1)
+        return m
