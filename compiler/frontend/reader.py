@@ -17,7 +17,21 @@ from llvmlite.binding import ValueKind
 
 from fgpu.errors import CompileError
 
-from ..ir.module import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value, Variable, integer
+from ..ir.module import (
+    FLOAT_PREDICATES,
+    INTEGER_PREDICATES,
+    Block,
+    Constant,
+    Function,
+    Global,
+    Instruction,
+    Local,
+    Module,
+    Type,
+    Value,
+    Variable,
+    integer,
+)
 from .constant_expressions import Expression, UnknownExpressionError
 from .constants import float_word, initial_bytes, lanes
 from .metadata import Metadata
@@ -29,8 +43,7 @@ _UNDEFINED = {ValueKind.undef_value, ValueKind.poison_value}
 _ZEROS = _UNDEFINED | {ValueKind.constant_pointer_null, ValueKind.constant_aggregate_zero,
                        ValueKind.constant_token_none}
 _GLOBALS = {ValueKind.function, ValueKind.global_variable, ValueKind.global_alias}
-_PREDICATES = {"eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle", "oeq", "ogt", "oge", "olt", "ole",
-               "one", "ord", "ueq", "une", "uno", "false", "true"}
+_PREDICATES = {*INTEGER_PREDICATES, *FLOAT_PREDICATES}
 _GEP_TYPE = re.compile(r"= getelementptr (?:(?:inbounds|nuw|nusw|inrange\(.*?\)) )*(.*)")
 _VARIABLE_ALIGN = re.compile(r", align (\d+)(?:, !.*)?$")
 _BY_VALUE = re.compile(r"byval\(")

@@ -9,6 +9,8 @@ from fgpu.errors import CompileError
 from .cfg import Flow
 
 __all__ = [
+    "FLOAT_PREDICATES",
+    "INTEGER_PREDICATES",
     "VOID",
     "Block",
     "Constant",
@@ -24,6 +26,12 @@ __all__ = [
     "Variable",
     "integer",
 ]
+
+INTEGER_PREDICATES = ("eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle")
+"""What icmp asks."""
+FLOAT_PREDICATES = ("oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno",
+                    "true", "false")
+"""What fcmp asks."""
 
 
 @dataclass(frozen=True)

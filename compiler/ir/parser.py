@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from fgpu.errors import IRSyntaxError
 
 from .module import (
+    FLOAT_PREDICATES,
+    INTEGER_PREDICATES,
     VOID,
     Block,
     Constant,
@@ -41,9 +43,6 @@ _TOKEN = re.compile(r"""
   | (?P<bad>.)
 """, re.VERBOSE)
 _FLOATS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
-_PREDICATES = frozenset((
-    "eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle", "oeq", "ogt", "oge", "olt", "ole", "one",
-    "ord", "ueq", "une", "uno", "true", "false"))
 
 
 class _Line:
@@ -248,8 +247,8 @@ class _InstructionReader:
         if i.op in ("icmp", "fcmp"):
             i.is_of_numbers = line.accept("nnan")
             i.detail = line.next("word")
-            if i.detail not in _PREDICATES:
-                raise line.error(f"{i.detail!r} is no predicate")
+            if i.detail not in (INTEGER_PREDICATES if i.op == "icmp" else FLOAT_PREDICATES):
+                raise line.error(f"{i.detail!r} is no predicate of {i.op}")
         elif i.op == "or" and line.accept("disjoint"):
             i.detail = "disjoint"
 

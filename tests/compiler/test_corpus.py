@@ -66,13 +66,20 @@ def kernel(number, case):
            f"{{\n    int i = get_global_id(0); {loads} {case.result} r;\n    {case.code}\n    out[i] = r;\n}}\n"
 
 
+def cases_of(group):
+    return [case for case in CASES.values() if case.group == group]
+
+
+def source(group):
+    """All kernels of a group in one program."""
+    cases = cases_of(group)
+    preludes = "".join(dict.fromkeys(case.prelude for case in cases))
+    return preludes + "".join(kernel(n, case) for n, case in enumerate(cases))
+
+
 @cache
 def image(group):
-    """All kernels of a group in one image."""
-    cases = [case for case in CASES.values() if case.group == group]
-    preludes = "".join(dict.fromkeys(case.prelude for case in cases))
-    return compile_opencl(preludes + "".join(kernel(n, case) for n, case in enumerate(cases)), filename=f"{group}.cl",
-                          options=["-w"]), cases
+    return compile_opencl(source(group), filename=f"{group}.cl", options=["-w"]), cases_of(group)
 
 
 def expected(case, columns):

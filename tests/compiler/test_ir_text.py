@@ -101,7 +101,7 @@ def test_comments_and_blank_lines():
     ("kernel void @f() {\n^a:\n  %1: i32 = add 1,\n}", r"f.ir:3: expected an operand, not the end of the line"),
     ("kernel void @f() {\n^a:\n  %1: i32 = add 1, 2 3\n}", r"f.ir:3: expected the end of the line, not 3"),
     ("kernel void @f() {\n^a:\n  %1 = add i32 1, 2\n}", r"f.ir:3: expected ':', not ="),
-    ("kernel void @f() {\n^a:\n  %1: i1 = icmp lt i32 1, 2\n}", r"f.ir:3: 'lt' is no predicate"),
+    ("kernel void @f() {\n^a:\n  %1: i1 = icmp lt i32 1, 2\n}", r"f.ir:3: 'lt' is no predicate of icmp"),
     ("kernel void @f() {\n^a:\n  br -> a\n}", r"f.ir:3: expected a name that starts with '\^', not a"),
     ("kernel void @f() {\n^a:\n  ret ~\n}", r"f.ir:3: '~' is not of the syntax"),
     ("variable @t [1 x i32] align 4 {\n  xyz\n}", r"f.ir:2: expected bytes in hexadecimal"),
