@@ -13,6 +13,9 @@ from fgpu.errors import EncodingError, ImageError
 from fgpu.files import write_atomically
 from fgpu.isa import INSTRUCTION_BITS, decode
 
+from .ir.module import Location
+from .line_table import lines_of, table_of
+
 __all__ = ["CODE_WORDS_MAX", "Image", "Kernel", "Parameter"]
 
 CODE_WORDS_MAX: Final = 4096
@@ -88,8 +91,8 @@ class Image:
     words: tuple[int, ...]
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
     data: bytes = b""
-    lines: Mapping[int, str] = field(default_factory=dict, compare=False)
-    """Where in the source the accesses to global memory are, by the index of the word: ``file:line``."""
+    lines: Mapping[int, Location] = field(default_factory=dict, compare=False)
+    """The line table: where in the source each word is, by its index. Words that are nowhere in it are absent."""
     pointers: tuple[int, ...] = ()
     """Where in ``data``, in bytes, words hold addresses of it, counted from its start; see :meth:`data_at`."""
 
@@ -191,7 +194,7 @@ class Image:
             "words": [f"{word:08X}" for word in self.words],
             "data": self.data.hex(),
             "pointers": list(self.pointers),
-            "lines": {str(word): line for word, line in self.lines.items()},
+            "line_table": table_of(self.lines),
         }, indent=1) + "\n"
 
     @property
@@ -273,12 +276,24 @@ def _from_json(data: Any) -> Image:
     pointers = data.get("pointers", [])
     if not isinstance(pointers, list) or not all(map(_is_count, pointers)):
         raise _malformed("'pointers'", pointers, "numbers from 0")
+    return Image(words, {kernel.name: kernel for kernel in kernels}, bytes.fromhex(constants),
+                 _lines_from_json(data, len(words)), tuple(pointers))
+
+
+def _lines_from_json(data: dict[str, Any], words: int) -> dict[int, Location]:
+    """The line table. Older images have one of accesses to memory only: ``file:line`` by the index of the word."""
+    table = data.get("line_table")
+    if table is not None:
+        try:
+            return lines_of(table, words)
+        except (AttributeError, TypeError, ValueError):
+            raise _malformed("'line_table'", table, "the words of each line of each file, as \"0-3 7\"") from None
     lines = data.get("lines", {})
     if not isinstance(lines, dict) or not all(re.fullmatch(r"\d+", word) and _is_text(line)
                                               for word, line in lines.items()):
         raise _malformed("'lines'", lines, "places in the source by the index of the word")
-    return Image(words, {kernel.name: kernel for kernel in kernels}, bytes.fromhex(constants),
-                 {int(word): line for word, line in lines.items()}, tuple(pointers))
+    places = {int(word): line.rpartition(":") for word, line in lines.items()}
+    return {word: Location(file, int(line)) for word, (file, _, line) in places.items() if line.isdecimal()}
 
 
 def _malformed(what: str, found: Any, wanted: str) -> ImageError:

@@ -16,7 +16,7 @@ from .backend.reconvergence import gather
 from .backend.schedule import overlap, shorten_lives
 from .backend.uniformity import find_splits
 from .backend.unify_exits import leave_together
-from .ir.module import Function, Instruction, Module
+from .ir.module import Function, Instruction, Location, Module
 from .legalize.expand import expand, expand_switches
 from .legalize.float_classes import expand_float_classes
 from .legalize.floats import expand_floats, floats_as_words
@@ -107,8 +107,8 @@ class Program:
         self.gathers = gathers
         self.most = most
         self.words: list[int] = []
-        self.lines: dict[int, str] = {}
-        """Where in the source the words that access global memory are."""
+        self.lines: dict[int, Location] = {}
+        """Where in the source the words are, of those that are somewhere."""
         self.data = DataSegment()
         self._entries: list[int] = []
         self._callees: dict[str, Callee] = {}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fgpu.compiler.ir.module import Location
 from fgpu.errors import KernelAccessError
 from fgpu.isa import decode
 
@@ -27,7 +28,7 @@ class AccessCheck:
 
     ranges: tuple[tuple[int, int], ...] | None = None
     kernel: str = ""
-    lines: Mapping[int, str] = field(default_factory=dict)
+    lines: Mapping[int, Location] = field(default_factory=dict)
     """Source lines, by the index of the code word."""
 
     def first_refused(self, addresses: np.ndarray, size: int, takes_word: bool) -> int | None:

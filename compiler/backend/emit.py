@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fgpu.isa import Opcode, Operands, by_opcode, encode
 
 from ..ir.cfg import Flow
+from ..ir.module import Location
 from .mir import ZERO, MachineBlock, MachineFunction, Op, Pseudo
 
 __all__ = ["emit", "jump_to_last_calls", "skip_empty_blocks"]
@@ -31,11 +32,11 @@ def _does_nothing(op: Op) -> bool:
 
 
 def emit(function: MachineFunction, at: int, entries: Sequence[int] = (),
-         lines: dict[int, str] | None = None) -> list[int]:
+         lines: dict[int, Location] | None = None) -> list[int]:
     """The words of ``function``, whose registers are physical; ``at`` is the word index of the first.
 
     ``entries`` are the word indices of the routines that it may call. ``lines`` gets the places in the source of the
-    words that access global memory.
+    words that have one.
     """
     skip_empty_blocks(function)
     order = _layout(function)
@@ -51,37 +52,39 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = (),
             continue
         if block.enter is not None:
             calls[len(ops)] = block.enter
-            ops.append(Op(Opcode.JSUB))
+            ops.append(Op(Opcode.JSUB, location=block.location))
         branch, target, next_block = block.branch, block.target, block.next
         if branch is not None and target is not None:
             # The way on is a jump if neither follows: that back to the inner loop's start is the one to branch to.
             is_back = next_block != follower and labels.get(next_block or "", -1) > labels.get(target, -1)
             if (target == follower or is_back) and next_block is not None:
-                branch = Op(_INVERSE[branch.opcode], rs=branch.rs, rd=branch.rd)  # type: ignore[index]
+                inverse = _INVERSE[branch.opcode]   # type: ignore[index]
+                branch = Op(inverse, rs=branch.rs, rd=branch.rd, location=branch.location)
                 target, next_block = next_block, target
+            branch.location = branch.location or block.location
             targets[len(ops)] = target
             ops.append(branch)
         if next_block is None:
-            ops.append(Op(Opcode.RET))
+            ops.append(Op(Opcode.RET, location=block.location))
         elif next_block != follower:
             end = function.blocks[next_block]
             if not end.successors and end.enter is None and len(end.ops) <= _DUPLICATE_UP_TO:
                 _body(end, ops)
-                ops.append(Op(Opcode.RET))
+                ops.append(Op(Opcode.RET, location=end.location))
             else:
                 targets[len(ops)] = next_block
-                ops.append(Op(Opcode.BEQ))
+                ops.append(Op(Opcode.BEQ, location=block.location))
     for index, name in targets.items():
         ops[index].imm = labels[name] - index - 1
     for index, name in calls.items():
         ops[index].imm = labels[name] - index
     for index, op in enumerate(ops):
         if op.opcode is Pseudo.CALL:
-            ops[index] = Op(Opcode.JSUB, imm=entries[op.imm] - (at + index))
+            ops[index] = Op(Opcode.JSUB, imm=entries[op.imm] - (at + index), location=op.location)
         elif op.opcode is Pseudo.JUMP:
-            ops[index] = Op(Opcode.BEQ, imm=entries[op.imm] - (at + index) - 1)
+            ops[index] = Op(Opcode.BEQ, imm=entries[op.imm] - (at + index) - 1, location=op.location)
     if lines is not None:
-        lines |= {at + index: str(op.location) for index, op in enumerate(ops) if op.location is not None}
+        lines |= {at + index: op.location for index, op in enumerate(ops) if op.location is not None}
     return [_encode(op) for op in ops]
 
 
@@ -125,24 +128,29 @@ def _layout(function: MachineFunction) -> list[MachineBlock]:
 
 def _body(block: MachineBlock, ops: list[Op]) -> None:
     """Append copies of the operations of ``block``, pseudo operations as instructions."""
+    first = len(ops)
     for op in block.ops:
         is_move = op.opcode in (Pseudo.MOVE, Pseudo.FRAME)
         if op.opcode is Pseudo.RESULT or (is_move and op.dst == op.rs):
             continue
         if is_move:
-            ops.append(Op(Opcode.OR, op.dst, op.rs, ZERO))
+            ops.append(Op(Opcode.OR, op.dst, op.rs, ZERO, location=op.location))
         elif op.opcode is Pseudo.CONST:
             ops += _constant(op)
         else:
             ops.append(Op(op.opcode, op.dst, op.rs, op.rt, op.rd, op.imm, location=op.location))
+    after = block.location
+    for op in reversed(ops[first:]):        # what passes add without a place of its own is for what follows
+        op.location = after = op.location or after
 
 
 def _constant(op: Op) -> list[Op]:
     """``li`` where 16 signed bits are enough, else ``li`` and ``lui``."""
     if op.imm in by_opcode[Opcode.LI].immediate_range:
-        return [Op(Opcode.LI, op.dst, imm=op.imm)]
+        return [Op(Opcode.LI, op.dst, imm=op.imm, location=op.location)]
     low = ((op.imm & 0xFFFF) ^ 0x8000) - 0x8000
-    return [Op(Opcode.LI, op.dst, imm=low), Op(Opcode.LUI, op.dst, imm=(op.imm >> 16) & 0xFFFF)]
+    return [Op(Opcode.LI, op.dst, imm=low, location=op.location),
+            Op(Opcode.LUI, op.dst, imm=(op.imm >> 16) & 0xFFFF, location=op.location)]
 
 
 def _encode(op: Op) -> int:

@@ -69,7 +69,7 @@ class Op:
     callee: Callee | None = None
     arguments: tuple[int, ...] = ()
     location: Location | None = None
-    """Where an access to global memory is in the source."""
+    """Where in the source is what the operation is for."""
 
     @property
     def uses(self) -> list[int]:
@@ -145,6 +145,7 @@ class Phi:
 
     dst: int
     sources: dict[str, int]
+    location: Location | None = None
 
 
 @dataclass(eq=False)
@@ -153,6 +154,7 @@ class MachineBlock:
 
     A block without ``next`` returns, or ends the kernel. If it ``splits``, work-items may part at its branch.
     A block that has ``enter`` has nothing else but ``next``: it calls the part of the function that begins there.
+    ``location`` is where in the source it ends, for the instructions that lead on.
     """
 
     name: str
@@ -163,6 +165,7 @@ class MachineBlock:
     next: str | None = None
     splits: bool = False
     enter: str | None = None
+    location: Location | None = None
 
     @property
     def successors(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from fgpu.isa import Opcode
 
+from ..ir.module import Location
 from .liveness import live_out
 from .mir import ARGUMENTS, ZERO, MachineFunction, Op, Pseudo
 
@@ -20,8 +21,8 @@ def destruct(function: MachineFunction) -> None:
             # reads the sources then matters, and a branch to elsewhere finds nothing overwritten.
             passage = function.new_register()
             for name, source in phi.sources.items():
-                function.blocks[name].ops.append(_move(passage, source))
-            arrivals.append(_move(phi.dst, passage))
+                function.blocks[name].ops.append(_move(passage, source, phi.location))
+            arrivals.append(_move(phi.dst, passage, phi.location))
         block.phis = []
         block.ops[:0] = arrivals
     second = {op.rs: op.dst for block in function.blocks.values() for op in block.ops if op.opcode is Pseudo.SECOND}
@@ -30,13 +31,13 @@ def destruct(function: MachineFunction) -> None:
         for op in block.ops:
             if op.is_tied:
                 assert op.dst is not None
-                ops.append(_move(op.dst, op.rd))
+                ops.append(_move(op.dst, op.rd, op.location))
                 op.rd = op.dst
             if op.opcode is Pseudo.CALL:
                 _pass_values(op, second.get(op.dst or ZERO), ops)
             elif op.opcode is Pseudo.RESULT:
                 results = list(zip(ARGUMENTS, (op.rs, op.rt)[:op.imm], strict=False))
-                ops += [_move(register, source) for register, source in results]
+                ops += [_move(register, source, op.location) for register, source in results]
                 rs, rt = [*(register for register, _ in results), ZERO, ZERO][:2]
                 ops.append(Op(Pseudo.RESULT, rs=rs, rt=rt))
             elif op.opcode is not Pseudo.SECOND:
@@ -48,16 +49,18 @@ def _pass_values(call: Op, second: int | None, ops: list[Op]) -> None:
     """A call reads and writes the registers that its routine does."""
     assert call.callee is not None
     registers = ARGUMENTS[:len(call.arguments)]
-    ops += [_move(register, source) for register, source in zip(registers, call.arguments, strict=True)]
-    ops.append(Op(Pseudo.CALL, ARGUMENTS[0], imm=call.imm, callee=call.callee, arguments=registers))
+    ops += [_move(register, source, call.location)
+            for register, source in zip(registers, call.arguments, strict=True)]
+    ops.append(Op(Pseudo.CALL, ARGUMENTS[0], imm=call.imm, callee=call.callee, arguments=registers,
+                  location=call.location))
     if second is not None:
-        ops.append(_move(second, ARGUMENTS[1]))
+        ops.append(_move(second, ARGUMENTS[1], call.location))
     if call.dst is not None:
-        ops.append(_move(call.dst, ARGUMENTS[0]))
+        ops.append(_move(call.dst, ARGUMENTS[0], call.location))
 
 
-def _move(dst: int, source: int) -> Op:
-    return Op(Pseudo.MOVE, dst, source) if source else Op(Pseudo.CONST, dst)
+def _move(dst: int, source: int, location: Location | None) -> Op:
+    return Op(Pseudo.MOVE, dst, source, location=location) if source else Op(Pseudo.CONST, dst, location=location)
 
 
 def _choose_tied_operands(function: MachineFunction) -> None:

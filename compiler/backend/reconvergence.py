@@ -129,10 +129,10 @@ def _rewrite(function: MachineFunction, flow: Flow, regions: Sequence[_Region], 
         target, block.next = block.target, place(block.next, region)
         block.target = place(target, region)
         if target is not None and block.target is None:
-            ends.append(MachineBlock(f"{name}.return"))
+            ends.append(MachineBlock(f"{name}.return", location=block.location))
             block.target = ends[-1].name
-    calls = [MachineBlock(region.call, enter=place(region.entry, region), next=place(region.end, region.parent))
-             for region in regions]
+    calls = [MachineBlock(region.call, enter=place(region.entry, region), next=place(region.end, region.parent),
+                          location=function.blocks[region.entry].location) for region in regions]
     first = place(flow.entry, None)
     blocks = {block.name: block for block in [*function.blocks.values(), *calls, *ends]}
     function.blocks = {name: blocks[name] for name in sorted(blocks, key=lambda name: name != first)}

@@ -48,7 +48,7 @@ def spill(function: MachineFunction, registers: Iterable[int], edges: Mapping[in
         new = function.new_register()
         temporaries.add(new)
         if register in again:
-            ops.append(replace(again[register], dst=new))
+            ops.append(replace(again[register], dst=new, location=None))     # that of what reads it
         elif (frame := in_frame(slots[register], ops)) is not None:
             ops.append(Op(Opcode.LW, new, *frame))
         else:
@@ -65,9 +65,12 @@ def spill(function: MachineFunction, registers: Iterable[int], edges: Mapping[in
         return index, base
 
     def keep(register: int, slot: int, ops: list[Op]) -> None:
+        first = len(ops)
         frame = in_frame(slot, ops)
         ops.append(Op(Opcode.LSWI, None, rd=register, imm=slot) if frame is None
                    else Op(Opcode.SW, None, *frame, rd=register))
+        for new in ops[first:]:
+            new.location = ops[first - 1].location
 
     base = frame_register(function)
     for block in function.blocks.values():

@@ -80,7 +80,7 @@ def _rewrite(function: MachineFunction, flow: Flow, meeting: _Meeting, number: i
     end = blocks[meeting.end]
     before = flow.predecessors[meeting.end]
     on = MachineBlock(f"{end.name}.on{number}", ops=end.ops, branch=end.branch, target=end.target, next=end.next,
-                      splits=end.splits)
+                      splits=end.splits, location=end.location)
     for name in dict.fromkeys(on.successors):
         _rename(blocks[name], end.name, on.name)
     targets = list(dict.fromkeys(to for _, to in meeting.exits))
@@ -88,7 +88,8 @@ def _rewrite(function: MachineFunction, flow: Flow, meeting: _Meeting, number: i
     for at, (block, to) in enumerate(meeting.exits):
         wish = function.new_register()
         leaving[block, to] = MachineBlock(f"{end.name}.leave{number}.{at}", next=end.name,
-                                          ops=[Op(Pseudo.CONST, wish, imm=1 + targets.index(to))])
+                                          ops=[Op(Pseudo.CONST, wish, imm=1 + targets.index(to))],
+                                          location=blocks[block].location)
         _redirect(blocks[block], to, leaving[block, to].name)
     made = {op.dst for name in meeting.blocks for op in blocks[name].ops} \
         | {phi.dst for name in meeting.blocks for phi in blocks[name].phis}
@@ -101,7 +102,8 @@ def _rewrite(function: MachineFunction, flow: Flow, meeting: _Meeting, number: i
     wishes = arriving({**dict.fromkeys(before, ZERO),
                        **{block.name: block.ops[0].dst or ZERO for block in leaving.values()}})
     # Those who stay go on, and the others go where they want: each test sends those of one target there.
-    way = MachineBlock(end.name, phis=end.phis, branch=Op(Opcode.BNE, rs=wishes), next=on.name, splits=True)
+    way = MachineBlock(end.name, phis=end.phis, branch=Op(Opcode.BNE, rs=wishes), next=on.name, splits=True,
+                       location=end.location)
     ways = [way]
     for at, to in enumerate(targets):
         if at == len(targets) - 1:
@@ -111,7 +113,7 @@ def _rewrite(function: MachineFunction, flow: Flow, meeting: _Meeting, number: i
         else:
             rest = function.new_register()
             test = MachineBlock(f"{end.name}.way{number}.{at}", ops=[Op(Opcode.ADDI, rest, rs=wishes, imm=-1 - at)],
-                                branch=Op(Opcode.BEQ, rs=rest), target=to, splits=True)
+                                branch=Op(Opcode.BEQ, rs=rest), target=to, splits=True, location=end.location)
             if at == 0:
                 ways[-1].target = test.name
             else:

@@ -11,6 +11,8 @@ from typing import Any
 from fgpu.errors import ToolError
 from fgpu.store import kept_files
 
+from ..line_table import OWN
+
 __all__ = ["BUILTINS", "SOURCES", "bitcode_files", "compiler_version"]
 
 _HERE = Path(__file__).parent
@@ -53,7 +55,7 @@ def bitcode_files(clang: Sequence[str]) -> list[Path]:
 
 
 def _compiled(clang: Sequence[str], name: str) -> bytes:
-    source = f'#line 1 "{name}"\n{(BUILTINS / name).read_text(encoding="utf-8")}'
+    source = f'#line 1 "{OWN}/{_HERE.name}/{BUILTINS.name}/{name}"\n{(BUILTINS / name).read_text(encoding="utf-8")}'
     try:
         run = subprocess.run([*clang, "-I", str(BUILTINS)], input=source.encode(), capture_output=True,
                              timeout=_TIMEOUT_SECONDS, check=False)

@@ -11,7 +11,8 @@ from pathlib import Path
 from fgpu.errors import CompileError, ToolError
 
 from ..ir.module import Module
-from .bitcode import SOURCES, bitcode_files
+from ..line_table import OWN
+from .bitcode import bitcode_files
 from .reader import read_module
 
 __all__ = ["HEADER", "UNROLLED", "Size", "builtins", "compile_to_bitcode", "read_ir"]
@@ -51,6 +52,8 @@ _ATOMIC = re.compile(r"(call to 'atomic_\w+' is ambiguous)")
 _CLANG = (
     sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
     "-target", "spir-unknown-unknown", "-emit-llvm", "-c", "-gline-tables-only", "-cl-kernel-arg-info",
+    # Files are called as they were given, wherever that was, and the compiler's own as they are imported.
+    "-fdebug-compilation-dir=.", f"-fdebug-prefix-map={_HERE.parent}={OWN}",
     # Signed integers wrap: what the hardware does, and what kernels ported from elsewhere count on.
     "-fwrapv",
     # Every product and every sum is rounded, in whatever expression it stands: as other machines do it.
@@ -165,7 +168,7 @@ def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), 
 
 def read_ir(bitcode: bytes) -> Module:
     """The functions in what :func:`compile_to_bitcode` returned."""
-    module = read_module(bitcode, own_headers=(HEADER.name, "builtins.h", *SOURCES))
+    module = read_module(bitcode, own=f"{OWN}/{_HERE.name}/")
     for function in module.functions.values():
         function.name = function.name.removeprefix(_KEPT)
     return replace(module, functions={function.name: function for function in module.functions.values()})

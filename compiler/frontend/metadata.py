@@ -16,11 +16,11 @@ _LOCATION = re.compile(r"!DILocation\(line: (\d+).*?scope: (!\d+)(?:, inlinedAt:
 
 
 class Metadata:
-    """The nodes among ``lines``. Locations in files named like one of ``own_headers`` become their callers'."""
+    """The nodes among ``lines``. Locations in files whose names begin with ``own`` become their callers'."""
 
-    def __init__(self, lines: Iterable[str], own_headers: tuple[str, ...]) -> None:
+    def __init__(self, lines: Iterable[str], own: str | None = None) -> None:
         self._text = {match[1]: match[2] for line in lines if (match := _NODE.match(line))}
-        self._own_headers = own_headers
+        self._own = own
         self._locations: dict[str, Location | None] = {}
         self._files: dict[str, str] = {}
 
@@ -35,8 +35,9 @@ class Metadata:
             location = None
             if match := _LOCATION.match(self._text.get(node, "")):
                 location = Location(self._file(match[2]), int(match[1]))
-                if match[3] and (location.line == 0 or location.file.endswith(self._own_headers)):
-                    location = self.location(match[3])
+                is_own = self._own is not None and location.file.startswith(self._own)
+                if location.line == 0 or is_own:    # of what clang made, or merged from several lines, has none
+                    location = self.location(match[3]) if match[3] else None
             self._locations[node] = location
         return self._locations[node]
 
@@ -57,6 +58,5 @@ class Metadata:
         found = re.search(r'filename: "([^"]*)", directory: "([^"]*)"', text)
         if found is None:
             return "<opencl>"
-        name, directory = map(Path, found.groups())
-        # Clang takes apart what an absolute path has in common with the current directory.
-        return str(name if directory.resolve() == Path.cwd() else directory / name)
+        name, directory = found.groups()
+        return str(Path(directory, name))

@@ -56,10 +56,10 @@ _COPIED_BY_CLANG = "__clang_ocl_kern_imp_"
 
 
 class _Reader:
-    def __init__(self, module: llvm.ModuleRef, own_headers: tuple[str, ...]) -> None:
+    def __init__(self, module: llvm.ModuleRef, own: str | None) -> None:
         self.module = module
         self.lines = str(module).splitlines()
-        self.metadata = Metadata(self.lines, own_headers)
+        self.metadata = Metadata(self.lines, own)
         self.types = TypeReader(line for line in self.lines if re.match(r"%.* = type ", line))
         self.headers: dict[str, str] = {}
         self.texts: dict[str, list[str]] = {}
@@ -293,10 +293,10 @@ def _printed_functions(lines: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
             yield line, statements
 
 
-def read_module(bitcode: bytes, own_headers: tuple[str, ...] = ()) -> Module:
-    """Read a module. Locations in files named like one of ``own_headers`` are replaced by those of their callers."""
+def read_module(bitcode: bytes, own: str | None = None) -> Module:
+    """Read a module. Locations in files whose names begin with ``own`` are replaced by those of their callers."""
     try:
         with llvm.parse_bitcode(bitcode, llvm.create_context()) as module:
-            return _Reader(module, own_headers).run()
+            return _Reader(module, own).run()
     except (RuntimeError, ValueError, KeyError, StopIteration) as error:
         raise CompileError(f"cannot read the IR that clang made: {error!r}") from error

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from .module import Block, Constant, Function, Instruction, Local, Value
+from .module import Block, Constant, Function, Instruction, Local, Location, Value
 
 __all__ = ["inline_calls", "substitute"]
 
@@ -18,8 +18,12 @@ def substitute(instructions: Iterable[Instruction], values: dict[str, Value]) ->
                                 for operand in instruction.operands]
 
 
-def inline_calls(function: Function, body_of: Callable[[Instruction], Function | None]) -> None:
-    """Replace each call for which ``body_of`` has a function by that function's body, whose own calls stay."""
+def inline_calls(function: Function, body_of: Callable[[Instruction], Function | None],
+                 keeps_lines: bool = False) -> None:
+    """Replace each call for which ``body_of`` has a function by that function's body, whose own calls stay.
+
+    What is inlined is in the source where the call is, or if it ``keeps_lines`` where it was.
+    """
     results: dict[str, Value] = {}
     last: dict[str, str] = {}       # where a block ends whose calls had branches
     blocks: dict[str, Block] = {}
@@ -31,12 +35,12 @@ def inline_calls(function: Function, body_of: Callable[[Instruction], Function |
             if callee is None:
                 here.instructions.append(instruction)
             elif len(callee.blocks) == 1:
-                copies, result = _copied(instruction, callee)
+                copies, result = _copied(instruction, callee, keeps_lines)
                 here.instructions += copies
                 results |= {instruction.name: result} if instruction.name else {}
             else:
-                clones = _cloned(instruction, callee)
-                here.instructions.append(Instruction("br", blocks=[clones[0].name]))
+                clones = _cloned(instruction, callee, keeps_lines)
+                here.instructions.append(Instruction("br", blocks=[clones[0].name], location=instruction.location))
                 blocks |= {clone.name: clone for clone in clones}
                 here = clones[-1]
         if here is not block:
@@ -60,7 +64,11 @@ def _arguments(call: Instruction, callee: Function) -> dict[str, Value]:
     return {name: argument for (name, _), argument in zip(callee.parameters, call.operands, strict=True)}
 
 
-def _cloned(call: Instruction, callee: Function) -> list[Block]:
+def _location(call: Instruction, original: Instruction, keeps_lines: bool) -> Location | None:
+    return (original.location if keeps_lines else None) or call.location
+
+
+def _cloned(call: Instruction, callee: Function, keeps_lines: bool) -> list[Block]:
     """The blocks of ``callee`` and the one that follows them, with the result."""
     prefix = f"{callee.name}.{next(_serial)}."
     values = _arguments(call, callee)
@@ -72,11 +80,12 @@ def _cloned(call: Instruction, callee: Function) -> list[Block]:
         clone = Block(prefix + body.name)
         for original in body.instructions:
             copy = replace(original, name=original.name and prefix + original.name, types=list(original.types),
-                           blocks=[prefix + name for name in original.blocks], location=call.location)
+                           blocks=[prefix + name for name in original.blocks],
+                           location=_location(call, original, keeps_lines))
             substitute([copy], values)
             if copy.op == "ret":
                 results.append((copy.operands[0] if copy.operands else Constant(0), clone.name))
-                copy = Instruction("br", blocks=[after.name])
+                copy = Instruction("br", blocks=[after.name], location=copy.location)
             clone.instructions.append(copy)
         clones.append(clone)
     if call.name:
@@ -86,14 +95,14 @@ def _cloned(call: Instruction, callee: Function) -> list[Block]:
     return [*clones, after]
 
 
-def _copied(call: Instruction, callee: Function) -> tuple[list[Instruction], Value]:
+def _copied(call: Instruction, callee: Function, keeps_lines: bool) -> tuple[list[Instruction], Value]:
     """The body of a callee without branches, and its result."""
     prefix = f"{callee.name}.{next(_serial)}."
     values = _arguments(call, callee)
     copies = []
     for original in callee.instructions():
         copy = replace(original, name=original.name and prefix + original.name, types=list(original.types),
-                       location=call.location)
+                       location=_location(call, original, keeps_lines))
         substitute([copy], values)
         if original.name:
             values[original.name] = Local(copy.name)

@@ -43,7 +43,7 @@ def inline_by_signature(function: Function, module: Module, words: int, under_wa
             bodies[callee.name] = None if is_subroutine else body
         return bodies[callee.name]
 
-    inline_calls(function, body_of)
+    inline_calls(function, body_of, keeps_lines=True)
 
 
 def _fits_registers(callee: Function, words: int) -> bool:

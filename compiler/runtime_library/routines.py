@@ -10,6 +10,7 @@ from fgpu.store import kept_bytes
 from ..frontend.bitcode import compiler_version
 from ..frontend.clang import builtins, compile_to_bitcode, read_ir
 from ..ir.module import Function
+from ..line_table import OWN
 
 __all__ = ["PREFIX", "is_called", "routine"]
 
@@ -41,7 +42,8 @@ def _file(name: str) -> dict[str, Function]:
 def _compiled(name: str) -> dict[str, Function]:
     # At -O2 clang would put 64-bit multiplications back in for ours.
     source = (_LIBRARY / name).read_text(encoding="utf-8")
-    return read_ir(compile_to_bitcode(source, name, [f"-I{_LIBRARY}"], "-O1", builtins(), is_library=True)).functions
+    return read_ir(compile_to_bitcode(source, f"{OWN}/{_LIBRARY.name}/{name}", [f"-I{_LIBRARY}"], "-O1", builtins(),
+                                      is_library=True)).functions
 
 
 def routine(name: str) -> Function | None:

@@ -46,7 +46,10 @@ class ConditionSelector:
             return Condition(self.value(value, _BOOL))
         key = (self.builder.block.name, definition.name)
         if key not in self.known:
+            here = self.builder.location
+            self.builder.location = definition.location or here
             self.known[key] = self._computed(definition) or Condition(self.value(value, _BOOL))
+            self.builder.location = here
         return self.known[key]
 
     def _computed(self, definition: Instruction) -> Condition | None:

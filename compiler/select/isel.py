@@ -13,6 +13,7 @@ from ..refusals import check_function, unsupported_instruction
 from .calls import CallSelector
 from .conditions import Condition, ConditionSelector
 from .frame import PARAMETER, frame_address
+from .locations import source_locations
 from .machine_builder import Builder
 from .memory import MemorySelector
 
@@ -48,12 +49,14 @@ class _Lowering:
         self.calls = CallSelector(function, module, config, self.builder, self.value, self.memory,
                                   self.depth_of, callees)
         self.conditions = ConditionSelector(self.builder, self.value, self.definitions, self.depth_of)
+        self.locations = source_locations(function, self.flow)
 
     def run(self) -> MachineFunction:
         check_function(self.function)
         for name in self.flow.order:
             self.machine.blocks[name] = MachineBlock(name)
         entry = self.builder.block = self.machine.blocks[self.flow.entry]
+        self.builder.location = self.function.location
         self.parameters()
         for name in self.flow.order:
             for phi in self.function.blocks[name].phis:
@@ -64,6 +67,7 @@ class _Lowering:
             self.here = name
             for instruction in self.function.blocks[name].instructions:
                 self.instruction(instruction)
+            self.builder.block.location = self.builder.location
         assert entry.name == self.flow.entry
         for name in self.flow.order:
             self.phis(self.function.blocks[name])
@@ -95,11 +99,13 @@ class _Lowering:
     def phis(self, block: Block) -> None:
         for phi in block.phis:
             sources = {}
+            self.builder.location = self.locations[phi]
             for value, name in zip(phi.operands, phi.blocks, strict=True):
                 if name in self.machine.blocks:
                     self.builder.block = self.machine.blocks[name]
                     sources[name] = self.value(value, phi.type)
-            self.machine.blocks[block.name].phis.append(Phi(self.values[phi.name], sources))
+            self.machine.blocks[block.name].phis.append(
+                Phi(self.values[phi.name], sources, self.builder.location))
 
     def value(self, value: Value, type: Type) -> int:
         """The register of an operand; above the bits of a narrow type it may hold anything."""
@@ -114,7 +120,7 @@ class _Lowering:
 
     def instruction(self, instruction: Instruction) -> None:
         self.current = instruction
-        self.builder.location = instruction.location
+        self.builder.location = self.locations[instruction]
         if instruction.op == "phi":
             return
         handler: Callable[[Instruction], int | None] | None = getattr(self, f"op_{instruction.op}", None)
@@ -309,7 +315,8 @@ class _Lowering:
         target, other = instruction.blocks
         self.builder.block.next = other
         if target != other:
-            self.builder.block.branch = self.conditions.branch(instruction.operands[0])
+            self.builder.block.branch = branch = self.conditions.branch(instruction.operands[0])
+            branch.location = self.builder.location
             self.builder.block.target = target
 
     def op_ret(self, instruction: Instruction) -> None:

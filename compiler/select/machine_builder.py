@@ -50,7 +50,7 @@ class Builder:
         self.function = function
         self.block = MachineBlock("")
         self.location: Location | None = None
-        """Of what is being lowered; accesses to global memory remember it."""
+        """Of what is being lowered; each operation remembers it."""
         self.constants: dict[int, int] = {ZERO: 0}
         self.unsigned_bits: dict[int, int] = {ZERO: 0}
         self.signed_bits: dict[int, int] = {ZERO: 1}
@@ -61,7 +61,7 @@ class Builder:
     def frame(self, address: int) -> int:
         """The register that has the frame's address for the whole function."""
         dst = self.function.new_register()
-        self.block.ops.append(Op(Pseudo.FRAME, dst, address))
+        self._append(Op(Pseudo.FRAME, dst, address))
         return dst
 
     def emit(self, opcode: Opcode, rs: int = ZERO, rt: int = ZERO, rd: int = ZERO, imm: int = 0) -> int:
@@ -75,31 +75,30 @@ class Builder:
         self._append(Op(opcode, None, rs, rt, rd, imm))
 
     def _append(self, op: Op) -> None:
-        if op.is_access:
-            op.location = self.location
+        op.location = self.location
         self.block.ops.append(op)
 
     def argument(self, number: int) -> int:
         """The argument ``number`` of the routine that is being built."""
         dst = self.function.new_register()
-        self.block.ops.append(Op(Pseudo.MOVE, dst, ARGUMENTS[number]))
+        self._append(Op(Pseudo.MOVE, dst, ARGUMENTS[number]))
         return dst
 
     def give_back(self, registers: Sequence[int]) -> None:
         """Let ``registers``, two at most, be the results of the routine."""
         rs, rt = [*registers, ZERO, ZERO][:2]
-        self.block.ops.append(Op(Pseudo.RESULT, rs=rs, rt=rt, imm=len(registers)))
+        self._append(Op(Pseudo.RESULT, rs=rs, rt=rt, imm=len(registers)))
 
     def call(self, callee: Callee, arguments: Sequence[int]) -> int:
         """The first result of a call of ``callee``, if it has one."""
         dst = self.function.new_register()
-        self.block.ops.append(Op(Pseudo.CALL, dst, imm=callee.number, callee=callee, arguments=tuple(arguments)))
+        self._append(Op(Pseudo.CALL, dst, imm=callee.number, callee=callee, arguments=tuple(arguments)))
         return dst
 
     def second(self, call: int) -> int:
         """The second result of the call that returns ``call``."""
         dst = self.function.new_register()
-        self.block.ops.append(Op(Pseudo.SECOND, dst, call))
+        self._append(Op(Pseudo.SECOND, dst, call))
         return dst
 
     def const(self, value: int) -> int:
@@ -108,7 +107,7 @@ class Builder:
         if value == 0:
             return ZERO
         dst = self.function.new_register()
-        self.block.ops.append(Op(Pseudo.CONST, dst, imm=value))
+        self._append(Op(Pseudo.CONST, dst, imm=value))
         self.constants[dst] = value
         self.unsigned_bits[dst] = (value & _MASK).bit_length()
         self.signed_bits[dst] = (value if value >= 0 else ~value).bit_length() + 1

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from fgpu.compiler import Image, Kernel, Parameter
+from fgpu.compiler.ir.module import Location
 from fgpu.errors import ImageError
 
 RET = 0x9200_0000
@@ -20,13 +21,28 @@ def image():
     return Image(WORDS, {
         "first": Kernel("first", 0, (pointer, Parameter("n", "scalar", "uint", 4)), 3, 2, (8, 8, 1)),
         "second": Kernel("second", 2, (), 0, 3, splittable=True),
-    })
+    }, lines={0: Location("x.cl", 3), 1: Location("x.cl", 3), 2: Location("y.h", 1), 4: Location("x.cl", 3)})
 
 
 def test_json_keeps_everything(image, tmp_path):
     image.save(tmp_path / "x.json")
-    assert Image.load(tmp_path / "x.json") == image
+    again = Image.load(tmp_path / "x.json")
+    assert again == image
+    assert again.lines == image.lines
     assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_the_line_table_is_short_text(image):
+    """Older versions of fgpu, which had another one under another name, do not look at it."""
+    data = json.loads(image.to_json())
+    assert data["line_table"] == {"x.cl": {"3": "0-1 4"}, "y.h": {"1": "2"}}
+    assert data["version"] == 1
+    assert "lines" not in data
+
+
+def test_images_of_older_versions_have_the_lines_of_accesses():
+    old = GOOD | {"words": ["92000000"] * 3, "lines": {"2": "C:\\x.cl:17", "0": "<opencl>:1"}}
+    assert Image.from_json(json.dumps(old)).lines == {2: Location("C:\\x.cl", 17), 0: Location("<opencl>", 1)}
 
 
 def test_mif_keeps_the_words(image, tmp_path):
@@ -47,6 +63,7 @@ def test_mif_comments_blanks_and_prefixes(tmp_path):
 
 def test_is_a_value(image):
     assert pickle.loads(pickle.dumps(image)) == image
+    assert pickle.loads(pickle.dumps(image)).lines == image.lines
     assert hash(image) == hash(Image(WORDS, dict(image.kernels)))
     with pytest.raises(TypeError):
         image.kernels["third"] = Kernel("third", 0)
@@ -91,6 +108,11 @@ GOOD = {"format": "fgpu-image", "version": 1, "kernels": [], "words": ["92000000
      "x.json: malformed fgpu image: a word must be up to eight hexadecimal digits, not 1"),
     ("x.json", json.dumps(GOOD | {"words": "92000000"}), "image: 'words' must be a list, not \"92000000\""),
     ("x.json", json.dumps(GOOD | {"data": "0"}), "image: 'data' must be bytes in hexadecimal, not \"0\""),
+    ("x.json", json.dumps(GOOD | {"line_table": {"x.cl": {"3": "0-1 x"}}}),
+     'image: \'line_table\' must be the words of each line of each file, as "0-3 7", not {"x.cl": {"3": "0-1 x"}}'),
+    ("x.json", json.dumps(GOOD | {"line_table": {"x.cl": {"3": "0-9999999999"}}}), "image: 'line_table' must be the"),
+    ("x.json", json.dumps(GOOD | {"line_table": {"x.cl": 3}}), "image: 'line_table' must be the words of each line"),
+    ("x.json", json.dumps(GOOD | {"line_table": ["x.cl"]}), "image: 'line_table' must be the words of each line"),
     ("x.json", json.dumps(GOOD | {"kernels": [1]}), "image: a kernel must be an object, not 1"),
     ("x.json", json.dumps({"format": "fgpu-image", "version": 1}), "image: 'words' must be a list, not null"),
     ("x.json", json.dumps(GOOD | {"words": ["00000000"]}), "x.json: word 0: unknown opcode byte 0x00"),

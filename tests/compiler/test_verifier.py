@@ -4,11 +4,11 @@ import re
 from contextlib import suppress
 
 import pytest
+
 from fgpu.benchmarks import EVERY
 from fgpu.compiler.ir.module import Module
 from fgpu.compiler.ir.parser import parse_function, parse_module
 from fgpu.compiler.ir.verifier import InvalidIRError, verify
-
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from fgpu.errors import CompileError
 
