@@ -11,8 +11,8 @@ from .config import KERNEL_SLOTS
 
 __all__ = [
     "CONTROL_ADDRESS_BITS", "CONTROL_BASE", "CRAM_BASE", "DESCRIPTOR_WORDS", "LRAM_BASE", "LRAM_WORDS",
-    "PARAMETERS_MAX", "READABLE", "WRITABLE", "ControlRegister", "DescriptorWord", "EntryWord", "ShapeWord",
-    "SizeWord", "register_address",
+    "PARAMETERS_MAX", "READABLE", "WRITABLE", "ControlRegister", "DescriptorWord", "EntryWord", "Interrupts",
+    "ShapeWord", "SizeWord", "register_address",
 ]
 
 CONTROL_ADDRESS_BITS: Final = 16
@@ -26,7 +26,7 @@ PARAMETERS_MAX: Final = 16
 
 
 class ControlRegister(enum.Enum, shape=3):
-    """Word index in the control register region; bit i belongs to the kernel of slot i, but in ``FAULT``."""
+    """Word index in the control register region; bit i of the first four and of ``ABORT`` is of slot i's kernel."""
 
     STATUS = 0
     START = 1
@@ -36,15 +36,30 @@ class ControlRegister(enum.Enum, shape=3):
     """Ours: :class:`fgpu.fault.Fault`."""
     ABORT = 5
     """Ours: stops kernels."""
+    INTERRUPT_ENABLE = 6
+    """Ours: :class:`Interrupts` for which the port ``interrupt`` is high."""
+    INTERRUPT_STATUS = 7
+    """Ours: :class:`Interrupts` that have happened and were not acknowledged."""
 
 
 READABLE: Final = (
-    ControlRegister.STATUS, ControlRegister.CLEAN_CACHE, ControlRegister.INITIALIZE, ControlRegister.FAULT)
+    ControlRegister.STATUS, ControlRegister.CLEAN_CACHE, ControlRegister.INITIALIZE, ControlRegister.FAULT,
+    ControlRegister.INTERRUPT_ENABLE, ControlRegister.INTERRUPT_STATUS)
 """Control registers that the host may read."""
 WRITABLE: Final = (
     ControlRegister.START, ControlRegister.CLEAN_CACHE, ControlRegister.INITIALIZE, ControlRegister.FAULT,
-    ControlRegister.ABORT)
-"""Control registers that the host may write; a write of any value clears ``FAULT``."""
+    ControlRegister.ABORT, ControlRegister.INTERRUPT_ENABLE, ControlRegister.INTERRUPT_STATUS)
+"""Control registers that the host may write. A write of any value clears ``FAULT``; one of ``INTERRUPT_STATUS``
+clears the bits that are 1 in it."""
+
+
+class Interrupts(enum.IntFlag, shape=2):
+    """What the host may be interrupted for: bits of ``INTERRUPT_ENABLE`` and ``INTERRUPT_STATUS``."""
+
+    KERNEL_END = 1
+    """A kernel that ran has ended, whether finished, faulted or aborted, and its bit of ``STATUS`` rises."""
+    FAULT = 2
+    """``FAULT`` takes a fault that stops kernels, so any but a refused access of the control interface."""
 
 
 class DescriptorWord(enum.IntEnum, shape=5):

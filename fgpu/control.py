@@ -15,6 +15,7 @@ from .address_map import (
     READABLE,
     WRITABLE,
     ControlRegister,
+    Interrupts,
 )
 from .axi.lite import AXI4LiteSlave
 from .axi.signatures import AXI4LiteSignature
@@ -31,6 +32,8 @@ class ControlInterface(wiring.Component):
     the dispatcher, ``running`` is, one-hot, the kernel that it runs. ``abort`` is high for one cycle when that one is
     to be stopped. ``lram_data`` follows ``lram_address`` by one cycle; the dispatcher's reads come before the host's.
     ``fault_seen`` is a fault of this cycle, or 0; the fault register keeps the first that stopped a kernel.
+    ``interrupt`` is a register: high from the edge on at which an enabled interrupt happens until the last of them is
+    acknowledged or disabled, which is before the response to that write.
     """
 
     def __init__(self, config: Config) -> None:
@@ -55,6 +58,9 @@ class ControlInterface(wiring.Component):
             "abort": Out(1),
             "fault": Out(Fault),
             "fault_seen": In(Fault),
+            "interrupt": Out(1),
+            "interrupt_enable": Out(Interrupts),
+            "interrupt_status": Out(Interrupts),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -89,6 +95,8 @@ class ControlInterface(wiring.Component):
 
         start, abort = Signal(KERNEL_SLOTS), Signal(KERNEL_SLOTS)
         forget = Signal()
+        enable, acknowledge = Signal(Interrupts), Signal(Interrupts)
+        m.d.comb += enable.eq(self.interrupt_enable)
         with m.If(bus.write & in_registers):
             with m.Switch(register):
                 with m.Case(ControlRegister.START):
@@ -101,8 +109,15 @@ class ControlInterface(wiring.Component):
                     m.d.comb += forget.eq(1)
                 with m.Case(ControlRegister.ABORT):
                     m.d.comb += abort.eq(bus.write_data)
-        self._follow_kernels(m, start, abort)
-        self._keep_fault(m, forget | (start.any() & ~self.running.any() & ~self.pending.any()), slave.refused)
+                with m.Case(ControlRegister.INTERRUPT_ENABLE):
+                    m.d.comb += enable.eq(bus.write_data)
+                with m.Case(ControlRegister.INTERRUPT_STATUS):
+                    m.d.comb += acknowledge.eq(bus.write_data)
+        clear_fault = forget | (start.any() & ~self.running.any() & ~self.pending.any())
+        ends = self._follow_kernels(m, start, abort)
+        faults = self._keep_fault(m, clear_fault, slave.refused)
+        happens = Mux(ends, Interrupts.KERNEL_END, 0) | Mux(faults, Interrupts.FAULT, 0)
+        self._interrupt(m, happens, enable, acknowledge)
 
         value, from_lram, from_code = Signal(32), Signal(), Signal()
         m.d.sync += [from_lram.eq(in_lram), from_code.eq(in_code)]
@@ -113,13 +128,20 @@ class ControlInterface(wiring.Component):
                 m.d.sync += value.eq(self.clean_cache)
             with m.Case(ControlRegister.INITIALIZE):
                 m.d.sync += value.eq(self.initialize)
+            with m.Case(ControlRegister.INTERRUPT_ENABLE):
+                m.d.sync += value.eq(self.interrupt_enable)
+            with m.Case(ControlRegister.INTERRUPT_STATUS):
+                m.d.sync += value.eq(self.interrupt_status)
             with m.Default():
                 m.d.sync += value.eq(self.fault)
         m.d.comb += bus.read_data.eq(Mux(from_lram, lram_read.data, Mux(from_code, self.code_read_data, value)))
         return m
 
-    def _follow_kernels(self, m: Module, start: Signal, abort: Signal) -> None:
-        """Which kernels wait, which have ended since their last start, and when the running one is to be stopped."""
+    def _follow_kernels(self, m: Module, start: Signal, abort: Signal) -> Value:
+        """Which kernels wait, which have ended since their last start, and when the running one is to be stopped.
+
+        Returns whether the one that runs ends in this cycle, and does not wait to run again.
+        """
         waits, goes_on = Signal(KERNEL_SLOTS), Signal(KERNEL_SLOTS)
         stop = Signal()
         m.d.comb += [
@@ -133,14 +155,32 @@ class ControlInterface(wiring.Component):
             self.status.eq((self.status | self.finished | self.pending) & ~waits & ~goes_on),
             stop.eq((abort & (self.accepted | self.running)).any()),
         ]
+        return (self.finished & ~waits).any()
 
-    def _keep_fault(self, m: Module, clear: Value, refused: Value) -> None:
-        """The fault register: what stopped a kernel replaces what did not, and is kept until it is cleared."""
+    def _keep_fault(self, m: Module, clear: Value, refused: Value) -> Value:
+        """The fault register: what stopped a kernel replaces what did not, and is kept until it is cleared.
+
+        Returns whether it takes such a fault in this cycle.
+        """
         is_refusal = self.fault.valid & (self.fault.cause == FaultCause.CONTROL_ACCESS)
-        with m.If(clear | ~self.fault.valid | is_refusal):
+        takes = Signal()
+        m.d.comb += takes.eq(clear | ~self.fault.valid | is_refusal)
+        with m.If(takes):
             m.d.sync += self.fault.eq(self.fault_seen)
             with m.If(~clear & ~self.fault_seen.valid & (is_refusal | refused)):
                 m.d.sync += [self.fault.valid.eq(1), self.fault.cause.eq(FaultCause.CONTROL_ACCESS)]
+        return takes & self.fault_seen.valid
+
+    def _interrupt(self, m: Module, happens: Value, enable: Signal, acknowledge: Signal) -> None:
+        """The interrupt registers and the output."""
+        status = Signal(Interrupts)
+        # What happens in the cycle of its acknowledgement has happened again.
+        m.d.comb += status.eq((self.interrupt_status & ~acknowledge) | happens)
+        m.d.sync += [
+            self.interrupt_enable.eq(enable),
+            self.interrupt_status.eq(status),
+            self.interrupt.eq((status & enable).any()),
+        ]
 
 
 def _among(register: Any, registers: tuple[ControlRegister, ...]) -> Value:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,46 @@ SMALL = Config.preset("tiny").replace(compute_units=2, axi_ports=2, tag_managers
 @pytest.fixture(scope="module")
 def text() -> str:
     return to_verilog(SMALL, name="gpu")
+
+
+def declared(text: str) -> dict[str, tuple[str, int]]:
+    """Direction and width of each port of the module ``gpu``."""
+    top = text[text.index("\nmodule gpu("):]
+    found = re.findall(r"^  (in|out)put (?:\[(\d+):0\] )?(\w+);$", top[:top.index("\nendmodule")], re.MULTILINE)
+    return {name: (direction, int(last or 0) + 1) for direction, last, name in found}
+
+
+def test_documented_ports(text: str) -> None:
+    """docs/control-interface.md has a table of all ports."""
+    page = (Path(__file__).parents[1] / "docs" / "control-interface.md").read_text(encoding="utf-8")
+    widths = {"`axi_data_width`": SMALL.axi_data_width, "`axi_data_width` / 8": SMALL.axi_data_width // 8}
+    documented = {}
+    for names, direction, bits in re.findall(r"^\| (`.*?`) \| (in|out) \| (.*?) \|", page, re.MULTILINE):
+        for name in re.findall(r"`(\w+)`", names):
+            copies = [re.sub("^m0", f"m{i}", name) for i in range(SMALL.axi_ports)]
+            documented |= dict.fromkeys(copies, (direction, widths[bits] if bits in widths else int(bits)))
+    assert documented == declared(text)
+
+
+def test_vivado_sees_interfaces(text: str) -> None:
+    """Buses, clock, reset and interrupt are described, at the top only, and the parameters of each once."""
+    blocks = re.findall(r"((?:^  \(\* .* \*\)\n)+)  (?:in|out)put (?:\[.*?\] )?(\w+);$", text, re.MULTILINE)
+    found = {name: dict(re.findall(r'X_INTERFACE_(\w+) = "(.*)"', block)) for block, name in blocks
+             if "X_INTERFACE_" in block}
+    assert text.count("X_INTERFACE_") == sum(map(len, found.values()))
+    assert set(found) == set(declared(text)) - {"kernel_status", "kernel_fault"}
+    assert found["clk"] == {
+        "INFO": "xilinx.com:signal:clock:1.0 clk CLK",
+        "PARAMETER": "XIL_INTERFACENAME clk, ASSOCIATED_BUSIF s_axi:m0_axi:m1_axi, ASSOCIATED_RESET rst"}
+    assert found["rst"]["PARAMETER"] == "XIL_INTERFACENAME rst, POLARITY ACTIVE_HIGH"
+    assert found["interrupt"]["PARAMETER"] == "XIL_INTERFACENAME interrupt, SENSITIVITY LEVEL_HIGH"
+    assert found["m1_axi_awaddr"] == {
+        "INFO": "xilinx.com:interface:aximm:1.0 m1_axi AWADDR",
+        "PARAMETER": "XIL_INTERFACENAME m1_axi, PROTOCOL AXI4, SUPPORTS_NARROW_BURST 0"}
+    assert found["s_axi_rdata"] == {"INFO": "xilinx.com:interface:aximm:1.0 s_axi RDATA"}
+    interfaces = Counter(each["PARAMETER"].split(",")[0] for each in found.values() if "PARAMETER" in each)
+    assert interfaces == {f"XIL_INTERFACENAME {name}": 1 for name in (
+        "clk", "rst", "interrupt", "s_axi", "m0_axi", "m1_axi")}
 
 
 def test_alike_units_share_a_module(text: str) -> None:

@@ -5,7 +5,9 @@ from typing import Any
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["ID_BITS", "AXI4LiteSignature", "AXI4Signature", "Burst", "Response"]
+__all__ = [
+    "ID_BITS", "AXI4LiteSignature", "AXI4Signature", "Burst", "MemoryType", "Protection", "Response",
+]
 
 ID_BITS = 6
 
@@ -14,6 +16,20 @@ class Burst(enum.Enum, shape=2):
     FIXED = 0
     INCR = 1
     WRAP = 2
+
+
+class MemoryType(enum.Enum, shape=4):
+    """AxCACHE: what interconnects and memories may do with an access."""
+
+    DEVICE_NON_BUFFERABLE = 0b0000
+    NORMAL_NON_CACHEABLE_BUFFERABLE = 0b0011
+    """May be split, merged and answered early, but all who look at the address see it."""
+
+
+class Protection(enum.Enum, shape=3):
+    """AxPROT: who asks, and for what."""
+
+    UNPRIVILEGED_SECURE_DATA = 0b000
 
 
 class Response(enum.Enum, shape=2):
@@ -25,6 +41,8 @@ class Response(enum.Enum, shape=2):
 
 class AXI4Signature(wiring.Signature):
     """AXI4 memory port: 32-bit addresses, 6-bit ids, INCR bursts.
+
+    AxLOCK, AxQOS and AxREGION are left out: AXI has defaults for them, 0, which are what we mean.
 
     Parameters
     ----------
@@ -41,6 +59,7 @@ class AXI4Signature(wiring.Signature):
             address |= {
                 f"{channel}id": Out(ID_BITS), f"{channel}addr": Out(32), f"{channel}len": Out(8),
                 f"{channel}size": Out(3), f"{channel}burst": Out(Burst),
+                f"{channel}cache": Out(MemoryType), f"{channel}prot": Out(Protection),
                 f"{channel}valid": Out(1), f"{channel}ready": In(1),
             }
         super().__init__(address | {

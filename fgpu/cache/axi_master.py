@@ -5,7 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.axi.signatures import ID_BITS, AXI4Signature, Burst
+from fgpu.axi.signatures import ID_BITS, AXI4Signature, Burst, MemoryType, Protection
 from fgpu.config import Config
 from fgpu.gateware.queue import Queue
 
@@ -112,6 +112,9 @@ class AXIMaster(wiring.Component):
             axi.wstrb.eq(self.write_beats.payload.strobe),
             axi.wlast.eq(self.write_beats.payload.last),
             self.write_beats.ready.eq(axi.wready),
+
+            *(signal.eq(MemoryType.NORMAL_NON_CACHEABLE_BUFFERABLE) for signal in (axi.arcache, axi.awcache)),
+            *(signal.eq(Protection.UNPRIVILEGED_SECURE_DATA) for signal in (axi.arprot, axi.awprot)),
 
             axi.bready.eq(1),
             self.written.valid.eq(axi.bvalid),

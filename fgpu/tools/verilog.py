@@ -1,7 +1,7 @@
 """Verilog of a whole FGPU, with the port names that board designs and test benches expect."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from amaranth.hdl import Elaboratable, Module, Signal, Value
@@ -13,6 +13,7 @@ from ..config import Config
 from ..errors import ConfigError, ToolError
 from ..files import write_atomically
 from ..gateware.sharing import convert
+from .interfaces import interface_attributes
 from .yosys import run_yosys
 
 __all__ = ["ports", "to_verilog", "verilog_text", "write_float_units", "write_verilog"]
@@ -99,11 +100,12 @@ def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core, ini
     if not all(isinstance(value, Signal) for value, _ in flat.values()):
         top = _Top(component)
         flat = top.ports
+    attributes = {f"{name}/w:{port}": each for port, each in interface_attributes(["clk", "rst", *flat]).items()}
     # Source locations would name paths of this machine, and triple the size of the text.
-    return verilog_text(convert(top, name, flat), initial=initial)
+    return verilog_text(convert(top, name, flat), initial=initial, attributes=attributes)
 
 
-def verilog_text(text: str, *, initial: bool = True) -> str:
+def verilog_text(text: str, *, initial: bool = True, attributes: Mapping[str, Mapping[str, str]] = {}) -> str:
     """Verilog of RTLIL, in constructs that linters and simulators take as they are.
 
     There are no ``always @*`` blocks, as :mod:`amaranth.back.verilog` writes them: where one only assigns
@@ -111,7 +113,7 @@ def verilog_text(text: str, *, initial: bool = True) -> str:
     brackets in names, which Yosys' own technology mapping takes for bits.
 
     Registers and memories have initial values, as they have in FPGAs, unless ``initial`` is false: for simulations in
-    which they come up with anything.
+    which they come up with anything. ``attributes`` are given to what Yosys selects by their keys.
     """
     text = re.sub(r"\\\S+", lambda name: name[0].replace("[", "__").replace("]", ""), text)
     remove = " ".join(f"-remove {name}" for name in [*_INTERNAL_ATTRIBUTES, *([] if initial else ["init"])])
@@ -121,7 +123,9 @@ def verilog_text(text: str, *, initial: bool = True) -> str:
         "read_rtlil design.il", *([] if initial else ["delete t:$meminit_v2"]),
         "proc -norom", "opt_expr -fine", "memory_collect", "opt_clean",
         "pmuxtree", f"techmap -map plain.v {cells}", "opt_clean",
-        f"attrmap {remove}", f"attrmap -modattr {remove}", "write_verilog -norename design.v",
+        f"attrmap {remove}", f"attrmap -modattr {remove}",
+        *(f'setattr -set {key} "{value}" {what}' for what, each in attributes.items() for key, value in each.items()),
+        "write_verilog -norename design.v",
     ]
     written = run_yosys(script, {"design.il": text, "plain.v": plain}, "design.v")
     # Linters warn of initial values in declarations, since they look like those of variables.

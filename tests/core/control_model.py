@@ -13,11 +13,16 @@ from fgpu.address_map import CONTROL_BASE, CRAM_BASE, LRAM_WORDS
 from fgpu.config import Config
 
 __all__ = [
-    "ABORT", "ABORTED", "CLEAN", "FAULT", "INITIALIZE", "OKAY", "REFUSED", "SLVERR", "START", "STATUS",
-    "ControlModel", "Cycle", "is_memory", "may_read", "may_write",
+    "ABORT", "ABORTED", "CLEAN", "FAULT", "INITIALIZE", "INTERRUPT_ENABLE", "INTERRUPT_STATUS", "KERNEL_END", "OKAY",
+    "REFUSED", "SLVERR", "START", "STATUS", "STOPPING_FAULT", "ControlModel", "Cycle", "is_memory", "may_read",
+    "may_write",
 ]
 
-STATUS, START, CLEAN, INITIALIZE, FAULT, ABORT = range(CONTROL_BASE, CONTROL_BASE + 24, 4)
+STATUS, START, CLEAN, INITIALIZE, FAULT, ABORT, INTERRUPT_ENABLE, INTERRUPT_STATUS = range(
+    CONTROL_BASE, CONTROL_BASE + 32, 4)
+_NAMES = {STATUS: "status", CLEAN: "clean", INITIALIZE: "initialize", FAULT: "fault",
+          INTERRUPT_ENABLE: "interrupt_enable", INTERRUPT_STATUS: "interrupt_status"}
+KERNEL_END, STOPPING_FAULT = 1, 2       # interrupts
 OKAY, SLVERR = 0, 2
 REFUSED = 1 << 31 | 6 << 25
 """The fault register after a refused access."""
@@ -32,12 +37,13 @@ def is_memory(address: int, config: Config) -> bool:
 
 
 def may_read(address: int, config: Config) -> bool:
-    return address % 4 == 0 and (is_memory(address, config) or address in (STATUS, CLEAN, INITIALIZE, FAULT))
+    return address % 4 == 0 and (is_memory(address, config) or address in _NAMES)
 
 
 def may_write(address: int, strobe: int, config: Config) -> bool:
     return strobe == 15 and address % 4 == 0 and (
-        is_memory(address, config) or address in (START, CLEAN, INITIALIZE, FAULT, ABORT))
+        is_memory(address, config) or address in (
+            START, CLEAN, INITIALIZE, FAULT, ABORT, INTERRUPT_ENABLE, INTERRUPT_STATUS))
 
 
 def stops(fault: int) -> bool:
@@ -71,6 +77,9 @@ class Cycle(NamedTuple):
     finished: int
     fault_seen: int
     running: int
+    interrupt: int
+    interrupt_enable: int
+    interrupt_status: int
 
 
 @dataclass
@@ -201,8 +210,7 @@ class ControlModel:
             right = self.may_hold(read.address, c.rdata, read.accepted, self.now)
             allowed = [v.value for v in self.memory[read.address]]
         else:
-            name = {STATUS: "status", CLEAN: "clean", INITIALIZE: "initialize", FAULT: "fault"}[read.address]
-            allowed = [getattr(seen, name) for seen in self.trail[read.accepted:]]
+            allowed = [getattr(seen, _NAMES[read.address]) for seen in self.trail[read.accepted:]]
             right = c.rdata in allowed
         assert right, f"{what} gave 0x{c.rdata:X}, and not one of {[f'0x{value:X}' for value in allowed]}"
 
@@ -254,8 +262,26 @@ class ControlModel:
         aborted = (way.aborted | abort & running) & ~new.accepted
         if not self._fault_follows(old, new, write, start, aborted):
             return set()
+        if not self._interrupts_follow(old, new, write):
+            return set()
         until = self.now + _LATE if forgotten else way.until
         return {Way(way.written + (write is not None), owed & ~late, until, aborted)}
+
+    @staticmethod
+    def _interrupts_follow(old: Cycle, new: Cycle, write: Access | None) -> bool:
+        """No end or fault is lost, not even to an acknowledgement at that moment; the port says so at once."""
+        enable, status = old.interrupt_enable, old.interrupt_status
+        if write is not None and write.address == INTERRUPT_ENABLE:
+            enable = write.data & 3
+        if write is not None and write.address == INTERRUPT_STATUS:
+            status &= ~write.data
+        if old.finished & new.status:
+            status |= KERNEL_END
+        clears = write is not None and (write.address == FAULT or (
+            write.address == START and write.data & 0xFFFF and not old.running and not old.pending))
+        if stops(new.fault) and (clears or not stops(old.fault)):
+            status |= STOPPING_FAULT
+        return (new.interrupt_enable, new.interrupt_status, new.interrupt) == (enable, status, bool(enable & status))
 
     def _fault_follows(self, old: Cycle, new: Cycle, write: Access | None, start: int, aborted: int) -> bool:
         """A fault that stops is never lost, the first one stays, and a refused access fills an empty register."""

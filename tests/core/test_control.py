@@ -23,11 +23,15 @@ from .control_model import (
     CLEAN,
     FAULT,
     INITIALIZE,
+    INTERRUPT_ENABLE,
+    INTERRUPT_STATUS,
+    KERNEL_END,
     OKAY,
     REFUSED,
     SLVERR,
     START,
     STATUS,
+    STOPPING_FAULT,
     ControlModel,
     Cycle,
     may_read,
@@ -87,7 +91,7 @@ class Host:
             axi.bvalid, axi.bready, axi.bresp, axi.arvalid & axi.arready, axi.araddr,
             axi.rvalid, axi.rready, axi.rdata, axi.rresp, control.status, control.pending, control.clean_cache,
             control.initialize, control.fault, control.accepted, control.finished, control.fault_seen,
-            control.running)]
+            control.running, control.interrupt, control.interrupt_enable, control.interrupt_status)]
 
     def write(self, address: int, data: int, strobe: int = 15) -> None:
         self.queues["aw"].append({"awaddr": address})
@@ -179,9 +183,11 @@ def addresses(rng: random.Random, config: Config) -> Callable[[], int]:
     def address() -> int:
         if rng.random() < bad:
             return rng.choice([
-                rng.getrandbits(16), 4 * LRAM_WORDS, CRAM_BASE - 4, CRAM_BASE + 4 * config.cram_words, ABORT + 4,
+                rng.getrandbits(16), 4 * LRAM_WORDS, CRAM_BASE - 4, CRAM_BASE + 4 * config.cram_words,
+                INTERRUPT_STATUS + 4,
                 STATUS - 4, rng.choice(few) + rng.randrange(1, 4), START + rng.randrange(1, 4)]) & 0xFFFF
-        return rng.choice([*few, *few, STATUS, START, CLEAN, INITIALIZE, FAULT, ABORT])
+        return rng.choice([*few, *few, STATUS, START, CLEAN, INITIALIZE, FAULT, ABORT, INTERRUPT_ENABLE,
+                           INTERRUPT_STATUS])
 
     return address
 
@@ -205,7 +211,8 @@ async def traffic(ctx: Any, dut: Both, host: Host, rng: random.Random, cycles: i
             host.read(address())
         if len(host.queues["aw"]) < 3:
             place = address()
-            bits = rng.getrandbits(32) if place < STATUS else 1 << rng.randrange(KERNEL_SLOTS)
+            bits = rng.getrandbits(32) if place < STATUS or place >= INTERRUPT_ENABLE else (
+                1 << rng.randrange(KERNEL_SLOTS))
             host.write(place, bits, rng.choice([15] * 8 + [rng.randrange(16)]))
         kernels.drive(ctx)
         if asked is not None:
@@ -303,7 +310,8 @@ def words() -> Iterator[tuple[int, int]]:
 
 @pytest.mark.parametrize("places", [
     (STATUS, 0x14, FAULT, CRAM_BASE + 12), (STATUS, 0x14), (0x14, STATUS, 0x10), (CRAM_BASE + 12, CLEAN, CRAM_BASE),
-    (FAULT, CRAM_BASE + 4, STATUS, 4, 8, CRAM_BASE), (4, CRAM_BASE + 8, 12, CRAM_BASE + 16), (0x9000, 0x14, 0x18)])
+    (FAULT, CRAM_BASE + 4, STATUS, 4, 8, CRAM_BASE), (4, CRAM_BASE + 8, 12, CRAM_BASE + 16), (0x9000, 0x14, 0x18),
+    (INTERRUPT_STATUS, 0x14, INTERRUPT_ENABLE, 4)])
 def test_reads_back_to_back(places: tuple[int, ...]) -> None:
     """Each address is up in the cycle after the one before was accepted."""
     async def script(ctx: Any, dut: Both, host: Host) -> None:
@@ -444,5 +452,66 @@ def test_registers() -> None:
             for register, value in ((STATUS, status), (CLEAN, clean), (INITIALIZE, initialize)):
                 assert await read(register) == (value, OKAY)
             assert (ctx.get(control.clean_cache), ctx.get(control.initialize)) == (clean, initialize)
+
+    directed(script)
+
+
+def test_interrupts() -> None:
+    """The end and the fault of a kernel raise the enabled ones of their bits, until these are acknowledged."""
+    async def script(ctx: Any, dut: Both, host: Host) -> None:
+        control = dut.control
+        write, read = access(host, ctx)
+
+        async def kernel(bit: int, fault: int = 0) -> None:
+            assert await write(START, bit) == OKAY
+            await accept(ctx, host, control, bit)
+            await pulse(ctx, host, Value.cast(control.fault_seen), fault)
+            await finish(ctx, host, control, bit)
+
+        # A host that knows nothing of interrupts has none.
+        await kernel(1 << 2, 1 << 31 | 1 << 25 | 2 << 21)
+        assert (ctx.get(control.interrupt), await read(INTERRUPT_ENABLE)) == (0, (0, OKAY))
+        assert await read(INTERRUPT_STATUS) == (KERNEL_END | STOPPING_FAULT, OKAY)
+        # Each is masked by itself; to enable what has happened interrupts.
+        for enable, acknowledged in ((KERNEL_END, KERNEL_END), (STOPPING_FAULT, STOPPING_FAULT)):
+            assert await write(INTERRUPT_ENABLE, enable) == OKAY
+            assert ctx.get(control.interrupt) == 1
+            assert await write(INTERRUPT_STATUS, 3 - acknowledged) == OKAY
+            assert ctx.get(control.interrupt) == 1
+            assert await write(INTERRUPT_STATUS, acknowledged) == OKAY
+            assert (ctx.get(control.interrupt), await read(INTERRUPT_STATUS)) == (0, (0, OKAY))
+            await kernel(1 << 2, 1 << 31 | 1 << 25 | 2 << 21)
+        # A refused access, and an abort of a kernel that waits, are the host's own doing.
+        assert await write(INTERRUPT_STATUS, 3) == OKAY
+        assert await write(INTERRUPT_ENABLE, 3) == OKAY
+        assert (await read(0x9000))[1] == SLVERR
+        assert await write(START, 1) == OKAY
+        assert await write(ABORT, 1) == OKAY
+        assert (await read(STATUS))[0] & 1
+        assert ctx.get(control.interrupt) == 0
+
+    directed(script)
+
+
+@pytest.mark.parametrize("delay", range(8))
+def test_no_interrupt_is_lost(delay: int) -> None:
+    """A second kernel ends so many cycles after the host acknowledges the end of the first."""
+    async def script(ctx: Any, dut: Both, host: Host) -> None:
+        control = dut.control
+        write, read = access(host, ctx)
+        await write(INTERRUPT_ENABLE, KERNEL_END)
+        await write(START, 0b11)
+        await accept(ctx, host, control, 1)
+        await finish(ctx, host, control, 1)
+        assert ctx.get(control.interrupt) == 1
+        await accept(ctx, host, control, 2)
+        host.write(INTERRUPT_STATUS, KERNEL_END)
+        for _ in range(delay):
+            await host.cycle(ctx)
+        await finish(ctx, host, control, 2)
+        assert ctx.get(control.interrupt) == 1
+        await host.finish(ctx)
+        # The write takes effect in cycle 1. What ended before is acknowledged, too: status shows it already.
+        assert (ctx.get(control.interrupt), await read(STATUS)) == (delay >= 1, (0b11, OKAY))
 
     directed(script)

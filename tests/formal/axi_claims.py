@@ -4,7 +4,7 @@ from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.utils import exact_log2
 
 from fgpu.axi.lite import AXI4LiteSlave
-from fgpu.axi.signatures import Burst, Response
+from fgpu.axi.signatures import Burst, MemoryType, Protection, Response
 from fgpu.cache.axi_master import AXIMaster
 from fgpu.cache.payloads import tag_manager_bits
 from fgpu.cache.write_pipeline import WritePipeline
@@ -25,11 +25,11 @@ def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIM
     claim = Claim(dut=dut)
     axi = dut.axi
     beat_bits = exact_log2(config.axi_data_width // 8)
-    for path, request, span, valid, ready, address, number, length, size, burst in [
+    for path, request, span, valid, ready, address, number, length, size, burst, cache, prot in [
             ("dut.read_queue", dut.reads, None, axi.arvalid, axi.arready, axi.araddr, axi.arid, axi.arlen, axi.arsize,
-             axi.arburst),
+             axi.arburst, axi.arcache, axi.arprot),
             ("dut.write_queue", dut.writes, dut.span, axi.awvalid, axi.awready, axi.awaddr, axi.awid, axi.awlen,
-             axi.awsize, axi.awburst)]:
+             axi.awsize, axi.awburst, axi.awcache, axi.awprot)]:
         depth = 1 << tag_manager_bits(config)
         # The upper bits of a read's id count bursts.
         manager_bits = exact_log2(config.slice_tag_managers) if span is None else tag_manager_bits(config)
@@ -53,6 +53,8 @@ def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIM
         claim.always(claim.stable(valid, ready, Cat(length, size, burst)))
         beats, size_bytes = Value.cast(length) + 1, 1 << Value.cast(size)
         claim.always(~valid | claim.same(burst, Burst.INCR))
+        claim.always(~valid | claim.same(cache, MemoryType.NORMAL_NON_CACHEABLE_BUFFERABLE))
+        claim.always(~valid | claim.same(prot, Protection.UNPRIVILEGED_SECURE_DATA))
         claim.always(~valid | (size_bytes == config.axi_data_width // 8))
         claim.always(~valid | (address % size_bytes == 0))
         if span is None:

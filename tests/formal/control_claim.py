@@ -10,7 +10,8 @@ from fgpu.control import ControlInterface
 from .prover import Claim
 
 CONFIG = Config(cram_size=1)
-STATUS, START, CLEAN, INITIALIZE, FAULT, ABORT = range(CONTROL_BASE // 4, CONTROL_BASE // 4 + 6)
+STATUS, START, CLEAN, INITIALIZE, FAULT, ABORT, INTERRUPT_ENABLE, INTERRUPT_STATUS = range(
+    CONTROL_BASE // 4, CONTROL_BASE // 4 + 8)
 DATA_BITS = 4
 _PATIENCE = 6
 
@@ -63,7 +64,7 @@ def control_claim(cycles: int, control: type[ControlInterface] = ControlInterfac
         m.d.sync += [
             mine.bit_select(aws, 1).eq(aligned & (axi.awaddr[2:] == word) & in_memory),
             legal.bit_select(aws, 1).eq(aligned & (is_memory(axi.awaddr[2:]) | is_one_of(
-                axi.awaddr[2:], START, CLEAN, INITIALIZE, FAULT, ABORT))),
+                axi.awaddr[2:], START, CLEAN, INITIALIZE, FAULT, ABORT, INTERRUPT_ENABLE, INTERRUPT_STATUS))),
         ]
     with m.If(axi.wvalid & axi.wready):
         m.d.sync += [whole.bit_select(ws, 1).eq(axi.wstrb.all()), right.bit_select(ws, 1).eq(axi.wdata == guess)]
@@ -79,7 +80,8 @@ def control_claim(cycles: int, control: type[ControlInterface] = ControlInterfac
     for n in range(cycles):
         possible |= (answered <= n) & (n < aws) & (n < ws) & mine[n] & whole[n] & right[n]
     for register, value in ((STATUS, dut.status), (CLEAN, dut.clean_cache), (INITIALIZE, dut.initialize),
-                            (FAULT, Value.cast(dut.fault))):
+                            (FAULT, Value.cast(dut.fault)), (INTERRUPT_ENABLE, dut.interrupt_enable),
+                            (INTERRUPT_STATUS, dut.interrupt_status)):
         possible = Mux(word == register, value == guess, possible)
     okay, error = Response.OKAY.value, Response.SLVERR.value
     claim.always(~axi.bvalid | claim.same(axi.bresp, Mux((legal & whole).bit_select(bs, 1), okay, error)))
@@ -93,7 +95,7 @@ def control_claim(cycles: int, control: type[ControlInterface] = ControlInterfac
             m.d.sync += [
                 active.eq(1), turn.eq(ars), of_word.eq(asked == word), seen.eq(possible),
                 readable.eq((axi.araddr[:2] == 0) & (is_memory(asked) | is_one_of(
-                    asked, STATUS, CLEAN, INITIALIZE, FAULT))),
+                    asked, STATUS, CLEAN, INITIALIZE, FAULT, INTERRUPT_ENABLE, INTERRUPT_STATUS))),
             ]
     with m.Else():
         m.d.sync += seen.eq(seen | possible)
