@@ -1,6 +1,7 @@
 """The compiler's front door: OpenCL C source to a program image."""
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 
 from fgpu.config import ATOMICS, Config, check_config
 from fgpu.errors import CompileError
@@ -11,21 +12,31 @@ from .image_cache import kept_image
 __all__ = ["compile_opencl"]
 
 
-def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>", options: Sequence[str] = (),
-                   config: Config | None = None, kernels: Sequence[str] | None = None) -> Image:
+def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>", options: str | Sequence[str] = (),
+                   config: Config | None = None, kernels: str | Sequence[str] | None = None) -> Image:
     """Compile OpenCL C to an image with all its kernels, or those that ``kernels`` names.
 
     ``source`` is one program, called ``filename`` in messages, or several by their file names, which know nothing of
     each other but share the image. ``options`` are clang's, as far as they define macros, find headers, set warnings
-    or are OpenCL's own (``-cl-*``). ``config`` is the hardware to compile for (the default one with all atomics if
-    None): its code RAM, scratchpad, stores and atomics bound the program. Kernels that are not named may need more,
-    and may use what is not supported.
+    or are OpenCL's own (``-cl-*``): a list, or one text as for a shell. ``config`` is the hardware to compile for (the
+    default one with all atomics if None): its code RAM, scratchpad, stores and atomics bound the program. Kernels
+    that are not named may need more, and may use what is not supported.
 
     Images are kept in the user's cache folder and found there again, unless the source includes other files.
     Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported.
     """
     if not isinstance(source, str | Mapping):
         raise CompileError(f"the source must be a text, or texts by their file names, not {source!r:.80}")
+    if isinstance(options, str):
+        try:
+            options = shlex.split(options)
+        except ValueError as error:
+            raise CompileError(f"the options {options!r} are no words as for a shell: {error}") from None
+    options = _texts("options", options, "['-DN=4']")
+    if kernels is not None:
+        kernels = _texts("kernels", [kernels] if isinstance(kernels, str) else kernels, "['scale']")
+        if not kernels:
+            raise CompileError("kernels is empty; name at least one, or leave it out to compile all")
     config = Config(atomics=ATOMICS) if config is None else config
     check_config(config)
     sources = {filename: source} if isinstance(source, str) else dict(source)
@@ -36,3 +47,13 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
         return compile_sources(sources, options, config, kernels)
 
     return kept_image(sources, options, config, kernels, compiled)
+
+
+def _texts(name: str, value: object, example: str) -> list[str]:
+    if not isinstance(value, Iterable) or isinstance(value, bytes):
+        raise CompileError(f"{name} must be a text or a list of texts, as {example}, not {value!r}")
+    texts = list(value)
+    for text in texts:
+        if not isinstance(text, str):
+            raise CompileError(f"{name} must be a text or a list of texts, as {example}, not one with {text!r}")
+    return texts

@@ -1,5 +1,6 @@
 """The hardware configuration: one immutable, validated object (dissertation, table 3.2)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Final
@@ -36,6 +37,7 @@ ATOMICS: Final = frozenset({"add", "max", "min", "umax", "umin", "and", "or", "x
 FLOAT_OPS: Final = frozenset(row.mnemonic for row in INSTRUCTIONS if row.unit is Unit.FLOAT)
 """Floating-point operations that hardware can have, by their mnemonics."""
 
+_ALL = "all"
 _KIB = 1024
 _SETS_MIN = 16
 _SLICE_TAG_MANAGERS = 4
@@ -53,6 +55,20 @@ def _one_of(config: "Config", name: str, allowed: tuple[Any, ...]) -> None:
     value = getattr(config, name)
     if type(value) is not type(allowed[0]) or value not in allowed:
         raise ConfigError(f"{name} must be one of {_listed(allowed)}, not {value!r}")
+
+
+def _operations(name: str, value: object, allowed: frozenset[str]) -> frozenset[str]:
+    """The operations that a collection names, or a text with commas; ``all`` stands for those that are allowed."""
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",")]
+    if not isinstance(value, Iterable):
+        raise ConfigError(f"{name} must be names of operations, as {{{min(allowed)!r}}} or 'all', not {value!r}")
+    found = list(value)
+    unknown = [item for item in found if not isinstance(item, str) or item not in allowed | {_ALL}]
+    if unknown:
+        raise ConfigError(f"{name} must be of {_listed(tuple(sorted(allowed)))} or {_ALL!r}, "
+                          f"not {_listed(tuple(sorted(unknown, key=str)))}")
+    return allowed if _ALL in found else frozenset(found)
 
 
 def _listed(values: tuple[Any, ...]) -> str:
@@ -77,9 +93,9 @@ class Config:
     cram_size: int = 16
     """KiB of code RAM: 1, 2, 4, 8, 16 (256 instructions a KiB)."""
     atomics: frozenset[str] = frozenset()
-    """Atomic operations in hardware, of :data:`ATOMICS`."""
+    """Atomic operations in hardware, of :data:`ATOMICS`, or 'all'. Any collection of names becomes a frozenset."""
     float_ops: frozenset[str] = frozenset()
-    """Floating-point operations in hardware, of :data:`FLOAT_OPS`."""
+    """Floating-point operations in hardware, of :data:`FLOAT_OPS`, or 'all'; like ``atomics``."""
     float_subnormals: bool = True
     """Hardware's floats go down to subnormals; without, those are zeros of the same sign, as operands and results."""
     scratchpad_size: int = 32
@@ -125,12 +141,7 @@ class Config:
         _one_of(self, "link_stack_depth", (8, 16, 32))
         _one_of(self, "statistics", (False, True))
         for name, allowed in (("atomics", ATOMICS), ("float_ops", FLOAT_OPS)):
-            value = getattr(self, name)
-            if not isinstance(value, frozenset):
-                raise ConfigError(f"{name} must be a frozenset of operation names, not {value!r}")
-            if not value <= allowed:
-                raise ConfigError(f"{name} must be of {_listed(tuple(sorted(allowed)))}, "
-                                  f"not {_listed(tuple(sorted(value - allowed, key=str)))}")
+            object.__setattr__(self, name, _operations(name, getattr(self, name), allowed))
         if "cmpxchg" in self.atomics and self.cache_banks < 2:
             raise ConfigError("atomics with 'cmpxchg' need cache_banks of 2, 4, 8, not "
                               f"{self.cache_banks!r}: a request carries two words")

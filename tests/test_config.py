@@ -13,9 +13,12 @@ from fgpu.isa import INSTRUCTIONS
     ({"cache_ways": 8}, "cache_ways must be one of 1, 2, 4, not 8"),
     ({"cache_ways": True}, "cache_ways must be one of 1, 2, 4, not True"),
     ({"float_ops": frozenset({"fadd", "fcos"})},
-     "float_ops must be of 'fadd', 'fdiv', 'fmul', 'fptosi', 'fptoui', 'fslt', 'fsqrt', 'fsub', 'itofp', 'uitofp', "
-     "not 'fcos'"),
-    ({"float_ops": {"fadd"}}, "float_ops must be a frozenset of operation names, not {'fadd'}"),
+     "float_ops must be of 'fadd', 'fdiv', 'fmul', 'fptosi', 'fptoui', 'fslt', 'fsqrt', 'fsub', 'itofp', 'uitofp' "
+     "or 'all', not 'fcos'"),
+    ({"float_ops": 3}, "float_ops must be names of operations, as {'fadd'} or 'all', not 3"),
+    ({"atomics": "add,sub"},
+     "atomics must be of 'add', 'and', 'cmpxchg', 'max', 'min', 'or', 'umax', 'umin', 'xchg', 'xor' or 'all', "
+     "not 'sub'"),
     ({"float_subnormals": 0}, "float_subnormals must be one of False, True, not 0"),
     ({"cache_banks": 16}, "cache_banks must be one of 1, 2, 4, 8, not 16"),
     ({"tag_managers": 1, "axi_ports": 2},
@@ -29,6 +32,21 @@ def test_bad_configurations(changes: dict, message: str) -> None:
     with pytest.raises(ConfigError) as error:
         Config(**changes)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("value", [{"add", "max"}, ["max", "add"], ("add", "max"), "add, max",
+                                   frozenset({"add", "max"}), iter(["add", "max"])])
+def test_operations_are_named_by_any_collection(value: object) -> None:
+    config = Config(atomics=value)      # type: ignore[arg-type]
+    assert config == Config(atomics=frozenset({"add", "max"}))
+    assert isinstance(config.atomics, frozenset)
+    hash(config)
+
+
+@pytest.mark.parametrize("value", ["all", ["all"], {"all", "add"}])
+def test_all_operations_have_a_name(value: object) -> None:
+    assert Config().replace(atomics=value).atomics == ATOMICS
+    assert Config().replace(float_ops="all").float_ops == FLOAT_OPS
 
 
 def test_every_row_fits_a_line() -> None:

@@ -11,7 +11,7 @@ from fgpu.errors import LaunchError
 
 __all__ = ["Assignment", "NameList", "NumberList", "argument", "array_bytes"]
 
-_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float32")
+_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32")
 _FILLS = ("random", "zeros", "ones", "range")
 _ELEMENTS_MAX = 1 << 28
 
@@ -102,7 +102,7 @@ def _filled(text: str, rng: np.random.Generator) -> np.ndarray:
         raise LaunchError(f"array {text!r}: the shape {rest[1]!r} must be positive numbers with 'x' between, "
                           f"and at most {_ELEMENTS_MAX} elements")
     if fill == "random" and dtype.kind == "f":
-        return rng.random(shape, dtype)
+        return rng.random(shape, np.float32).astype(dtype)
     if fill == "random":
         limits = np.iinfo(dtype)
         return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)

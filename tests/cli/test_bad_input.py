@@ -94,7 +94,7 @@ def files(folder):
     ("run copy.s --global 64 --engine functional --arg text.npy", "text.npy is not a NumPy array"),
     ("run copy.s --global 64 --engine functional --arg object.npy", "object.npy is not a NumPy array"),
     ("run copy.s --global 64 --engine functional --arg hello", "neither a number nor a .npy file"),
-    ("run copy.s --global 64 --engine functional --arg random:int64:4", "must be FILL:TYPE:SHAPE"),
+    ("run copy.s --global 64 --engine functional --arg random:float64:4", "must be FILL:TYPE:SHAPE"),
     ("run copy.s --global 64 --engine functional --arg random:int32:-4", "shape '-4'"),
     (f"run copy.s --global 64 {RUN} --output 7=x.npy", "no such array; arrays: argument 0, argument 1"),
     (f"run copy.s --global 64 {RUN} --memory 0x10000000=5", "--memory needs an array"),

@@ -184,6 +184,26 @@ def test_verilog_goes_to_the_generator(fgpu, monkeypatch):
     assert written == [(Config.preset("tiny", compute_units=2), Path("fgpu.v"))]
 
 
+def test_random_arguments_have_every_type_of_elements():
+    for dtype in ("int64", "uint64", "float16", "int8"):
+        array = argument(f"random:{dtype}:100", np.random.default_rng(0))
+        assert (array.dtype, len(array)) == (dtype, 100)
+        assert len(set(array.tolist())) > 50
+
+
+def test_long_integers_pass_from_the_command_line(fgpu):
+    Path("k.cl").write_text("__kernel void k(__global long *o) { o[get_global_id(0)] *= 3; }")
+    result = fgpu(f"run k.cl --global 4 --arg range:int64:4 --output 0=o.npy {FUNCTIONAL}")
+    assert result.exit_code == 0, result.output
+    assert np.load("o.npy").tolist() == [0, 3, 6, 9]
+
+
+def test_all_atomics_have_a_name(fgpu):
+    Path("k.cl").write_text("__kernel void k(__global int *o) { atomic_add(o, 1); atomic_xchg(o + 1, 7); }")
+    assert fgpu("compile k.cl -o k.json --atomics add").exit_code == 1
+    assert fgpu("compile k.cl -o k.json --atomics all").exit_code == 0
+
+
 def test_time_goes_into_named_buckets():
     assert set(BUCKETS) == {bucket.name.lower() for bucket in Bucket}
     assert time_table({"cycles": 5}) is None
@@ -194,7 +214,7 @@ def test_time_goes_into_named_buckets():
 
 @pytest.mark.parametrize(("text", "value"), [
     ("12", 12), ("0x1F", 31), ("-3", -3), ("1.5", 1.5), ("range:uint8:2x2", [[0, 1], [2, 3]]),
-    ("zeros:float32:3", [0, 0, 0]),
+    ("zeros:float32:3", [0, 0, 0]), ("ones:float16:2", [1, 1]), ("range:uint64:3", [0, 1, 2]),
 ])
 def test_arguments(text, value):
     assert np.array_equal(argument(text, np.random.default_rng(0)), value)

@@ -108,6 +108,26 @@ def test_options_are_limited():
         compile_opencl(source, options=["-o/tmp/x"])
 
 
+def test_options_and_kernels_may_be_one_text():
+    source = BODY.format("a[0] = N;") + "__kernel void other(__global int *a) { barrier(1); }"
+    image = compile_opencl(source, options="-D N=3 -Wno-everything", kernels="k")
+    assert list(image.kernels) == ["k"]
+    assert image == compile_opencl(source, options=["-DN=3"], kernels=["k"])
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"options": "-DX='1"}, "the options \"-DX='1\" are no words as for a shell"),
+    ({"options": 3}, r"options must be a text or a list of texts, as \['-DN=4'\], not 3"),
+    ({"options": ["-DN", 4]}, "options must be a text or a list of texts, .* not one with 4"),
+    ({"kernels": [None]}, "kernels must be a text or a list of texts, .* not one with None"),
+    ({"kernels": []}, "kernels is empty"),
+    ({"kernels": "scale"}, "no kernel 'scale'; the kernels there are: k"),
+])
+def test_bad_options_and_kernels(arguments, message):
+    with pytest.raises(CompileError, match=message):
+        compile_opencl(BODY.format("a[0] = 1;"), **arguments)
+
+
 @pytest.mark.ci
 def test_a_program_that_is_much_too_large_is_refused_at_once():
     source = BODY.format("\n#pragma unroll\nfor (int i = 0; i < 1000; i++) a[a[i] & 255] = i;")
