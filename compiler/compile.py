@@ -18,9 +18,9 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
 
     ``source`` is one program, called ``filename`` in messages, or several by their file names, which know nothing of
     each other but share the image. ``options`` are clang's, as far as they define macros, find headers, set warnings
-    or are OpenCL's own (``-cl-*``): a list, or one text as for a shell. ``config`` is the hardware to compile for (the
-    default one with all atomics if None): its code RAM, scratchpad, stores and atomics bound the program. Kernels
-    that are not named may need more, and may use what is not supported.
+    or are OpenCL's own (``-cl-*``): a list, or one text as for a shell. ``config`` is the hardware to compile for
+    (the default one with all atomics if None): its code RAM, scratchpad, stores and atomics bound the program.
+    Kernels that are not named may need more, and may use what is not supported.
 
     Images are kept in the user's cache folder and found there again, unless the source includes other files.
     Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported.
