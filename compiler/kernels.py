@@ -7,17 +7,19 @@ from fgpu.config import Config
 from fgpu.errors import CompileError, EncodingError
 from fgpu.isa import Opcode, by_opcode, decode
 
+from .fitting import Compiled, Fitting, TooLargeError
 from .frontend.clang import Size, builtins, compile_to_bitcode, read_ir
 from .image import Image, Kernel, Parameter
 from .ir.module import Function, Module
-from .program import Compiled, Program, TooLargeError
+from .linker import Linker
+from .pipeline import Observer
 from .refusals import check_program, short_store
 from .work_groups import asks_for_work_groups
 
 __all__ = ["compile_sources"]
 
 _WORD_BYTES = 4
-_WITHOUT_GATHERING = 1.25
+_WITHOUT_RECONVERGENCE = 1.25
 """By how much a program may be too large that it is tried without the calls that let work-items meet again."""
 _MANY = 2
 """How many code RAMs' words are so many that nobody asks how many more they would be."""
@@ -26,21 +28,21 @@ _SIZES = {"char": 1, "uchar": 1, "bool": 1, "half": 2, "short": 2, "ushort": 2, 
 
 
 def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: Config,
-                    wanted: Sequence[str] | None = None) -> Image:
+                    wanted: Sequence[str] | None = None, observers: Sequence[Observer] = ()) -> Image:
     """Compile programs by their file names to one image; see :func:`~fgpu.compiler.compile.compile_opencl`."""
     words: list[int] = []
     least: list[int] = []
     count = 0
     tried: dict[tuple[bool, tuple[bytes, ...]], Image | None] = {}
 
-    def attempt(size: Size, gathers: bool = True) -> Image | None:
+    def attempt(size: Size, reconverges: bool = True) -> Image | None:
         bitcode = tuple(compile_to_bitcode(source, filename, options, library=builtins(), size=size,
                                            kernels=wanted or ()) for filename, source in sources.items())
-        if (gathers, bitcode) not in tried:
-            tried[gathers, bitcode] = compiled(bitcode, size, gathers)
-        return tried[gathers, bitcode]
+        if (reconverges, bitcode) not in tried:
+            tried[reconverges, bitcode] = compiled(bitcode, size, reconverges)
+        return tried[reconverges, bitcode]
 
-    def compiled(bitcode: Sequence[bytes], size: Size, gathers: bool) -> Image | None:
+    def compiled(bitcode: Sequence[bytes], size: Size, reconverges: bool) -> Image | None:
         nonlocal count
         modules = _modules(dict(zip(sources, map(read_ir, bitcode), strict=True)), wanted)
         count = sum(map(len, modules.values()))
@@ -49,16 +51,16 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
         # Only of the last attempt anybody asks how much too large it is.
         most = config.cram_words * (_MANY if size is Size.SMALL else 1)
         try:
-            program, kernels = _compiled(modules, config, gathers, most)
+            linker, kernels = _compiled(modules, config, reconverges, most, observers)
         except TooLargeError as error:
             least.append(error.least)
             return None
         except EncodingError:       # a branch or a call that does not reach its target
             return None
-        if len(program.words) <= config.cram_words:
-            return Image(tuple(program.words), kernels, bytes(program.data.content), program.lines,
-                         tuple(sorted(program.data.pointers)))
-        words.append(len(program.words))
+        if len(linker.words) <= config.cram_words:
+            return Image(tuple(linker.words), kernels, bytes(linker.data.content), linker.lines,
+                         tuple(sorted(linker.data.pointers)))
+        words.append(len(linker.words))
         return None
 
     # The fastest first; only where there is no room at all do work-items that parted stay so.
@@ -69,8 +71,8 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
             image = min(image, attempt(Size.MEDIUM) or image, key=_private_memory)
         if image is not None:
             return image
-    if min([*words, *least], default=_MANY * config.cram_words) <= _WITHOUT_GATHERING * config.cram_words:
-        image = attempt(Size.SMALL, gathers=False)
+    if min([*words, *least], default=_MANY * config.cram_words) <= _WITHOUT_RECONVERGENCE * config.cram_words:
+        image = attempt(Size.SMALL, reconverges=False)
         if image is not None:
             return image
     needed = f"{min(words)}" if words else f"at least {min(least, default=config.cram_words + 1)}"
@@ -100,35 +102,37 @@ def _modules(modules: Mapping[str, Module], wanted: Sequence[str] | None) -> dic
             for module, functions in zip(modules.values(), present, strict=True)}
 
 
-def _compiled(modules: Mapping[Module, Sequence[Function]], config: Config, gathers: bool,
-              most: int) -> tuple[Program, dict[str, Kernel]]:
-    program = Program(config, gathers, most)
+def _compiled(modules: Mapping[Module, Sequence[Function]], config: Config, reconverges: bool,
+              most: int, observers: Sequence[Observer]) -> tuple[Linker, dict[str, Kernel]]:
+    linker = Linker(config)
+    fitting = Fitting(config, linker, reconverges, most, observers)
     kernels: dict[str, Kernel] = {}
     for module, functions in modules.items():
-        program.start_source()
+        fitting.start_source()
         for function in functions:
             if function.name in kernels:
                 raise function.error(f"there are two kernels {function.name!r} in the image")
-            kernels[function.name] = _kernel(program, function, module)
-    return program, kernels
+            kernels[function.name] = _kernel(fitting, function, module)
+    return linker, kernels
 
 
-def _kernel(program: Program, function: Function, module: Module) -> Kernel:
+def _kernel(fitting: Fitting, function: Function, module: Module) -> Kernel:
     parameters = _parameters(function, module)
-    compiled = _add_kernel(program, function, module)
+    compiled = _add_kernel(fitting, function, module)
     parameters += tuple(Parameter(name, "implicit", "uint", _WORD_BYTES) for name in compiled.hidden)
     return Kernel(function.name, compiled.entry, parameters, compiled.scratchpad,
-                  len(program.words) - compiled.entry, module.work_group_size(function), compiled.frame,
+                  len(fitting.linker.words) - compiled.entry, module.work_group_size(function), compiled.frame,
                   not asks_for_work_groups(function, module))
 
 
-def _add_kernel(program: Program, function: Function, module: Module) -> Compiled:
-    """Add a kernel to ``program`` if the configuration has the stores that it needs."""
-    config = program.config
-    first = len(program.words)
-    compiled = program.add(function, module)
+def _add_kernel(fitting: Fitting, function: Function, module: Module) -> Compiled:
+    """Add a kernel to the program of ``fitting`` if the configuration has the stores that it needs."""
+    config = fitting.config
+    words = fitting.linker.words
+    first = len(words)
+    compiled = fitting.add(function, module)
     if config.lacks(by_opcode[Opcode.SB]) is not None:
-        for word in program.words[first:]:
+        for word in words[first:]:
             row, _ = decode(word)
             if row.is_store and config.lacks(row) is not None:
                 raise short_store(function, row.mnemonic)

@@ -17,7 +17,6 @@ _DUPLICATE_UP_TO = 4
 
 def jump_to_last_calls(function: MachineFunction) -> None:
     """Let what a routine ends with calling return to where the routine was called from."""
-    skip_empty_blocks(function)
     for block in function.blocks.values():
         end = function.blocks[block.next] if block.next is not None else MachineBlock("")
         ops = [op for op in block.ops if not _does_nothing(op)]
@@ -38,7 +37,6 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = (),
     ``entries`` are the word indices of the routines that it may call. ``lines`` gets the places in the source of the
     words that have one.
     """
-    skip_empty_blocks(function)
     order = _layout(function)
     ops: list[Op] = []
     labels: dict[str, int] = {}

@@ -2,7 +2,8 @@
 
 import enum
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 
 from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
 
@@ -70,6 +71,10 @@ class Op:
     arguments: tuple[int, ...] = ()
     location: Location | None = None
     """Where in the source is what the operation is for."""
+
+    def copy(self) -> "Op":
+        """The operation once more: all that it consists of is constant."""
+        return copy(self)
 
     @property
     def uses(self) -> list[int]:
@@ -167,6 +172,12 @@ class MachineBlock:
     enter: str | None = None
     location: Location | None = None
 
+    def copy(self) -> "MachineBlock":
+        """The block once more, with operations of its own."""
+        return replace(self, phis=[replace(phi, sources=dict(phi.sources)) for phi in self.phis],
+                       ops=[op.copy() for op in self.ops],
+                       branch=None if self.branch is None else self.branch.copy())
+
     @property
     def successors(self) -> list[str]:
         return [name for name in (self.target, self.next) if name is not None]
@@ -180,12 +191,18 @@ class MachineBlock:
 
 @dataclass(eq=False)
 class MachineFunction:
-    """The code of one kernel. ``private_words`` of the scratchpad belong to private arrays, from word 0 on."""
+    """The code of a kernel or a subroutine. ``private_words`` of the scratchpad belong to private arrays, from word 0
+    on."""
 
     name: str
     blocks: dict[str, MachineBlock] = field(default_factory=dict)
     private_words: int = 0
     registers: int = REGISTER_COUNT
+    is_kernel: bool = True
+
+    def copy(self) -> "MachineFunction":
+        """The function once more, with operations of its own."""
+        return replace(self, blocks={name: block.copy() for name, block in self.blocks.items()})
 
     def new_register(self) -> int:
         self.registers += 1

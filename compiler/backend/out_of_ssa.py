@@ -6,12 +6,12 @@ from ..ir.module import Location
 from .liveness import live_out
 from .mir import ARGUMENTS, ZERO, MachineFunction, Op, Pseudo
 
-__all__ = ["destruct"]
+__all__ = ["leave_ssa"]
 
 _OPPOSITE = {Opcode.MOVN: Opcode.MOVZ, Opcode.MOVZ: Opcode.MOVN}
 
 
-def destruct(function: MachineFunction) -> None:
+def leave_ssa(function: MachineFunction) -> None:
     """Remove the phis of ``function`` and give every tied operation one register to read and write."""
     _choose_tied_operands(function)
     for block in list(function.blocks.values()):

@@ -1,4 +1,4 @@
-"""Work-items that part meet again: what a branch splits is called, as each part's return goes to the next part first.
+"""Reconvergence: divergent regions become subroutines; RET waits for every part.
 
 A branch splits a wavefront for good, but the last part that returns from a call takes all that were called with it.
 So a region of the control flow that has one way in and one way out, and in which work-items may part, becomes a part
@@ -13,7 +13,7 @@ from ..ir.cfg import Flow
 from .mir import MachineBlock, MachineFunction
 from .uniformity import END, post_dominators
 
-__all__ = ["gather"]
+__all__ = ["reconverge"]
 
 _WORTH = 16
 """Instructions behind a region that cost more, if each part executes them, than a call and a return."""
@@ -38,7 +38,7 @@ class _Region:
         return f"{self.entry}.{self.end}.call"
 
 
-def gather(function: MachineFunction, room: int) -> None:
+def reconverge(function: MachineFunction, room: int) -> None:
     """Let work-items that may part in ``function`` meet where all go, if ``room`` return addresses are enough."""
     flow = function.flow()
     regions = _nested(_candidates(function, flow))

@@ -20,22 +20,18 @@ _LOAD = 60
 """Cycles, about, from a load that hits to what needs it."""
 
 
-def overlap(function: MachineFunction) -> bool:
+def overlap(function: MachineFunction) -> None:
     """Reorder the operations of ``function``, which is in SSA form, within its blocks, so that a wavefront that is
-    alone does what it can while its loads and results are under way. Returns whether that changed anything."""
+    alone does what it can while its loads and results are under way."""
     flow = function.flow()
     latest: dict[str, list[tuple[int, int]]] = {}     # loop variables and what they become, of each latch
     for loop in flow.loops:
         for latch in loop.latches:
             phis = function.blocks[loop.header].phis
             latest.setdefault(latch, []).extend((phi.dst, phi.sources[latch]) for phi in phis)
-    changed = False
     for name, block in function.blocks.items():
         head, rest = _after_frame(block)
-        ops = head + _overlapped(rest, latest.get(name, []))
-        changed |= ops != block.ops
-        block.ops = ops
-    return changed
+        block.ops = head + _overlapped(rest, latest.get(name, []))
 
 
 def shorten_lives(function: MachineFunction) -> None:

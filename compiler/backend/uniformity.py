@@ -7,7 +7,7 @@ from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
 from ..ir.cfg import Flow, Loop
 from .mir import MachineFunction, Op, Pseudo
 
-__all__ = ["find_splits", "post_dominators"]
+__all__ = ["find_divergent_branches", "post_dominators"]
 
 END = ""
 """What follows the blocks that nothing follows."""
@@ -21,7 +21,7 @@ def post_dominators(flow: Flow) -> dict[str, str]:
     return Flow(before).idom
 
 
-def find_splits(function: MachineFunction) -> None:
+def find_divergent_branches(function: MachineFunction) -> None:
     """Mark the blocks of ``function``, which is in SSA form, whose branches may split a wavefront.
 
     Only the length of programs depends on this, not what they do.

@@ -13,7 +13,7 @@ from ..ir.cfg import Flow, Loop
 from .mir import ZERO, MachineBlock, MachineFunction, Op, Phi, Pseudo
 from .uniformity import END, post_dominators
 
-__all__ = ["leave_together"]
+__all__ = ["unify_exits"]
 
 _ROUNDS = 16
 _MOST_TARGETS = 3
@@ -29,7 +29,7 @@ class _Meeting:
     exits: tuple[tuple[str, str], ...]
 
 
-def leave_together(function: MachineFunction) -> None:
+def unify_exits(function: MachineFunction) -> None:
     """Let work-items of ``function``, which is in SSA form, leave loops from where they meet."""
     for number in range(_ROUNDS):
         found = _meeting(function)

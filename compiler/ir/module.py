@@ -1,7 +1,7 @@
 """The part of LLVM's intermediate representation that the compiler understands, as plain objects."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from fgpu.errors import CompileError
@@ -173,6 +173,10 @@ class Instruction:
     location: Location | None = None
     is_of_numbers: bool = False
 
+    def copy(self) -> "Instruction":
+        """The instruction once more, with lists of its own."""
+        return replace(self, operands=list(self.operands), types=list(self.types), blocks=list(self.blocks))
+
     @property
     def is_terminator(self) -> bool:
         return self.op in ("br", "condbr", "switch", "ret", "unreachable")
@@ -230,6 +234,12 @@ class Function:
 
     def definitions(self) -> Definitions:
         return Definitions({i.name: i for i in self.instructions() if i.name})
+
+    def copy(self) -> "Function":
+        """The function once more, with instructions of its own."""
+        blocks = {name: Block(block.name, [i.copy() for i in block.instructions])
+                  for name, block in self.blocks.items()}
+        return replace(self, parameters=list(self.parameters), blocks=blocks, metadata=dict(self.metadata))
 
     def flow(self) -> Flow:
         return Flow({name: block.successors for name, block in self.blocks.items()})

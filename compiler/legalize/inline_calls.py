@@ -1,7 +1,6 @@
 """Which functions of a program cannot be subroutines: their calls become their bodies."""
 
 from collections.abc import Sequence
-from copy import deepcopy
 
 from ..ir.inline import inline_calls
 from ..ir.module import Function, Instruction, Module, Type
@@ -33,7 +32,7 @@ def inline_by_signature(function: Function, module: Module, words: int, under_wa
             return None
         check_callee(function, call, callee, under_way)
         if callee.name not in bodies:
-            body = deepcopy(callee)
+            body = callee.copy()
             inline_by_signature(body, module, words, [*under_way, callee.name], bodies, has_frame, inlined, room)
             is_subroutine = callee.name not in inlined and _fits_registers(body, words) \
                 and not asks_for_dimensions(body) and not reads_memory_tables(body, module.variables, room) \

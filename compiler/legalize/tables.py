@@ -6,11 +6,11 @@ read there: a pointer that is kept, passed on or the argument's elsewhere has to
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..ir.module import VOID, Constant, Function, Global, Instruction, Local, Module, Type, Value, Variable, integer
 
-__all__ = ["LOCAL_WORDS", "DataSegment", "localize_tables", "reads_memory_tables", "reads_tables"]
+__all__ = ["LOCAL_WORDS", "DataMark", "DataSegment", "localize_tables", "reads_memory_tables", "reads_tables"]
 
 _PRIVATE_POINTER = Type("ptr")
 _CONSTANT_POINTER = Type("ptr", space=2)
@@ -116,6 +116,15 @@ def reads_tables(function: Function, module: Module) -> bool:
     return False
 
 
+@dataclass(frozen=True)
+class DataMark:
+    """What a :class:`DataSegment` holds at some time."""
+
+    content: int
+    pointers: int
+    places: dict[str, int]
+
+
 class DataSegment:
     """Collects the content of the tables that stay in memory."""
 
@@ -128,6 +137,16 @@ class DataSegment:
     def start_source(self) -> None:
         """Forget the names of the tables."""
         self._places.clear()
+
+    def mark(self) -> DataMark:
+        """What :meth:`roll_back` comes back to."""
+        return DataMark(len(self.content), len(self.pointers), dict(self._places))
+
+    def roll_back(self, mark: DataMark) -> None:
+        """Forget what came after ``mark``."""
+        del self.content[mark.content:]
+        del self.pointers[mark.pointers:]
+        self._places = dict(mark.places)
 
     def place(self, name: str, variables: Mapping[str, Variable]) -> int:
         """Where in the content the variable is."""

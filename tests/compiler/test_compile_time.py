@@ -7,7 +7,7 @@ import pytest
 
 from fgpu import compiler
 from fgpu.compiler import kernels
-from fgpu.compiler.program import Program
+from fgpu.compiler.fitting import Fitting
 from fgpu.config import Config
 from fgpu.errors import CompileError
 
@@ -107,7 +107,7 @@ def test_what_clang_shows_is_refused_before_code_is_generated(monkeypatch):
     def add(*arguments):
         raise AssertionError("code is generated")
 
-    monkeypatch.setattr(Program, "add", add)
+    monkeypatch.setattr(Fitting, "add", add)
     first = "__kernel void k(__global char *a) { a[0] = 1; }\n"
     for source, message in (
             ("__kernel void l(__global int *a) {\n a[0] = 1; barrier(1); a[1] = 2; }", r"k.cl:3: barrier\(\) is not"),
@@ -124,7 +124,7 @@ def test_what_clang_shows_is_refused_before_code_is_generated(monkeypatch):
 def test_what_clang_makes_alike_is_compiled_once(monkeypatch):
     """A program without functions and loops that does not fit is not tried again for each size."""
     added = []
-    monkeypatch.setattr(kernels, "Program", lambda *arguments: added.append(arguments) or Program(*arguments))
+    monkeypatch.setattr(kernels, "Fitting", lambda *arguments: added.append(arguments) or Fitting(*arguments))
     with pytest.raises(CompileError, match="the code RAM holds 256"):
         kernels.compile_sources({"k.cl": kernel("".join(f" a[{k}] = a[x + {k}] * y;\n" for k in range(100)))}, [],
                                 Config(cram_size=1))

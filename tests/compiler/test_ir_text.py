@@ -55,7 +55,7 @@ def test_generated_programs(seed):
 
     with suppress(CompileError):        # of those that are too large
         compile_and_look({"k.cl": case.program.text}, case.config, look,
-                         ("inline_by_signature", "split_structs", "localize_tables", "expand"))
+                         ("inline-calls", "split-structs", "localize-tables", "expand"))
 
 
 def test_every_field():

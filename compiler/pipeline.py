@@ -1,0 +1,324 @@
+"""The passes in the order in which they run, and what runs them.
+
+A pass is a function ``run(function, context)`` that changes the function in place; instruction selection returns a
+new one. :data:`PASSES` is all of them. Between two phases the search of :mod:`fgpu.compiler.fitting` decides
+something: which subroutines there are, which order of the operations is best, and whether there is room.
+"""
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from fgpu.config import Config
+
+from .backend.allocate import COLOURS, allocate
+from .backend.cse import eliminate_common_subexpressions
+from .backend.dce import eliminate_dead_code
+from .backend.delay_increments import delay_increments
+from .backend.emit import jump_to_last_calls, skip_empty_blocks
+from .backend.licm import hoist_invariants
+from .backend.mir import ARGUMENTS, Callee, MachineFunction
+from .backend.out_of_ssa import leave_ssa
+from .backend.reconvergence import reconverge
+from .backend.schedule import overlap, shorten_lives
+from .backend.uniformity import find_divergent_branches
+from .backend.unify_exits import unify_exits
+from .ir.module import Function, Module
+from .legalize.expand import expand, expand_switches
+from .legalize.float_classes import expand_float_classes
+from .legalize.floats import expand_floats, floats_as_words
+from .legalize.inline_calls import inline_by_signature
+from .legalize.memcpy import expand_copies
+from .legalize.overflow import expand_overflow
+from .legalize.scalarize import scalarize
+from .legalize.struct_arguments import split_structs
+from .legalize.tables import DataSegment, localize_tables
+from .legalize.unaligned import split_unaligned
+from .legalize.wide_integers import split_wide_integers
+from .legalize.work_dim import ask_for_dimensions
+from .optimize.induction_variables import compare_counters_for_equality, count_once, merge_counters
+from .optimize.mulhi import high_products
+from .optimize.unrolled_loops import enter_unrolled_loops_late
+from .select.frame import make_frame, private_in_frame
+from .select.isel import lower
+
+__all__ = ["DIVERGENCE", "PASSES", "Context", "Fact", "Observer", "Order", "Pass", "Phase", "Plan", "run_phase"]
+
+DIVERGENCE = 6
+"""Entries of the link stack that branches of a wavefront may need (see Config.link_stack_depth)."""
+
+
+class Phase(enum.Enum):
+    """Passes between which nothing is decided."""
+
+    LEGALIZE = "IR: what the machine has, and better loops"
+    SELECT = "machine IR in SSA form"
+    SCHEDULE = "machine IR in SSA form: the order of the operations, one of several"
+    ALLOCATE = "machine IR: from virtual to physical registers"
+    FINISH = "machine IR with physical registers"
+
+    @property
+    def is_ir(self) -> bool:
+        """Whether its passes take IR; the others take machine IR."""
+        return self is Phase.LEGALIZE
+
+
+class Fact(enum.Enum):
+    """What holds of a function, once a pass has seen to it."""
+
+    INLINED = "calls are of subroutines, routines and built-in functions"
+    NO_OVERFLOW = "no arithmetic with overflow, saturation or funnel shifts"
+    NO_COPIES = "no memcpy and memset but fills of private memory"
+    WORDS = "floats are words"
+    NO_STRUCTS = "no parameter is a struct"
+    SCALAR = "no vectors"
+    NO_TABLES = "no table is read but private arrays and places of the data segment"
+    FEW_COUNTERS = "a loop has one counter where one is enough"
+    NO_SWITCHES = "branches have two targets at most"
+    FEW_FLOATS = "no operations on floats but the hardware's"
+    NARROW = "no integer has more than 32 bits"
+    ALIGNED = "accesses are of 1, 2 or 4 bytes, and aligned"
+    LEGAL = "only what instruction selection knows"
+    SSA = "machine operations, each register with one definition"
+    DIVERGENCE = "branches say whether they may split a wavefront"
+    NO_PHIS = "no phis, and tied operands are one register"
+    PHYSICAL = "registers are those of the machine"
+
+
+class Order(enum.Enum):
+    """Orders of the operations to try: first the one in which loads and results overlap, last that in which few
+    registers live."""
+
+    LATENCY = "latency"
+    SOURCE = "source"
+    PRESSURE = "pressure"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a kernel, and what it calls, are compiled: with tables of ``table_words`` in the scratchpad at most, with
+    private memory in a frame in global memory, and with some functions inlined."""
+
+    table_words: int
+    has_frame: bool = False
+    inlined: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        inlined = f", {', '.join(sorted(self.inlined))} inlined" if self.inlined else ""
+        return f"{'a frame' if self.has_frame else 'no frame'}, {self.table_words} words of tables{inlined}"
+
+
+class Observer(Protocol):
+    """Sees functions before and after each pass, and changes nothing."""
+
+    def before(self, step: "Pass", function: Any, context: "Context") -> None:
+        """``step`` is about to run."""
+
+    def after(self, step: "Pass", function: Any, context: "Context") -> None:
+        """``step`` has run; ``function`` is what it left."""
+
+
+@dataclass
+class Context:
+    """What passes are told beside the function, and what they tell those after them."""
+
+    config: Config
+    module: Module
+    plan: Plan
+    data: DataSegment
+    reconverges: bool = True
+    """Whether work-items that a branch split meet again."""
+    observers: Sequence[Observer] = ()
+    under_way: tuple[str, ...] = ()
+    """The functions that lead to this one, and this one."""
+    bodies: dict[str, Function | None] = field(default_factory=dict)
+    """Of functions: what to inline, or None; see :func:`inline_by_signature`."""
+    hidden: list[str] = field(default_factory=list)
+    """Parameters that the function has beyond those of its source."""
+    callees: Mapping[str, Callee] = field(default_factory=dict)
+    """The subroutines that it calls, from instruction selection on."""
+    order: Order = Order.SOURCE
+    registers: Sequence[int] = COLOURS
+    """Those that the function may use, without a frame."""
+    frame_words: int | None = None
+    """From which word of its frame on a function may keep registers there."""
+    scratchpad: int = 0
+    """Words of it that the function needs, when registers are allocated."""
+
+    def hide(self, parameter: str | None) -> None:
+        """Note a parameter that the source does not have."""
+        if parameter is not None:
+            self.hidden.append(parameter)
+
+
+def _always(_function: Any, _context: Context) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Pass:
+    """``run`` needs some facts to hold, leaves others, and undoes those that it ``breaks``; it runs where ``applies``
+    says so."""
+
+    name: str
+    phase: Phase
+    summary: str
+    run: Callable[[Any, Context], Any]
+    needs: tuple[Fact, ...] = ()
+    leaves: tuple[Fact, ...] = ()
+    breaks: tuple[Fact, ...] = ()
+    applies: Callable[[Any, Context], bool] = _always
+
+
+def _alone(run: Callable[[Any], Any]) -> Callable[[Any, Context], None]:
+    """The form of a pass for a function that needs no context."""
+    def with_context(function: Any, _context: Context) -> None:
+        run(function)
+    return with_context
+
+
+def _inline(function: Function, context: Context) -> None:
+    plan = context.plan
+    inline_by_signature(function, context.module, len(ARGUMENTS), context.under_way, context.bodies, plan.has_frame,
+                        plan.inlined, plan.table_words)
+
+
+def _make_frame(function: Function, context: Context) -> None:
+    context.hide(make_frame(function))
+
+
+def _localize_tables(function: Function, context: Context) -> None:
+    context.hide(localize_tables(function, context.module.variables, context.data, context.plan.table_words))
+
+
+def _ask_for_dimensions(function: Function, context: Context) -> None:
+    context.hide(ask_for_dimensions(function))
+
+
+def _select(function: Function, context: Context) -> MachineFunction:
+    machine = lower(function, context.module, context.config, context.callees)
+    machine.is_kernel = function.is_kernel
+    return machine
+
+
+def _allocate(function: MachineFunction, context: Context) -> None:
+    if context.frame_words is not None:
+        context.scratchpad = allocate(function, context.config.scratchpad_words, context.frame_words)
+    else:
+        context.scratchpad = allocate(function, available=context.registers)
+
+
+def _has_frame(_function: Any, context: Context) -> bool:
+    return context.plan.has_frame
+
+
+def _is_subroutine(function: MachineFunction, _context: Context) -> bool:
+    return not function.is_kernel
+
+
+def _reconverges(function: MachineFunction, context: Context) -> bool:
+    return function.is_kernel and context.reconverges
+
+
+def _ordered_by(order: Order) -> Callable[[Any, Context], bool]:
+    return lambda _function, context: context.order is order
+
+
+_IR, _SELECT, _SCHEDULE, _ALLOCATE, _FINISH = Phase
+_SCALARS = (Fact.INLINED, Fact.WORDS, Fact.SCALAR)
+
+PASSES: tuple[Pass, ...] = (
+    Pass("inline-calls", _IR, "calls of functions that cannot be subroutines become their bodies", _inline,
+         leaves=(Fact.INLINED,)),
+    Pass("private-in-frame", _IR, "pointers to private memory point to the frame", _alone(private_in_frame),
+         needs=(Fact.INLINED,), applies=_has_frame),
+    Pass("expand-overflow", _IR, "arithmetic with overflow and saturation becomes plain operations",
+         _alone(expand_overflow), leaves=(Fact.NO_OVERFLOW,)),
+    Pass("expand-copies", _IR, "memcpy and memset become loads and stores",
+         lambda function, context: expand_copies(function, context.module.variables),
+         needs=(Fact.INLINED,), leaves=(Fact.NO_COPIES,)),
+    Pass("floats-as-words", _IR, "floats are integers of 32 bits; operations keep their names",
+         _alone(floats_as_words), needs=(Fact.NO_COPIES,), leaves=(Fact.WORDS,)),
+    Pass("split-structs", _IR, "structs among a kernel's parameters become words", _alone(split_structs),
+         needs=(Fact.WORDS,), leaves=(Fact.NO_STRUCTS,)),
+    Pass("make-frame", _IR, "private variables become places of the frame", _make_frame,
+         needs=(Fact.NO_STRUCTS,), applies=_has_frame),
+    Pass("scalarize", _IR, "vectors become scalars", _alone(scalarize),
+         needs=(Fact.WORDS,), leaves=(Fact.SCALAR,)),
+    Pass("localize-tables", _IR, "constant tables become private arrays or places of the data segment",
+         _localize_tables, needs=_SCALARS, leaves=(Fact.NO_TABLES,)),
+    Pass("work-dim", _IR, "get_work_dim() becomes a parameter", _ask_for_dimensions, needs=(Fact.INLINED,)),
+    Pass("late-unrolled-loops", _IR, "work-items meet at the check behind unrolled loops",
+         _alone(enter_unrolled_loops_late), needs=(Fact.SCALAR,)),
+    Pass("merge-counters", _IR, "one counter where several of a loop grow alike", _alone(merge_counters),
+         needs=(Fact.SCALAR,), leaves=(Fact.FEW_COUNTERS,)),
+    Pass("equality-exits", _IR, "loops end at i + 1 != n rather than i + 1 < n",
+         _alone(compare_counters_for_equality), needs=(Fact.FEW_COUNTERS,)),
+    Pass("drop-counters", _IR, "a variable of the program tells a loop's end instead of a counter",
+         _alone(count_once), needs=(Fact.FEW_COUNTERS,)),
+    Pass("mulhi", _IR, "the high half of a product is a call of a routine", _alone(high_products),
+         needs=(Fact.SCALAR,)),
+    Pass("expand-switches", _IR, "switches become chains of comparisons", _alone(expand_switches),
+         leaves=(Fact.NO_SWITCHES,)),
+    Pass("expand-float-classes", _IR, "llvm.is.fpclass becomes comparisons of words", _alone(expand_float_classes),
+         needs=(Fact.WORDS, Fact.SCALAR)),
+    Pass("expand-floats", _IR, "operations on floats that the hardware lacks become integer operations and routines",
+         lambda function, context: expand_floats(function, context.config.float_ops, context.config.float_subnormals),
+         needs=(Fact.WORDS, Fact.SCALAR), leaves=(Fact.FEW_FLOATS,)),
+    Pass("split-wide-integers", _IR, "integers of more than 32 bits become words", _alone(split_wide_integers),
+         needs=(Fact.SCALAR, Fact.NO_OVERFLOW, Fact.NO_STRUCTS, Fact.FEW_FLOATS), leaves=(Fact.NARROW,)),
+    Pass("split-unaligned", _IR, "accesses of odd size or alignment become several", _alone(split_unaligned),
+         needs=(Fact.NARROW,), leaves=(Fact.ALIGNED,)),
+    Pass("expand", _IR, "division and bit counting become routines; small routines are inlined", _alone(expand),
+         needs=(Fact.NARROW, Fact.FEW_FLOATS), leaves=(Fact.LEGAL,)),
+
+    Pass("select", _SELECT, "instruction selection: machine operations on virtual registers", _select,
+         needs=(Fact.LEGAL, Fact.ALIGNED, Fact.NO_SWITCHES, Fact.NO_TABLES), leaves=(Fact.SSA,)),
+    Pass("dce", _SELECT, "dead code elimination", _alone(eliminate_dead_code), needs=(Fact.SSA,)),
+    Pass("cse", _SELECT, "common subexpression elimination", _alone(eliminate_common_subexpressions),
+         needs=(Fact.SSA,)),
+    Pass("licm", _SELECT, "loop-invariant code motion", _alone(hoist_invariants), needs=(Fact.SSA,)),
+    Pass("cse", _SELECT, "common subexpression elimination", _alone(eliminate_common_subexpressions),
+         needs=(Fact.SSA,)),
+    Pass("dce", _SELECT, "dead code elimination", _alone(eliminate_dead_code), needs=(Fact.SSA,)),
+    Pass("delay-increments", _SELECT, "loop variables grow behind the last use of their old value",
+         _alone(delay_increments), needs=(Fact.SSA,)),
+    Pass("uniformity", _SELECT, "which branches may split a wavefront", _alone(find_divergent_branches),
+         needs=(Fact.SSA,), leaves=(Fact.DIVERGENCE,)),
+    Pass("unify-exits", _SELECT, "work-items leave loops from where they meet", _alone(unify_exits),
+         needs=(Fact.SSA, Fact.DIVERGENCE), applies=_reconverges),
+
+    Pass("schedule-latency", _SCHEDULE, "loads and results overlap with what does not need them", _alone(overlap),
+         needs=(Fact.SSA,), applies=_ordered_by(Order.LATENCY)),
+    Pass("schedule-pressure", _SCHEDULE, "few registers live at once", _alone(shorten_lives),
+         needs=(Fact.SSA,), applies=_ordered_by(Order.PRESSURE)),
+
+    Pass("out-of-ssa", _ALLOCATE, "phis and tied operands become moves", _alone(leave_ssa),
+         needs=(Fact.SSA,), leaves=(Fact.NO_PHIS,), breaks=(Fact.SSA,)),
+    Pass("allocate", _ALLOCATE, "registers by graph colouring; spills to the scratchpad or the frame", _allocate,
+         needs=(Fact.NO_PHIS,), leaves=(Fact.PHYSICAL,)),
+
+    Pass("skip-empty-blocks", _FINISH, "branches go where a block that does nothing goes", _alone(skip_empty_blocks),
+         needs=(Fact.NO_PHIS,)),
+    Pass("tail-calls", _FINISH, "what a subroutine ends with calling returns for it", _alone(jump_to_last_calls),
+         needs=(Fact.PHYSICAL,), applies=_is_subroutine),
+    Pass("reconvergence", _FINISH, "divergent regions become subroutines: RET waits for every part",
+         lambda function, context: reconverge(function, context.config.link_stack_depth - DIVERGENCE),
+         needs=(Fact.PHYSICAL, Fact.DIVERGENCE), applies=_reconverges),
+    Pass("skip-empty-blocks", _FINISH, "branches go where a block that does nothing goes", _alone(skip_empty_blocks),
+         needs=(Fact.NO_PHIS,)),
+)
+
+
+def run_phase(phase: Phase, function: Any, context: Context) -> Any:
+    """Run the passes of ``phase`` on ``function``; returns it, or what a pass made of it."""
+    for step in PASSES:
+        if step.phase is phase and step.applies(function, context):
+            for observer in context.observers:
+                observer.before(step, function, context)
+            made = step.run(function, context)
+            function = function if made is None else made
+            for observer in context.observers:
+                observer.after(step, function, context)
+    return function
