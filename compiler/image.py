@@ -225,9 +225,13 @@ def _check_words(words: tuple[int, ...]) -> None:
         raise ImageError("the image is empty: it needs at least one instruction")
     if len(words) > CODE_WORDS_MAX:
         raise ImageError(f"the image has {len(words)} words; the code RAM holds at most {CODE_WORDS_MAX}")
+    known: set[int] = set()
     for index, word in enumerate(words):
         if not isinstance(word, int) or isinstance(word, bool) or word not in range(1 << INSTRUCTION_BITS):
             raise ImageError(f"word {index} is {word!r}, which is not a 32-bit unsigned integer")
+        if word in known:
+            continue
+        known.add(word)
         try:
             decode(word)
         except EncodingError as error:

@@ -41,8 +41,12 @@ def lines_of(table: Mapping[str, Mapping[str, str]], words: int) -> dict[int, Lo
         for number, ranges in numbers.items():
             location = Location(file, int(number))
             for part in ranges.split():
-                first, _, last = part.partition("-")
-                if int(last or first) >= words:
-                    raise ValueError(part)
-                lines |= dict.fromkeys(range(int(first), int(last or first) + 1), location)
-    return dict(sorted(lines.items()))
+                if part.isdecimal():
+                    lines[int(part)] = location
+                else:
+                    first, last = part.split("-")
+                    for word in range(int(first), min(int(last), words) + 1):
+                        lines[word] = location
+    if max(lines, default=0) >= words:
+        raise ValueError(max(lines))
+    return lines
