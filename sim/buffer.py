@@ -2,7 +2,8 @@
 
 import math
 from bisect import insort
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -27,16 +28,50 @@ def device_array(values: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarra
     """``values`` as an array that global memory can hold: contiguous, little endian, elements of 1 to 8 bytes.
 
     Python numbers without ``dtype`` become ``int32``. Raises :class:`~fgpu.errors.MemoryAccessError`
-    for other element types.
+    for other element types, and for values that ``dtype`` does not have; floats are rounded to it.
     """
     try:
-        array = np.asarray(values, dtype)
+        array = np.asarray(values)
         if dtype is None and not isinstance(values, np.ndarray | np.generic) and array.dtype == np.int64:
-            array = np.asarray(values, np.int32)
+            dtype = np.int32
+        if dtype is not None and (array.dtype.kind not in "biuf" or _are_long(values, array)):
+            array = np.asarray(values, dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise MemoryAccessError(f"these values make no array of numbers: {error}") from None
-    check_type(array.dtype)
-    return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    if dtype is None:
+        check_type(array.dtype)
+        return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    element = element_type(dtype)
+    with np.errstate(all="ignore"):
+        converted = array.astype(element)
+        if element.kind == "f":
+            wrong = np.isinf(converted) & np.isfinite(array)
+        elif array.dtype.kind == "f":       # back as floats the largest integers would be rounded
+            wrong = (np.trunc(array) != array) | ~_in_range(array, element)
+        else:
+            wrong = ~_in_range(array, element)
+    if wrong.any():
+        value = array[wrong].flat[0]
+        raise MemoryAccessError(f"{value} is no {element.name}; convert the values first, as with "
+                                f"numpy.asarray(values).astype(numpy.{element.name}), or use another type")
+    return np.ascontiguousarray(converted)
+
+
+def _are_long(values: ArrayLike, array: np.ndarray) -> bool:
+    """Whether integers have become floats, as NumPy has no type for those of int64 and of uint64 together."""
+    return array.dtype == np.float64 and not isinstance(values, np.ndarray) and all(
+        isinstance(value, int) for value in np.asarray(values, object).flat)
+
+
+def _in_range(array: np.ndarray, element: np.dtype) -> np.ndarray:
+    """Which numbers are not beyond the least and the greatest of an integer type, or bool."""
+    least, greatest = (0, 1) if element.kind == "b" else (np.iinfo(element).min, np.iinfo(element).max)
+    if array.dtype.kind == "b":
+        return np.ones(array.shape, bool)
+    if array.dtype.kind == "f":     # limits of 64 bits are no floats; the next power of two is
+        return np.asarray((array >= least) & (array < float(greatest + 1)))
+    limits = np.iinfo(array.dtype)
+    return np.asarray((array >= max(least, limits.min)) & (array <= min(greatest, limits.max)))
 
 
 def element_type(dtype: DTypeLike) -> np.dtype:
@@ -110,10 +145,11 @@ class Allocator:
 
 
 class Buffer:
-    """An array in global memory. Made by :meth:`Device.buffer <sim.device.Device.buffer>`.
+    """An array in global memory. Made by :meth:`Device.buffer <fgpu.sim.device.Device.buffer>`.
 
     Attributes are ``address`` (in bytes), ``shape``, ``dtype``, ``nbytes`` and ``is_free``: whether its memory was
-    given back.
+    given back. ``buffer[...]`` reads copies and writes elements by NumPy's indices, ``numpy.asarray(buffer)`` is a
+    copy of the content.
     """
 
     def __init__(self, device: "DeviceMemory", address: int, shape: tuple[int, ...], dtype: np.dtype,
@@ -152,21 +188,61 @@ class Buffer:
     def read(self) -> np.ndarray:
         """A copy of the content."""
         with self._device.lock:
-            self.check()
-            return self._device.read(self.address, math.prod(self.shape), self.dtype).reshape(self.shape)
+            return self._content().copy()
 
     def write(self, values: ArrayLike) -> None:
-        """Replace the content; values of other types are converted as by NumPy's ``astype``.
+        """Replace the content; values of other types are converted, floats rounded.
 
-        Raises :class:`~fgpu.errors.MemoryAccessError` if ``values`` has another number of elements.
+        Raises :class:`~fgpu.errors.MemoryAccessError` if ``values`` has another number of elements, or some that the
+        buffer's type does not have.
         """
         array = device_array(values, self.dtype)
         if array.size != math.prod(self.shape):
             raise MemoryAccessError(f"{array.size} elements do not fit this buffer of {math.prod(self.shape)}, "
                                     f"shape {self.shape}")
         with self._device.lock:
-            self.check()
-            self._device.write(self.address, array)
+            self._content()[...] = array.reshape(self.shape)
+
+    def _content(self) -> np.ndarray:
+        """The memory itself, for whoever holds the device's lock."""
+        self.check()
+        return self._device.array(self.address, math.prod(self.shape), self.dtype).reshape(self.shape)
+
+    def __getitem__(self, index: Any) -> Any:
+        """A copy of elements, or an element, by NumPy's indices.
+
+        Raises :class:`~fgpu.errors.MemoryAccessError` for indices that there are not.
+        """
+        with self._device.lock:
+            content = self._content()
+            try:
+                return content[index].copy()
+            except (IndexError, TypeError, ValueError) as error:
+                raise MemoryAccessError(f"{self!r} has no {index!r}: {error}") from None
+
+    def __setitem__(self, index: Any, values: ArrayLike) -> None:
+        """Write elements by NumPy's indices; values are converted as by :meth:`write`."""
+        array = device_array(values, self.dtype)
+        with self._device.lock:
+            content = self._content()
+            try:
+                content[index] = array
+            except (IndexError, TypeError, ValueError) as error:
+                raise MemoryAccessError(f"{self!r} takes no such values at {index!r}: {error}") from None
+
+    def __len__(self) -> int:
+        """Elements of the first dimension."""
+        if not self.shape:
+            raise TypeError(f"{self!r} is one number and has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.read())
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError(f"an array of {self!r} is a copy: memory belongs to the device")
+        return self.read().astype(dtype or self.dtype, copy=False)
 
     def view(self, dtype: DTypeLike) -> "Buffer":
         """The same memory as elements of another type, as NumPy's ``view``: the last dimension grows or shrinks.

@@ -82,10 +82,14 @@ class DeviceMemory:
     @alone
     def read(self, address: int, count: int, dtype: DTypeLike = np.int32) -> np.ndarray:
         """A copy of ``count`` elements of global memory from the byte ``address`` on."""
+        return self.array(address, count, dtype).copy()
+
+    def array(self, address: int, count: int, dtype: DTypeLike) -> np.ndarray:
+        """The memory itself from the byte ``address`` on; for those who hold ``lock``, until the next launch."""
         element = element_type(dtype)
         self._check_clean()
         self._note_use(address, count * element.itemsize)
-        return self.memory.view(address, count * element.itemsize).view(element).copy()
+        return self.memory.view(address, count * element.itemsize).view(element)
 
     @alone
     def write(self, address: int, values: ArrayLike) -> None:

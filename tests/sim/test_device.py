@@ -60,6 +60,52 @@ def test_non_contiguous_arrays_and_rewrites(device):
     assert np.array_equal(buffer.read(), np.arange(12).reshape(4, 3))
 
 
+def test_buffers_are_indexed_as_arrays(device):
+    array = np.arange(12, dtype=np.int16).reshape(3, 4)
+    buffer = device.buffer(array)
+    assert len(buffer) == 3
+    assert buffer[1, 2] == 6
+    assert np.array_equal(buffer[1:, ::2], array[1:, ::2])
+    assert np.array_equal(buffer[array > 7], [8, 9, 10, 11])
+    buffer[0] = -1
+    buffer[:, 3] += 100
+    array[0] = -1
+    array[:, 3] += 100
+    assert np.array_equal(buffer.read(), array)
+    assert [row.tolist() for row in buffer] == array.tolist()
+    buffer[...][0, 0] = 5       # a copy
+    assert buffer[0, 0] == -1
+    assert device.buffer(())[()] == 0
+    with pytest.raises(TypeError, match="has no length"):
+        len(device.buffer(()))
+
+
+def test_numpy_takes_buffers(device):
+    buffer = device.buffer([1, 2, 3])
+    copy = np.asarray(buffer)
+    assert (copy.dtype, copy.tolist()) == (np.int32, [1, 2, 3])
+    copy[0] = 9
+    assert np.asarray(buffer, np.float32).tolist() == [1, 2, 3]
+    assert np.add(buffer, buffer).tolist() == [2, 4, 6]
+    with pytest.raises(ValueError, match="is a copy"):
+        np.array(buffer, copy=False)
+    other = device.buffer(3, np.float32)
+    other.write(buffer)
+    assert other.read().tolist() == [1, 2, 3]
+    assert device.buffer(buffer).dtype == np.int32
+
+
+@pytest.mark.parametrize(("values", "dtype"), [
+    ([0, 255], np.uint8), ([2.0, -3.0], np.int32), ([True, False], np.int16), ([0.1, 1e-300], np.float32),
+    ([np.inf, np.nan], np.float32), ([(1 << 64) - 1, 0], np.uint64), ([-(1 << 63), 5], np.int64), ([0.0, 1.0], bool),
+    ([16777217, -1], np.float32), (np.array([2 ** 63 - 1, 0], np.uint64), np.int64),
+])
+def test_values_that_fit_are_converted(device, values, dtype):
+    buffer = device.buffer(2, dtype)
+    buffer.write(values)
+    assert np.array_equal(buffer.read(), np.array(values, dtype), equal_nan=np.dtype(dtype).kind == "f")
+
+
 def test_words(device):
     address = device.memory.base + 64
     device.write_word(address, 0xDEADBEEF)
@@ -84,6 +130,21 @@ def test_words(device):
     (lambda d: d.buffer(4, address=0x2000_0000), "outside memory, 0x10000000 to 0x1FFFFFFF"),
     (lambda d: [d.buffer(4, address=0x1000_0000), d.buffer(4, address=0x1000_000C)], "overlaps"),
     (lambda d: d.buffer(4).write(np.zeros(5, np.int32)), "5 elements do not fit this buffer of 4"),
+    (lambda d: d.buffer(2, np.uint8).write([255, 300]), r"300 is no uint8; .*\.astype\(numpy.uint8\)"),
+    (lambda d: d.buffer(2, np.uint8).write([0, -1]), "-1 is no uint8"),
+    (lambda d: d.buffer(2).write([1.5, 1]), "1.5 is no int32"),
+    (lambda d: d.buffer(1).write([np.nan]), "nan is no int32"),
+    (lambda d: d.buffer(1, np.int64).write([2.0 ** 63]), "9.2.*e.18 is no int64"),
+    (lambda d: d.buffer(1, np.uint64).write(np.array([-1])), "-1 is no uint64"),
+    (lambda d: d.buffer(1, np.uint32).write([1 << 32]), "4294967296 is no uint32"),
+    (lambda d: d.buffer(1, np.float32).write([1e300]), r"1e\+300 is no float32"),
+    (lambda d: d.buffer(2, bool).write([0, 2]), "2 is no bool"),
+    (lambda d: d.buffer([1 << 31]), "2147483648 is no int32"),
+    (lambda d: d.buffer(np.array([-1]), np.uint16), "-1 is no uint16"),
+    (lambda d: d.buffer((2, 3))[2], r"<Buffer of \(2, 3\) int32 at 0x10000000> has no 2: index 2 is out of bounds"),
+    (lambda d: d.buffer(3)["a"], "has no 'a'"),
+    (lambda d: d.buffer((2, 3)).__setitem__((0, 0), [1, 2]), r"takes no such values at \(0, 0\)"),
+    (lambda d: d.buffer(3, np.uint8).__setitem__(0, 256), "256 is no uint8"),
     (lambda d: d.read_word(0x1000_0002), "0x10000002 is not a multiple of 4"),
     (lambda d: d.read_word(0x0FFF_FFFC), "outside memory"),
     (lambda d: d.write_word(0x1000_0000, 1 << 32), "not a 32-bit word"),
@@ -148,7 +209,8 @@ def test_raw_descriptor_runs(device):
 def test_host_access_needs_a_clean_cache(device):
     out = device.buffer(64)
     device.launch(kernels.LOOP, global_size=64, args=[out], clean=False)
-    for access in (out.read, lambda: out.write([0] * 64), lambda: device.read_word(out.address),
+    for access in (out.read, lambda: out.write([0] * 64), lambda: out[0], lambda: out.__setitem__(0, 1),
+                   lambda: np.asarray(out), lambda: device.read_word(out.address),
                    lambda: device.write_word(out.address, 0), lambda: device.buffer(4)):
         with pytest.raises(LaunchError, match="pass clean=True to the last launch"):
             access()
