@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.config import Config
+from fgpu.gateware.choose import encode_lowest
 
 from .payloads import TagOp, TagRequest
 from .tag_stage import GROUP_LINES, Sweep
@@ -58,9 +59,7 @@ class Cleaner(wiring.Component):
             self.sweep.group.eq(group),
             self.requests.payload.line.eq(Cat(lane, group)),
         ]
-        for n in reversed(range(GROUP_LINES)):
-            with m.If(waiting[n]):
-                m.d.comb += lane.eq(n)
+        encode_lowest(m, lane, waiting)
 
         with m.FSM():
             with m.State("SCRUB"):

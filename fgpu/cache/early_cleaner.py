@@ -2,10 +2,10 @@
 
 from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
+from fgpu.gateware.lut_ram import LutRam
 
 __all__ = ["EarlyCleaner", "History"]
 
@@ -30,9 +30,8 @@ class History(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.storage = storage = Memory(shape=self._shape, depth=_DEPTH, init=[],
-                                                attrs={"ram_style": "distributed"})
-        write, read = storage.write_port(), storage.read_port(domain="comb")
+        m.submodules.storage = storage = LutRam(self._shape, _DEPTH)
+        write, read = storage.write_port(), storage.read_port()
         push = self.input.valid
         pull = Signal()
         m.d.comb += [

@@ -2,11 +2,11 @@
 
 from amaranth.hdl import Array, Cat, Module, Signal
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.config import Config
+from fgpu.gateware.lut_ram import LutRam
 from fgpu.interfaces.memory_bus import Row
 
 from .axi_master import ReadBeat
@@ -53,10 +53,9 @@ class LineBuffer(wiring.Component):
         rows_in_word = exact_log2(wide // config.row_words)
         beat_bits = exact_log2(config.burst_beats)
 
-        m.submodules.storage = storage = Memory(
-            shape=data.ArrayLayout(config.axi_data_width, 1 << beats_in_word),
-            depth=config.slice_tag_managers * config.line_words // wide, init=[], attrs={"ram_style": "distributed"})
-        write, read = storage.write_port(granularity=1), storage.read_port(domain="comb")
+        m.submodules.storage = storage = LutRam(data.ArrayLayout(config.axi_data_width, 1 << beats_in_word),
+                                                config.slice_tag_managers * config.line_words // wide)
+        write, read = storage.write_port(granularity=1), storage.read_port()
 
         # How many beats of each line are here; the top bit tells that the line is complete.
         counts = Array(Signal(beat_bits + 1, name=f"beats_{n}") for n in range(config.slice_tag_managers))

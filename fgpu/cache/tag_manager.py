@@ -4,10 +4,11 @@ from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
+from fgpu.gateware.choose import encode_lowest
+from fgpu.gateware.lut_ram import LutRam
 
 from .axi_master import LineTransfer
 from .payloads import RETIREMENTS, Allocation, tag_manager_bits
@@ -103,9 +104,8 @@ class TagManagers(wiring.Component):
         self._choose(m, self.spare_retirement, self.retirable, ~evicting[normal:], normal, allocate & retire)
 
         # The victims a second time, in LUT RAM: cheaper than a multiplexer on the registers.
-        m.submodules.addresses = addresses = Memory(shape=self._config.line_address_bits, depth=count, init=[],
-                                                    attrs={"ram_style": "distributed"})
-        write, read = addresses.write_port(), addresses.read_port(domain="comb")
+        m.submodules.addresses = addresses = LutRam(self._config.line_address_bits, count)
+        write, read = addresses.write_port(), addresses.read_port()
         m.d.comb += [
             write.addr.eq(taken),
             write.data.eq(self.allocations.payload.victim),
@@ -125,6 +125,4 @@ class TagManagers(wiring.Component):
             m.d.comb += others[n].eq(free[n] & ~(ready & (spare == first + n)))
         with m.If(take | ~ready):
             m.d.sync += ready.eq(others.any())
-            for n in reversed(range(len(free))):
-                with m.If(others[n]):
-                    m.d.sync += spare.eq(first + n)
+            encode_lowest(m, spare, others, first=first, domain="sync")

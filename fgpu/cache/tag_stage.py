@@ -4,11 +4,11 @@ from typing import Any
 
 from amaranth.hdl import Array, Cat, Const, Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.config import Config
+from fgpu.gateware.lut_ram import LutRam
 
 from .axi_master import LineTransfer
 from .payloads import Allocation, Station, TagOp, TagRequest, set_bits, tag_manager_bits
@@ -122,21 +122,21 @@ class TagStage(wiring.Component):
         tag_bits = config.line_address_bits - low
         lane_bits = exact_log2(GROUP_LINES)
 
-        def memories(name: str, shape: ShapeLike, depth: int) -> list[Memory]:
+        def memories(name: str, shape: ShapeLike, depth: int) -> list[LutRam]:
             """A memory for each way."""
-            each = [Memory(shape=shape, depth=depth, init=[], attrs={"ram_style": "distributed"}) for _ in ways]
+            each = [LutRam(shape, depth) for _ in ways]
             for way, memory in enumerate(each):
                 m.submodules[f"{name}{way}" if len(ways) > 1 else name] = memory
             return each
 
         tags = memories("tags", tag_bits, config.cache_sets)
-        tag_reads, tag_writes = [tag.read_port(domain="comb") for tag in tags], [tag.write_port() for tag in tags]
+        tag_reads, tag_writes = [tag.read_port() for tag in tags], [tag.write_port() for tag in tags]
         states = memories("states", data.ArrayLayout(LineState, GROUP_LINES), config.cache_sets // GROUP_LINES)
-        state_reads = [state.read_port(domain="comb") for state in states]
+        state_reads = [state.read_port() for state in states]
         state_writes = [state.write_port(granularity=1) for state in states]
         # Which rows of a line were written completely: when all were, the line is complete.
         written_rows = memories("written_rows", config.line_rows, config.cache_sets)
-        written_reads = [rows.read_port(domain="comb") for rows in written_rows]
+        written_reads = [rows.read_port() for rows in written_rows]
         written_writes = [rows.write_port() for rows in written_rows]
 
         t1_valid = Signal()
@@ -317,9 +317,8 @@ class TagStage(wiring.Component):
         low = set_bits(self._config)
         t0 = self.requests.payload
         # A place for each set that was not used lately: the next one, whenever it is used.
-        m.submodules.idle_ways = idle_ways = Memory(shape=len(way), depth=self._config.cache_sets, init=[],
-                                                    attrs={"ram_style": "distributed"})
-        read, write = idle_ways.read_port(domain="comb"), idle_ways.write_port()
+        m.submodules.idle_ways = idle_ways = LutRam(len(way), self._config.cache_sets)
+        read, write = idle_ways.read_port(), idle_ways.write_port()
         t1_idle_way = Signal(len(way))
         used = serves | scrubs
         m.d.comb += [

@@ -2,11 +2,12 @@
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.config import Config
+from fgpu.gateware.choose import encode_lowest
+from fgpu.gateware.lut_ram import LutRam
 
 from ..gateware.queue import Queue
 from .axi_master import BeatSpan, WriteBeat
@@ -57,10 +58,9 @@ class WritePipeline(wiring.Component):
         beats_in_word = exact_log2(self._wide // config.axi_words)
         rows_in_word = exact_log2(self._wide // config.row_words)
 
-        m.submodules.storage = storage = Memory(
-            shape=data.ArrayLayout(MarkedRow(config), 1 << rows_in_word),
-            depth=self._lines * config.line_words // self._wide, init=[], attrs={"ram_style": "distributed"})
-        write, read = storage.write_port(granularity=1), storage.read_port(domain="comb")
+        m.submodules.storage = storage = LutRam(data.ArrayLayout(MarkedRow(config), 1 << rows_in_word),
+                                                self._lines * config.line_words // self._wide)
+        write, read = storage.write_port(granularity=1), storage.read_port()
 
         row = Signal(exact_log2(self._lines * config.line_rows))
         row_in_line = row[:exact_log2(config.line_rows)]
@@ -124,9 +124,7 @@ class WritePipeline(wiring.Component):
         for n in range(len(beats)):
             with m.If(beats[n]):
                 m.d.comb += highest.eq(n)
-        for n in reversed(range(len(beats))):
-            with m.If(beats[n]):
-                m.d.comb += lowest.eq(n)
+        encode_lowest(m, lowest, beats)
         here = row if config.row_words >= config.axi_words else row[exact_log2(config.axi_words // config.row_words):]
         span = Signal(BeatSpan(config))
         m.d.comb += [

@@ -8,12 +8,12 @@ from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.config import PE_COUNT, PHASES, Config
 from fgpu.gateware.choose import choose, lowest, number_of
+from fgpu.gateware.lut_ram import LutRam
 from fgpu.interfaces.memory_bus import AtomicOp, Row
 
 from .control_word import Width
@@ -212,9 +212,8 @@ class Coalescer(wiring.Component):
     def _memory(self, m: Module, name: str, shape: ShapeLike, value: Any, write_place: Signal,
                 read_place: Signal) -> Any:
         """A part of all phases, in LUT RAM; the one at a place."""
-        memory = Memory(shape=shape, depth=PLACES, init=[], attrs={"ram_style": "distributed"})
-        m.submodules[name] = memory
-        write, read = memory.write_port(), memory.read_port(domain="comb")
+        m.submodules[name] = memory = LutRam(shape, PLACES)
+        write, read = memory.write_port(), memory.read_port()
         m.d.comb += [
             write.addr.eq(write_place),
             write.data.eq(value),

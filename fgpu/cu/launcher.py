@@ -7,6 +7,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import WAVEFRONTS
+from fgpu.gateware.choose import encode_lowest
 from fgpu.interfaces.runtime import RuntimeAddress, RuntimePair, RuntimeWrite
 from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
 
@@ -52,9 +53,7 @@ class Launcher(wiring.Component):
         with m.If(dimension != 0):
             m.d.comb += slot.eq(held_slot)
         with m.Else():
-            for number in reversed(range(WAVEFRONTS)):
-                with m.If(self.free[number]):
-                    m.d.comb += slot.eq(number)
+            encode_lowest(m, slot, self.free)
 
         last = self.number == kernel.wavefronts_minus_1
         pair = Signal(RuntimePair)

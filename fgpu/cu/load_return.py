@@ -4,12 +4,12 @@ from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
 from fgpu.config import BANKS, PE_COUNT, Config
 from fgpu.gateware.choose import choose
+from fgpu.gateware.lut_ram import LutRam
 from fgpu.interfaces.memory_bus import Row
 
 from .pipeline import FLOAT_RESULT_STAGE, RESULT_STAGE, bank_shift
@@ -54,9 +54,8 @@ class RowQueue(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.storage = storage = Memory(shape=Row(self._config), depth=2 * self._depth, init=[],
-                                                attrs={"ram_style": "distributed"})
-        write, read = storage.write_port(), storage.read_port(domain="comb")
+        m.submodules.storage = storage = LutRam(Row(self._config), 2 * self._depth)
+        write, read = storage.write_port(), storage.read_port()
         level = Signal(range(self._depth + 1))
         following = Signal.like(read.addr)
         before = Signal.like(read.addr)

@@ -15,6 +15,7 @@ from fgpu.address_map import (
     SizeWord,
 )
 from fgpu.config import KERNEL_SLOTS, WAVEFRONT_SIZE, Config
+from fgpu.gateware.choose import encode_lowest
 from fgpu.gateware.round_robin import RoundRobin
 from fgpu.interfaces.runtime import RuntimeAddress, RuntimePair, RuntimeWrite
 from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
@@ -79,9 +80,7 @@ class Dispatcher(wiring.Component):
         kernel: Any = self.kernel
         slot = self.slot
         lowest = Signal(range(KERNEL_SLOTS))
-        for number in reversed(range(KERNEL_SLOTS)):
-            with m.If(self.pending[number]):
-                m.d.comb += lowest.eq(number)
+        encode_lowest(m, lowest, self.pending)
 
         sizes = Array(Signal(32, name=f"size{number}") for number in range(_DIMENSIONS))
         origins = Array(Signal(32, name=f"origin{number}") for number in range(_DIMENSIONS))

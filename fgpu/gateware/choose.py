@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import C, Cat, Mux, Value
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 
-__all__ = ["choose", "lowest", "number_of", "only"]
+__all__ = ["choose", "encode_lowest", "lowest", "number_of", "only"]
 
 
 def choose(values: Sequence[Any], index: Any) -> Value:
@@ -26,6 +26,13 @@ def choose(values: Sequence[Any], index: Any) -> Value:
 def lowest(requests: Value) -> Value:
     """The lowest set bit alone; with no bit set, none."""
     return Cat(requests[number] & ~requests[:number].any() for number in range(len(requests)))
+
+
+def encode_lowest(m: Module, number: Signal, requests: Value, *, first: int = 0, domain: str = "comb") -> None:
+    """Priority encoder: assign the number of the lowest set bit, counted from ``first``. With none, nothing is."""
+    for bit in reversed(range(len(requests))):
+        with m.If(requests[bit]):
+            m.d[domain] += number.eq(first + bit)
 
 
 def number_of(one_hot: Value) -> Value:

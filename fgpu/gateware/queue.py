@@ -2,9 +2,10 @@
 
 from amaranth.hdl import Module, Mux, ShapeLike, Signal
 from amaranth.lib import stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
+
+from .lut_ram import LutRam
 
 __all__ = ["Queue"]
 
@@ -35,10 +36,9 @@ class Queue(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.storage = storage = Memory(shape=self._shape, depth=1 << ceil_log2(self._depth), init=[],
-                                                attrs={"ram_style": "distributed"})
+        m.submodules.storage = storage = LutRam(self._shape, 1 << ceil_log2(self._depth))
         write = storage.write_port()
-        read = storage.read_port(domain="comb")
+        read = storage.read_port()
         level = Signal(range(self._depth + 1))
         empty = Signal(init=1)
         m.d.comb += [

@@ -30,7 +30,7 @@ def test_turn(tmp_path: Path) -> None:
     ("with m.If(suspect):", "with m.If(suspect & self.initialize[0]):"),
     (" | self.finished.any())):", ")):"),
     ("m.d.comb += self.finished.eq(self.running)", "m.d.comb += self.finished.eq(1)"),
-    ("for number in reversed(range(KERNEL_SLOTS)):", "for number in range(KERNEL_SLOTS):"),
+    ("encode_lowest(m, lowest, self.pending)", "encode_lowest(m, lowest, self.pending & (self.pending - 1))"),
 ])
 def test_mutants_of_the_dispatcher_fail(old: str, new: str, tmp_path: Path) -> None:
     dispatcher = mutant("fgpu.dispatcher.dispatcher", old, new).Dispatcher
