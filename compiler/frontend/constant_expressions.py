@@ -4,7 +4,7 @@ program names. llvmlite shows them as text only."""
 import re
 from collections.abc import Callable
 
-from ..ir.module import Constant, Global, Type, Value, integer
+from ..ir.module import Constant, Global, Op, Type, Value, integer
 
 __all__ = ["Expression", "UnknownExpressionError"]
 
@@ -16,14 +16,14 @@ _SAME = ("inttoptr", "ptrtoint", "bitcast", "addrspacecast")
 """Casts that change no bit of a word."""
 _CASTS = ("inttoptr", "ptrtoint")
 _BINARY = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "xor": lambda a, b: a ^ b}
-_Add = Callable[[str, Type, list[Value], list[Type]], Value]
+_Add = Callable[[Op, Type, list[Value], list[Type]], Value]
 
 
 class UnknownExpressionError(Exception):
     """An expression, or a part of one, that the compiler has no use for."""
 
 
-def _nothing(op: str, type: Type, operands: list[Value], types: list[Type]) -> Value:
+def _nothing(op: Op, type: Type, operands: list[Value], types: list[Type]) -> Value:
     """What has no instructions: only addresses that move nothing can be where one is."""
     if op in _SAME:
         return operands[0]
@@ -80,7 +80,7 @@ class Expression:
             is_number = isinstance(value, Constant)
             if not is_number and op not in _CASTS:
                 raise UnknownExpressionError
-            result = value if is_number else self._add(op, type, [value], [source])
+            result = value if is_number else self._add(Op(op), type, [value], [source])
         else:
             raise UnknownExpressionError
         self._skip(")")
@@ -99,7 +99,7 @@ class Expression:
             return Global(base.name, base.offset + offset)
         if isinstance(base, Constant) and base.value is not None:
             return Constant(base.value + offset)
-        return self._add("getelementptr", type, [base, Constant(offset)], [source, by])
+        return self._add(Op.GETELEMENTPTR, type, [base, Constant(offset)], [source, by])
 
     def _binary(self, op: str, type: Type) -> Value:
         a, _ = self.typed()
@@ -107,4 +107,4 @@ class Expression:
         b, _ = self.typed()
         if isinstance(a, Constant) and isinstance(b, Constant) and a.value is not None and b.value is not None:
             return Constant(_BINARY[op](a.value, b.value))
-        return self._add(op, type, [a, b], [type, type])
+        return self._add(Op(op), type, [a, b], [type, type])

@@ -27,6 +27,7 @@ from ..ir.module import (
     Instruction,
     Local,
     Module,
+    Op,
     Type,
     Value,
     Variable,
@@ -130,10 +131,10 @@ class _Reader:
 
     def instruction(self, value: llvm.ValueRef, text: str) -> Instruction:
         debug = re.search(r"!dbg (!\d+)", text)
-        result = Instruction(value.opcode, self.types.of(value.type), self.names.get(value, ""),
+        result = Instruction(Op(value.opcode), self.types.of(value.type), self.names.get(value, ""),
                              location=self.metadata.location(debug[1]) if debug else None)
         operands = list(value.operands)
-        if result.op == "phi":
+        if result.op is Op.PHI:
             result.blocks = [self.names[block] for block in value.incoming_blocks]
         reader = getattr(self, f"read_{result.op}", None)
         if reader is None:
@@ -146,7 +147,7 @@ class _Reader:
         for number, operand in enumerate(operands):
             into.types.append(self.types.of(operand.type))
             into.operands.append(self.value(operand))
-            if into.op == "phi" and self.made:      # known where we came from
+            if into.op is Op.PHI and self.made:      # known where we came from
                 self.at_ends.append((into.blocks[number], self.made))
                 self.made = []
 
@@ -177,7 +178,7 @@ class _Reader:
             del self.made[before:]
             return Constant(None, str(value))
 
-    def computed(self, op: str, type: Type, operands: list[Value], types: list[Type]) -> Value:
+    def computed(self, op: Op, type: Type, operands: list[Value], types: list[Type]) -> Value:
         """What a part of a constant expression makes."""
         self.count += 1
         self.made.append(Instruction(op, type, f"constant{self.count}", operands, types, source=integer(8)))
@@ -188,7 +189,7 @@ class _Reader:
         blocks = [operand for operand in operands if operand.value_kind == ValueKind.basic_block]
         into.blocks = [self.names[block] for block in reversed(blocks)]
         if len(blocks) == 2:
-            into.op = "condbr"
+            into.op = Op.CONDBR
             self.add_operands(into, operands[:1])
 
     def read_switch(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
@@ -200,25 +201,25 @@ class _Reader:
         into.types += into.types[:1] * len(cases)
 
     def read_icmp(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
-        into.detail = next(word for word in text.split() if word in _PREDICATES)
+        into.predicate = next(word for word in text.split() if word in _PREDICATES)
         self.add_operands(into, operands)
 
     def read_extractvalue(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
-        into.detail = re.sub(r", !.*", "", text).rpartition(", ")[2]
+        into.index = int(re.sub(r", !.*", "", text).rpartition(", ")[2])
         self.add_operands(into, operands)
 
     def read_fcmp(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
-        into.is_of_numbers = " fcmp fast " in text or " nnan " in text
+        into.no_nans = " fcmp fast " in text or " nnan " in text
         self.read_icmp(into, operands, text)
 
     def read_or(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
-        into.detail = "disjoint" if " or disjoint " in text else ""
+        into.is_disjoint = " or disjoint " in text
         self.add_operands(into, operands)
 
     def read_load(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
         into.align = min(map(int, re.findall(r"\balign (\d+)", text)), default=1)
         if f" {into.op} atomic " in text:
-            into.op = f"atomic {into.op}"
+            into.op = Op(f"atomic {into.op}")
         self.add_operands(into, operands)
 
     read_store = read_load
@@ -247,15 +248,15 @@ class _Reader:
     def read_call(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
         *arguments, callee = operands
         if callee.value_kind == ValueKind.function:
-            into.detail = callee.name
+            into.callee = callee.name
             if match := _SATURATED.match(callee.name):
-                into.op, into.detail = match[1], ""
+                into.op, into.callee = Op(match[1]), ""
             into.align = min(map(int, re.findall(r"\balign (\d+)", text)), default=1)
             self.add_operands(into, arguments)
-            if into.detail.startswith(_FILLS):
+            if into.callee.startswith(_FILLS):
                 into.types[2] = integer(32)
         else:
-            into.detail = "asm" if callee.value_kind == ValueKind.inline_asm else "%"
+            into.callee = "asm" if callee.value_kind == ValueKind.inline_asm else "%"
 
 
 def _structs_by_value(header: str) -> list[tuple[str, int]]:

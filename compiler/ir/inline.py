@@ -1,15 +1,12 @@
 """Inlining of one IR function into another."""
 
-import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from .module import Block, Constant, Function, Instruction, Local, Location, Value
+from .builder import Builder
+from .module import Block, Constant, Function, Instruction, Local, Location, Op, Value
 
 __all__ = ["inline_calls", "substitute"]
-
-_serial = itertools.count()
-
 
 def substitute(instructions: Iterable[Instruction], values: dict[str, Value]) -> None:
     """Replace the locals that ``values`` names wherever they are read."""
@@ -27,27 +24,28 @@ def inline_calls(function: Function, body_of: Callable[[Instruction], Function |
     results: dict[str, Value] = {}
     last: dict[str, str] = {}       # where a block ends whose calls had branches
     blocks: dict[str, Block] = {}
+    builder = Builder(function)
     for block in function.blocks.values():
         blocks[block.name] = here = block
         old, block.instructions = block.instructions, []
         for instruction in old:
-            callee = body_of(instruction) if instruction.op == "call" else None
+            callee = body_of(instruction) if instruction.op is Op.CALL else None
             if callee is None:
                 here.instructions.append(instruction)
             elif len(callee.blocks) == 1:
-                copies, result = _copied(instruction, callee, keeps_lines)
+                copies, result = _copied(instruction, callee, builder, keeps_lines)
                 here.instructions += copies
                 results |= {instruction.name: result} if instruction.name else {}
             else:
-                clones = _cloned(instruction, callee, keeps_lines)
-                here.instructions.append(Instruction("br", blocks=[clones[0].name], location=instruction.location))
+                clones = _cloned(instruction, callee, builder, keeps_lines)
+                here.instructions.append(Instruction(Op.BR, blocks=[clones[0].name], location=instruction.location))
                 blocks |= {clone.name: clone for clone in clones}
                 here = clones[-1]
         if here is not block:
             last[block.name] = here.name
     function.blocks = blocks
     for phi in function.instructions() if last else ():
-        if phi.op == "phi":
+        if phi.op is Op.PHI:
             phi.blocks = [last.get(name, name) for name in phi.blocks]
     if results:
         substitute(function.instructions(), {name: _final(value, results) for name, value in results.items()})
@@ -68,9 +66,9 @@ def _location(call: Instruction, original: Instruction, keeps_lines: bool) -> Lo
     return (original.location if keeps_lines else None) or call.location
 
 
-def _cloned(call: Instruction, callee: Function, keeps_lines: bool) -> list[Block]:
+def _cloned(call: Instruction, callee: Function, builder: Builder, keeps_lines: bool) -> list[Block]:
     """The blocks of ``callee`` and the one that follows them, with the result."""
-    prefix = f"{callee.name}.{next(_serial)}."
+    prefix = f"{builder.name(callee.name)}."
     values = _arguments(call, callee)
     values |= {i.name: Local(prefix + i.name) for i in callee.instructions() if i.name}
     after = Block(prefix + "end")
@@ -83,21 +81,22 @@ def _cloned(call: Instruction, callee: Function, keeps_lines: bool) -> list[Bloc
                            blocks=[prefix + name for name in original.blocks],
                            location=_location(call, original, keeps_lines))
             substitute([copy], values)
-            if copy.op == "ret":
+            if copy.op is Op.RET:
                 results.append((copy.operands[0] if copy.operands else Constant(0), clone.name))
-                copy = Instruction("br", blocks=[after.name], location=copy.location)
+                copy = Instruction(Op.BR, blocks=[after.name], location=copy.location)
             clone.instructions.append(copy)
         clones.append(clone)
     if call.name:
         after.instructions.append(Instruction(
-            "phi", call.type, call.name, [value for value, _ in results], [call.type] * len(results),
+            Op.PHI, call.type, call.name, [value for value, _ in results], [call.type] * len(results),
             [name for _, name in results], location=call.location))
     return [*clones, after]
 
 
-def _copied(call: Instruction, callee: Function, keeps_lines: bool) -> tuple[list[Instruction], Value]:
+def _copied(call: Instruction, callee: Function, builder: Builder,
+            keeps_lines: bool) -> tuple[list[Instruction], Value]:
     """The body of a callee without branches, and its result."""
-    prefix = f"{callee.name}.{next(_serial)}."
+    prefix = f"{builder.name(callee.name)}."
     values = _arguments(call, callee)
     copies = []
     for original in callee.instructions():

@@ -1,5 +1,6 @@
 """The part of LLVM's intermediate representation that the compiler understands, as plain objects."""
 
+import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -9,9 +10,13 @@ from fgpu.errors import CompileError
 from .cfg import Flow
 
 __all__ = [
+    "BOOL",
+    "BYTE",
     "FLOAT_PREDICATES",
     "INTEGER_PREDICATES",
     "VOID",
+    "WORD",
+    "WORD_BITS",
     "Block",
     "Constant",
     "Definitions",
@@ -21,6 +26,7 @@ __all__ = [
     "Local",
     "Location",
     "Module",
+    "Op",
     "Type",
     "Value",
     "Variable",
@@ -32,6 +38,97 @@ INTEGER_PREDICATES = ("eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt
 FLOAT_PREDICATES = ("oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno",
                     "true", "false")
 """What fcmp asks."""
+
+
+class Op(enum.StrEnum):
+    """Operations: LLVM's under LLVM's names, and below them the compiler's own."""
+
+    # Control flow. LLVM's br is two: with a condition it is condbr.
+    RET = "ret"
+    BR = "br"
+    CONDBR = "condbr"
+    SWITCH = "switch"
+    INDIRECTBR = "indirectbr"
+    INVOKE = "invoke"
+    CALLBR = "callbr"
+    RESUME = "resume"
+    UNREACHABLE = "unreachable"
+    CLEANUPRET = "cleanupret"
+    CATCHRET = "catchret"
+    CATCHSWITCH = "catchswitch"
+    PHI = "phi"
+    CALL = "call"
+    # Integers.
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    UDIV = "udiv"
+    SDIV = "sdiv"
+    UREM = "urem"
+    SREM = "srem"
+    SHL = "shl"
+    LSHR = "lshr"
+    ASHR = "ashr"
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+    ICMP = "icmp"
+    SELECT = "select"
+    FREEZE = "freeze"
+    # Floats.
+    FNEG = "fneg"
+    FADD = "fadd"
+    FSUB = "fsub"
+    FMUL = "fmul"
+    FDIV = "fdiv"
+    FREM = "frem"
+    FCMP = "fcmp"
+    # Conversions.
+    ZEXT = "zext"
+    SEXT = "sext"
+    TRUNC = "trunc"
+    FPTRUNC = "fptrunc"
+    FPEXT = "fpext"
+    FPTOUI = "fptoui"
+    FPTOSI = "fptosi"
+    UITOFP = "uitofp"
+    SITOFP = "sitofp"
+    PTRTOINT = "ptrtoint"
+    PTRTOADDR = "ptrtoaddr"
+    INTTOPTR = "inttoptr"
+    BITCAST = "bitcast"
+    ADDRSPACECAST = "addrspacecast"
+    # Memory.
+    ALLOCA = "alloca"
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC_LOAD = "atomic load"
+    ATOMIC_STORE = "atomic store"
+    GETELEMENTPTR = "getelementptr"
+    FENCE = "fence"
+    CMPXCHG = "cmpxchg"
+    ATOMICRMW = "atomicrmw"
+    VAARG = "va_arg"
+    # Vectors and aggregates.
+    EXTRACTELEMENT = "extractelement"
+    INSERTELEMENT = "insertelement"
+    SHUFFLEVECTOR = "shufflevector"
+    EXTRACTVALUE = "extractvalue"
+    INSERTVALUE = "insertvalue"
+    LANDINGPAD = "landingpad"
+    CATCHPAD = "catchpad"
+    CLEANUPPAD = "cleanuppad"
+    # The compiler's own.
+    CONCAT = "concat"
+    """The integer that consists of words, the lowest first."""
+    EXTRACTWORD = "extractword"
+    """A word of an integer."""
+    SECOND = "second"
+    """The second word that a call returns."""
+    # What the hardware has for floats that are words, where LLVM has no one operation.
+    FSLT = "fslt"
+    ITOFP = "itofp"
+    FSQRT = "fsqrt"
 
 
 @dataclass(frozen=True)
@@ -110,6 +207,12 @@ def integer(bits: int) -> Type:
     return Type("int", bits=bits)
 
 
+WORD_BITS = 32
+WORD = integer(WORD_BITS)
+BYTE = integer(8)
+BOOL = integer(1)
+
+
 @dataclass(frozen=True)
 class Local:
     """A value that an instruction or a parameter of the function defines."""
@@ -154,24 +257,30 @@ class Location:
 
 @dataclass(eq=False)
 class Instruction:
-    """One instruction. ``types`` has the type of each of ``operands``, ``type`` that of the result.
+    """One instruction. ``types`` has the type of each of ``operands``, ``type`` that of the result."""
 
-    ``detail`` is the predicate of icmp, the name of what a call calls, or the number of the field that extractvalue
-    takes; ``blocks`` are the labels of a branch, or the predecessors of a phi; ``source`` is the element type of
-    getelementptr and alloca; ``is_of_numbers`` says of fcmp that there are no NaN.
-    """
-
-    op: str
+    op: Op
     type: Type = VOID
     name: str = ""
     operands: list[Value] = field(default_factory=list)
     types: list[Type] = field(default_factory=list)
     blocks: list[str] = field(default_factory=list)
-    detail: str = ""
+    """The targets of a branch, of a switch first that for other values; or the predecessors of a phi."""
+    predicate: str = ""
+    """What icmp or fcmp asks."""
+    callee: str = ""
+    """The function that is called; ``asm`` or ``%`` (a pointer) if it has no name."""
+    index: int = 0
+    """The field that extractvalue takes, the word that extractword takes."""
     source: Type = VOID
+    """The type of an element, of getelementptr and alloca."""
     align: int = 1
+    """The bytes of which an address is a multiple."""
+    is_disjoint: bool = False
+    """Whether the operands of ``or`` have no bit in common."""
+    no_nans: bool = False
+    """Whether no operand of ``fcmp`` is a NaN."""
     location: Location | None = None
-    is_of_numbers: bool = False
 
     def copy(self) -> "Instruction":
         """The instruction once more, with lists of its own."""
@@ -179,7 +288,12 @@ class Instruction:
 
     @property
     def is_terminator(self) -> bool:
-        return self.op in ("br", "condbr", "switch", "ret", "unreachable")
+        return self.op in (Op.BR, Op.CONDBR, Op.SWITCH, Op.RET, Op.UNREACHABLE)
+
+    @property
+    def detail(self) -> str:
+        """The predicate or the callee, for those who still ask so."""
+        return self.predicate or self.callee or ("disjoint" if self.is_disjoint else "")
 
 
 @dataclass(eq=False)
@@ -191,7 +305,7 @@ class Block:
 
     @property
     def phis(self) -> list[Instruction]:
-        return [i for i in self.instructions if i.op == "phi"]
+        return [i for i in self.instructions if i.op is Op.PHI]
 
     @property
     def terminator(self) -> Instruction:
@@ -211,7 +325,7 @@ class Definitions(dict[str, Instruction]):
 
     def of_condition(self, branch: Instruction) -> Instruction | None:
         """The instruction that makes the condition of ``branch``, if that has one."""
-        return self.of(branch.operands[0]) if branch.op == "condbr" else None
+        return self.of(branch.operands[0]) if branch.op is Op.CONDBR else None
 
 
 @dataclass(eq=False)

@@ -21,6 +21,7 @@ from .module import (
     Local,
     Location,
     Module,
+    Op,
     Type,
     Value,
     Variable,
@@ -212,7 +213,7 @@ class _InstructionReader:
 
     def __init__(self, line: _Line) -> None:
         self.line = line
-        self.result = Instruction("")
+        self.result = Instruction(Op.UNREACHABLE)
         self.before = VOID
 
     def run(self) -> Instruction:
@@ -222,10 +223,14 @@ class _InstructionReader:
             line.expect(":")
             i.type = self.before = line.type()
             line.expect("=")
-        i.op = line.next("word").replace("_", " ")
+        word = line.next("word")
+        try:
+            i.op = Op(word.replace("_", " ") if word.startswith("atomic_") else word)
+        except ValueError:
+            raise line.error(f"{word!r} is no operation") from None
         self.words()
-        if i.op == "call":
-            i.detail = line.name("@")
+        if i.op is Op.CALL:
+            i.callee = line.name("@")
             line.expect("(")
             self.items(")")
             line.expect(")")
@@ -233,7 +238,7 @@ class _InstructionReader:
             self.items("")
         self.blocks()
         if line.accept("["):
-            i.detail = f"{line.integer()}"
+            i.index = line.integer()
             line.expect("]")
         if line.accept("align"):
             i.align = line.integer()
@@ -244,13 +249,13 @@ class _InstructionReader:
     def words(self) -> None:
         """What stands between the name of the operation and its operands."""
         line, i = self.line, self.result
-        if i.op in ("icmp", "fcmp"):
-            i.is_of_numbers = line.accept("nnan")
-            i.detail = line.next("word")
-            if i.detail not in (INTEGER_PREDICATES if i.op == "icmp" else FLOAT_PREDICATES):
-                raise line.error(f"{i.detail!r} is no predicate of {i.op}")
-        elif i.op == "or" and line.accept("disjoint"):
-            i.detail = "disjoint"
+        if i.op in (Op.ICMP, Op.FCMP):
+            i.no_nans = line.accept("nnan")
+            i.predicate = line.next("word")
+            if i.predicate not in (INTEGER_PREDICATES if i.op is Op.ICMP else FLOAT_PREDICATES):
+                raise line.error(f"{i.predicate!r} is no predicate of {i.op}")
+        elif i.op is Op.OR:
+            i.is_disjoint = line.accept("disjoint")
 
     def at_item(self) -> bool:
         line = self.line
@@ -258,14 +263,14 @@ class _InstructionReader:
         if text == "align":
             return line.peek(1)[1] == "("
         if text == "[":
-            return self.result.op == "phi" or line.peek(2)[1] == "x"
+            return self.result.op is Op.PHI or line.peek(2)[1] == "x"
         return line.at_type() or text in ("undef", "unknown", "<") or kind in ("number", "name")
 
     def items(self, end: str) -> None:
         """The element type, if there is one, and the operands."""
         line, first = self.line, True
         while self.at_item() and line.peek()[1] != end:
-            if self.result.op == "phi":
+            if self.result.op is Op.PHI:
                 line.expect("[")
                 self.operand()
                 line.expect(",")
@@ -297,7 +302,7 @@ class _InstructionReader:
         if not line.accept("->"):
             return
         while True:
-            if i.op == "switch" and i.blocks:
+            if i.op is Op.SWITCH and i.blocks:
                 i.operands.append(line.value())
                 i.types.append(self.before)
                 line.expect(":")

@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from .module import VOID, Function, Global, Instruction, Local, Location, Module, Type, Value, Variable
+from .module import VOID, Function, Global, Instruction, Local, Location, Module, Op, Type, Value, Variable
 
 __all__ = ["NO_LOCATION", "print_function", "print_instruction", "print_module", "print_type", "print_value"]
 
@@ -101,22 +101,22 @@ def print_instruction(i: Instruction) -> str:
     operands = _operands(i)
     end = ""
     match i.op:
-        case "icmp" | "fcmp":
-            words += (["nnan"] if i.is_of_numbers else []) + [i.detail]
-        case "or" if i.detail:
-            words.append(i.detail)
-        case "extractvalue" | "word":
-            end = f" [{i.detail}]"
-        case "phi":
+        case Op.ICMP | Op.FCMP:
+            words += (["nnan"] if i.no_nans else []) + [i.predicate]
+        case Op.OR if i.is_disjoint:
+            words.append("disjoint")
+        case Op.EXTRACTVALUE | Op.EXTRACTWORD:
+            end = f" [{i.index}]"
+        case Op.PHI:
             operands = [f"[{operand}, ^{_name(block)}]" for operand, block in zip(operands, i.blocks, strict=True)]
-        case "switch":
+        case Op.SWITCH:
             operands, end = operands[:1], f" -> {_cases(i)}"
-        case "br" | "condbr":
+        case Op.BR | Op.CONDBR:
             end = f" -> {', '.join(f'^{_name(block)}' for block in i.blocks)}"
     items = [print_type(i.source)] if i.source != VOID else []
     items += operands
-    if i.op == "call":
-        words.append(f"@{_name(i.detail)}({', '.join(items)})")
+    if i.op is Op.CALL:
+        words.append(f"@{_name(i.callee)}({', '.join(items)})")
     elif items:
         words.append(", ".join(items))
     end += f" align {i.align}" if i.align != 1 else ""

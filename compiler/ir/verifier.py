@@ -7,9 +7,12 @@ from fgpu.config import FLOAT_OPS
 
 from .cfg import Flow
 from .module import (
+    BOOL,
     FLOAT_PREDICATES,
     INTEGER_PREDICATES,
     VOID,
+    WORD,
+    WORD_BITS,
     Block,
     Definitions,
     Function,
@@ -17,23 +20,22 @@ from .module import (
     Instruction,
     Local,
     Module,
+    Op,
     Type,
-    integer,
 )
 from .printer import print_instruction, print_type
 
 __all__ = ["InvalidIRError", "verify"]
 
-_WORD_BITS = 32
-_BOOL = integer(1)
-_FLOAT_BINARY = ("fadd", "fsub", "fmul", "fdiv", "frem")
-_BINARY = ("add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor")
+_FLOAT_BINARY = (Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.FREM)
+_BINARY = (Op.ADD, Op.SUB, Op.MUL, Op.UDIV, Op.SDIV, Op.UREM, Op.SREM, Op.SHL, Op.LSHR, Op.ASHR, Op.AND,
+           Op.OR, Op.XOR)
 _LEGAL = frozenset((
-    "add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "icmp", "select", "zext", "sext", "trunc",
-    "freeze", "bitcast", "ptrtoint", "inttoptr", "load", "store", "getelementptr", "alloca", "call", "second", "phi",
-    "br", "condbr", "ret", "unreachable", *FLOAT_OPS))
+    Op.ADD, Op.SUB, Op.MUL, Op.SHL, Op.LSHR, Op.ASHR, Op.AND, Op.OR, Op.XOR, Op.ICMP, Op.SELECT, Op.ZEXT, Op.SEXT,
+    Op.TRUNC, Op.FREEZE, Op.BITCAST, Op.PTRTOINT, Op.INTTOPTR, Op.LOAD, Op.STORE, Op.GETELEMENTPTR, Op.ALLOCA,
+    Op.CALL, Op.SECOND, Op.PHI, Op.BR, Op.CONDBR, Op.RET, Op.UNREACHABLE, *FLOAT_OPS))
 """The operations of instruction selection; those of the hardware's floats are on words."""
-_PREDICATES = {"icmp": INTEGER_PREDICATES, "fcmp": FLOAT_PREDICATES}
+_PREDICATES = {Op.ICMP: INTEGER_PREDICATES, Op.FCMP: FLOAT_PREDICATES}
 
 
 class InvalidIRError(Exception):
@@ -60,7 +62,7 @@ def _is_integer(type: Type) -> bool:
 
 def _is_number(type: Type) -> bool:
     """Whether arithmetic on floats may have this type: words, where they are words already."""
-    return _scalar(type).kind == "float" or _scalar(type) == integer(_WORD_BITS)
+    return _scalar(type).kind == "float" or _scalar(type) == WORD
 
 
 def _lanes(type: Type) -> int:
@@ -141,7 +143,7 @@ class _Verifier:
         if len(i.types) != len(i.operands):
             yield f"{len(i.operands)} operands with {len(i.types)} types"
             return
-        if i.op == "phi":
+        if i.op is Op.PHI:
             yield from self.phi(block, i)
         else:
             for operand in i.operands:
@@ -155,7 +157,7 @@ class _Verifier:
                 yield f"there is no @{operand.name}"
         if i.name and i.type == VOID:
             yield "a name for no result"
-        elif i.type != VOID and not i.name and i.op != "call":
+        elif i.type != VOID and not i.name and i.op is not Op.CALL:
             yield "a result without a name"
         rule = _RULES.get(i.op)
         if rule is not None:
@@ -191,7 +193,7 @@ class _Verifier:
     def legality(self, i: Instruction) -> Iterator[str]:
         if i.op not in _LEGAL:
             yield f"{i.op} is not legal"
-        if i.op == "call" and i.detail.startswith("llvm.") and any(t.kind == "other" for t in i.types):
+        if i.callee.startswith("llvm.") and any(t.kind == "other" for t in i.types):
             return                  # metadata of calls that do nothing
         for type in dict.fromkeys((i.type, *i.types)):
             if (type != VOID and not type.is_word) or type.kind == "float":
@@ -217,16 +219,16 @@ class _Verifier:
         if not self.count(i, 2) or i.types[0] != i.types[1]:
             yield "takes two operands of one type"
             return
-        if _scalar(i.type) != _BOOL or _lanes(i.type) != _lanes(i.types[0]):
+        if _scalar(i.type) != BOOL or _lanes(i.type) != _lanes(i.types[0]):
             yield "gives an i1 for each lane"
-        if i.detail not in _PREDICATES[i.op]:
-            yield f"does not have the predicate {i.detail}"
-        if not (_is_number(i.types[0]) if i.op == "fcmp" else _is_integer(i.types[0])
+        if i.predicate not in _PREDICATES[i.op]:
+            yield f"does not have the predicate {i.predicate}"
+        if not (_is_number(i.types[0]) if i.op is Op.FCMP else _is_integer(i.types[0])
                 or _scalar(i.types[0]).kind == "ptr"):
             yield f"does not compare {print_type(i.types[0])}"
 
     def select(self, i: Instruction) -> Iterator[str]:
-        if not self.count(i, 3) or i.types[1:] != [i.type] * 2 or _scalar(i.types[0]) != _BOOL \
+        if not self.count(i, 3) or i.types[1:] != [i.type] * 2 or _scalar(i.types[0]) != BOOL \
                 or _lanes(i.types[0]) not in (0, _lanes(i.type)):
             yield "takes an i1 and two operands of the result's type"
 
@@ -240,13 +242,13 @@ class _Verifier:
             if not (_is_number(type) if kind == "number" else type.kind == kind):
                 yield f"does not convert {print_type(i.types[0])} to {print_type(i.type)}"
                 return
-        if (i.op in ("zext", "sext") and source.bits >= result.bits) \
-                or (i.op == "trunc" and source.bits <= result.bits):
+        if (i.op in (Op.ZEXT, Op.SEXT) and source.bits >= result.bits) \
+                or (i.op is Op.TRUNC and source.bits <= result.bits):
             yield f"does not convert {print_type(i.types[0])} to {print_type(i.type)}"
 
     def bitcast(self, i: Instruction) -> Iterator[str]:
         def bits(type: Type) -> int:
-            return max(1, _lanes(type)) * (_WORD_BITS if _scalar(type).kind == "ptr" else _scalar(type).bits)
+            return max(1, _lanes(type)) * (WORD_BITS if _scalar(type).kind == "ptr" else _scalar(type).bits)
 
         if not self.count(i, 1) or bits(i.types[0]) != bits(i.type):
             yield "takes one operand of as many bits as the result"
@@ -273,20 +275,20 @@ class _Verifier:
             yield "takes a type and gives a pointer"
 
     def call(self, i: Instruction) -> Iterator[str]:
-        if not i.detail:
+        if not i.callee:
             yield "calls nothing"
-        callee = self.module.functions.get(i.detail) if self.module is not None else None
+        callee = self.module.functions.get(i.callee) if self.module is not None else None
         parameters = [type for _, type in callee.parameters] if callee is not None else i.types
-        words = sum(max(1, -(-type.bits // _WORD_BITS)) for type in parameters)     # as legalization passes them
+        words = sum(max(1, -(-type.bits // WORD_BITS)) for type in parameters)     # as legalization passes them
         if len(i.operands) not in (len(parameters), words):
-            yield f"@{i.detail} takes {len(parameters)} arguments"
+            yield f"@{i.callee} takes {len(parameters)} arguments"
 
     def br(self, i: Instruction) -> Iterator[str]:
         if i.operands or len(i.blocks) != 1:
             yield "takes one block"
 
     def condbr(self, i: Instruction) -> Iterator[str]:
-        if i.types != [_BOOL] or len(i.blocks) != 2:
+        if i.types != [BOOL] or len(i.blocks) != 2:
             yield "takes an i1 and two blocks"
 
     def switch(self, i: Instruction) -> Iterator[str]:
@@ -297,7 +299,7 @@ class _Verifier:
     def ret(self, i: Instruction) -> Iterator[str]:
         """An integer of several words is returned as these."""
         result = self.function.result
-        words = [integer(_WORD_BITS)] * len(i.operands)
+        words = [WORD] * len(i.operands)
         if i.types != ([] if result == VOID else [result]) and not (len(words) > 1 and i.types == words
                                                                     and result == words[0]):
             yield f"takes a value of type {print_type(result)}"
@@ -306,19 +308,19 @@ class _Verifier:
         if i.operands or i.blocks:
             yield "takes nothing"
 
-    def words(self, i: Instruction) -> Iterator[str]:
-        if not i.operands or set(i.types) != {integer(_WORD_BITS)} or i.type.bits > _WORD_BITS * len(i.operands) \
+    def concat(self, i: Instruction) -> Iterator[str]:
+        if not i.operands or set(i.types) != {WORD} or i.type.bits > WORD_BITS * len(i.operands) \
                 or i.type.kind != "int":
             yield "takes the words of an integer"
 
-    def word(self, i: Instruction) -> Iterator[str]:
-        if not self.count(i, 1) or not _is_integer(i.types[0]) or i.type != integer(_WORD_BITS) \
-                or int(i.detail) * _WORD_BITS >= i.types[0].bits:
+    def extractword(self, i: Instruction) -> Iterator[str]:
+        if not self.count(i, 1) or not _is_integer(i.types[0]) or i.type != WORD \
+                or i.index * WORD_BITS >= i.types[0].bits:
             yield "takes an integer that has such a word"
 
     def second(self, i: Instruction) -> Iterator[str]:
         call = self.definitions.of(i.operands[0]) if self.count(i, 1) else None
-        if call is None or call.op != "call" or i.type != integer(_WORD_BITS):
+        if call is None or call.op is not Op.CALL or i.type != WORD:
             yield "takes a call"
 
     def extractelement(self, i: Instruction) -> Iterator[str]:
@@ -340,25 +342,25 @@ class _Verifier:
 
 
 _CONVERSIONS = {
-    "zext": ("int", "int"), "sext": ("int", "int"), "trunc": ("int", "int"), "ptrtoint": ("ptr", "int"),
-    "inttoptr": ("int", "ptr"), "sitofp": ("int", "number"), "uitofp": ("int", "number"), "fptosi": ("number", "int"),
-    "fptoui": ("number", "int"),
+    Op.ZEXT: ("int", "int"), Op.SEXT: ("int", "int"), Op.TRUNC: ("int", "int"), Op.PTRTOINT: ("ptr", "int"),
+    Op.INTTOPTR: ("int", "ptr"), Op.SITOFP: ("int", "number"), Op.UITOFP: ("int", "number"),
+    Op.FPTOSI: ("number", "int"), Op.FPTOUI: ("number", "int"),
 }
 _Rule = Callable[[_Verifier, Instruction], Iterator[str]]
 
 
-def _rules(*names: str) -> Mapping[str, _Rule]:
-    return {name: getattr(_Verifier, name) for name in names}
+def _rules(*names: str) -> Mapping[Op, _Rule]:
+    return {Op(name): getattr(_Verifier, name) for name in names}
 
 
-def _all(rule: _Rule, names: Sequence[str]) -> Mapping[str, _Rule]:
+def _all(rule: _Rule, names: Sequence[Op]) -> Mapping[Op, _Rule]:
     return dict.fromkeys(names, rule)
 
 
-_RULES: Mapping[str, _Rule] = {
-    **_all(_Verifier.binary, (*_BINARY, *_FLOAT_BINARY)), **_all(_Verifier.unary, ("freeze", "fneg")),
-    **_all(_Verifier.comparison, ("icmp", "fcmp")), **_all(_Verifier.conversion, tuple(_CONVERSIONS)),
+_RULES: Mapping[Op, _Rule] = {
+    **_all(_Verifier.binary, (*_BINARY, *_FLOAT_BINARY)), **_all(_Verifier.unary, (Op.FREEZE, Op.FNEG)),
+    **_all(_Verifier.comparison, (Op.ICMP, Op.FCMP)), **_all(_Verifier.conversion, tuple(_CONVERSIONS)),
     **_rules("select", "bitcast", "load", "store", "getelementptr", "alloca", "call", "br", "condbr", "switch", "ret",
-             "unreachable", "words", "word", "second", "extractelement", "insertelement", "shufflevector",
+             "unreachable", "concat", "extractword", "second", "extractelement", "insertelement", "shufflevector",
              "extractvalue"),
 }

@@ -5,20 +5,18 @@ every NaN 0x7FC00000. Conversions to integers truncate; out of range they give t
 zero for a NaN.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
-from itertools import count
 
-from ..ir.module import Constant, Function, Instruction, Local, Type, Value, integer
+from ..ir.builder import Builder, rewrite
+from ..ir.module import BOOL, WORD, Constant, Function, Instruction, Local, Op, Type, Value
 from ..runtime_library.routines import PREFIX
 
 __all__ = ["expand_floats", "floats_as_words"]
 
-_WORD = integer(32)
-_BOOL = integer(1)
 _SIGN = -1 << 31
 _FLOAT_BITS = 32
-_ARITHMETIC = {"fadd": "add", "fdiv": "div"}
+_ARITHMETIC = {Op.FADD: "add", Op.FDIV: "div"}
 _COMMUTATIVE = (f"{PREFIX}float_add", f"{PREFIX}float_mul")
 _COMPARISONS = {
     # The routine, whether its operands are swapped, and whether its result is negated.
@@ -38,7 +36,6 @@ _SIGN_BIT = 1 << 31
 _BIAS = 127
 _SCALE_LIMIT = 64
 """Powers of two that have a routine for products with them have an exponent that is less, without its sign."""
-_serial = count()
 
 
 def floats_as_words(function: Function) -> None:
@@ -53,7 +50,7 @@ def floats_as_words(function: Function) -> None:
 
 def _word_type(type: Type) -> Type:
     if type.kind == "float":
-        return _WORD if type.text == "float" else type
+        return WORD if type.text == "float" else type
     if type.fields:
         return replace(type, fields=tuple(_word_type(field) for field in type.fields))
     return type
@@ -69,10 +66,10 @@ def expand_floats(function: Function, hard: Set[str], subnormals: bool = True) -
     depths |= {i.name: flow.depth.get(name, 0) for name, block in function.blocks.items() for i in block.instructions}
     outside_of = {around: {local for local, depth in depths.items() if depth < around}
                   for around in {flow.depth.get(name, 0) for name in function.blocks}}
-    for name, block in function.blocks.items():
-        outside = outside_of[flow.depth.get(name, 0)]
-        block.instructions = [new for old in block.instructions
-                              for new in _Expansion(old, hard, subnormals, outside).run()]
+    outside = {i: outside_of[flow.depth.get(name, 0)] for name, block in function.blocks.items()
+               for i in block.instructions}
+    rewrite(function, lambda builder, old: _Expansion(builder, old, hard, subnormals, outside[old]).run())
+    for block in function.blocks.values():
         _leave_results_in_place(block.instructions)
 
 
@@ -80,9 +77,9 @@ def _leave_results_in_place(instructions: Iterable[Instruction]) -> None:
     """Let sums and products take what was just returned as their first argument, which has the same register."""
     returned: Value | None = None
     for call in instructions:
-        if call.op != "call":
+        if call.op is not Op.CALL:
             continue
-        if call.detail in _COMMUTATIVE and call.operands[1] == returned:
+        if call.callee in _COMMUTATIVE and call.operands[1] == returned:
             call.operands.reverse()
         returned = Local(call.name)
 
@@ -99,48 +96,33 @@ def _number(value: Value) -> int | None:
 class _Expansion:
     """What one instruction becomes."""
 
+    builder: Builder
     old: Instruction
     hard: Set[str]
     subnormals: bool
     outside: Set[str]
     """What is computed before the loop that the instruction is in."""
 
-    def __post_init__(self) -> None:
-        self.made: list[Instruction] = []
-
-    def run(self) -> Iterator[Instruction]:
+    def run(self) -> Value | None:
         old = self.old
-        name = f"call_{old.detail.split('.')[1]}" if old.op == "call" and old.detail.startswith("llvm.") \
-            else f"on_{old.op}"
+        name = f"call_{old.callee.split('.')[1]}" if old.callee.startswith("llvm.") else f"on_{old.op}"
         handler: Callable[[], Value | None] | None = getattr(self, name, None)
         wide = any(type.kind in ("int", "float") and type.bits > _FLOAT_BITS for type in (*old.types, old.type))
-        result = handler() if handler is not None and not wide else None
-        if result is None:
-            yield old
-            return
-        assert isinstance(result, Local)
-        self.made[-1].name = old.name
-        yield from self.made
+        return handler() if handler is not None and not wide else None
 
     # -- pieces ------------------------------------------------------------------------------------------
 
-    def add(self, op: str, a: Value, b: Value, type: Type = _WORD, detail: str = "") -> Value:
-        return self._append(Instruction(op, type, "", [a, b], [type if detail == "" else _WORD] * 2, detail=detail))
+    def add(self, op: Op, a: Value, b: Value, type: Type = WORD) -> Value:
+        return self.builder.add(op, a, b, type=type)
 
-    def convert(self, op: str, value: Value, source: Type, type: Type) -> Value:
-        return self._append(Instruction(op, type, "", [value], [source])) if source != type else value
+    def convert(self, op: Op, value: Value, source: Type, type: Type) -> Value:
+        return self.builder.convert(op, value, source, type)
 
     def call(self, name: str, *arguments: Value) -> Value:
-        return self._append(Instruction("call", _WORD, "", [*arguments], [_WORD] * len(arguments),
-                                        detail=f"{PREFIX}float_{name}"))
+        return self.builder.call(f"{PREFIX}float_{name}", *arguments)
 
-    def hardware(self, op: str, *arguments: Value) -> Value:
-        return self._append(Instruction(op, _WORD, "", [*arguments], [_WORD] * len(arguments)))
-
-    def _append(self, new: Instruction) -> Value:
-        new.name, new.location = f"{self.old.name or self.old.op}.float{next(_serial)}", self.old.location
-        self.made.append(new)
-        return Local(new.name)
+    def hardware(self, op: Op, *arguments: Value) -> Value:
+        return self.builder.add(op, *arguments)
 
     # -- instructions ------------------------------------------------------------------------------------
 
@@ -168,18 +150,18 @@ class _Expansion:
         if "fsub" in self.hard:
             return None
         a, b = self.old.operands
-        negated = self.add("xor", b, Constant(_SIGN))
-        return self.hardware("fadd", a, negated) if "fadd" in self.hard else self.call("add", a, negated)
+        negated = self.add(Op.XOR, b, Constant(_SIGN))
+        return self.hardware(Op.FADD, a, negated) if "fadd" in self.hard else self.call("add", a, negated)
 
     def on_fneg(self) -> Value:
-        return self.add("xor", self.old.operands[0], Constant(_SIGN))
+        return self.add(Op.XOR, self.old.operands[0], Constant(_SIGN))
 
     def on_fcmp(self) -> Value | None:
-        predicate, (a, b) = self.old.detail, self.old.operands
+        predicate, (a, b) = self.old.predicate, self.old.operands
         if predicate in ("true", "false"):
-            return self.add("or", Constant(int(predicate == "true")), Constant(0), _BOOL)
+            return self.add(Op.OR, Constant(int(predicate == "true")), Constant(0), BOOL)
         name, is_swapped, is_negated = _COMPARISONS[predicate]
-        if self.old.is_of_numbers:
+        if self.old.no_nans:
             name, others, negates = _OF_NUMBERS.get(name, (name, False, False))
             is_swapped, is_negated = is_swapped ^ others, is_negated ^ negates
         if is_swapped:
@@ -191,8 +173,8 @@ class _Expansion:
             is_negated ^= is_complement
         else:
             result = self.call(self.routine(name, a, b), a, b)
-        result = self.convert("trunc", result, _WORD, _BOOL)
-        return self.add("xor", result, Constant(1), _BOOL) if is_negated else result
+        result = self.convert(Op.TRUNC, result, WORD, BOOL)
+        return self.add(Op.XOR, result, Constant(1), BOOL) if is_negated else result
 
     def routine(self, name: str, a: Value, b: Value) -> str:
         """The better of two for a comparison: one takes more a number, but once for what stays the same.
@@ -201,7 +183,7 @@ class _Expansion:
         """
         if name in ("less", "less_or_equal") and (self.is_fixed(a) or self.is_fixed(b)):
             return f"{name}_in_rank"
-        return f"{name}_of_numbers" if name == "less" and self.old.is_of_numbers else name
+        return f"{name}_of_numbers" if name == "less" and self.old.no_nans else name
 
     def is_fixed(self, value: Value) -> bool:
         if isinstance(value, Local):
@@ -214,23 +196,23 @@ class _Expansion:
         if word is None:
             return self.call("equal", a, b)
         if word & ~_SIGN_BIT == 0:
-            a, b = self.add("shl", a, Constant(1)), Constant(0)
-        return self.convert("zext", self.add("icmp", a, b, _BOOL, "eq"), _BOOL, _WORD)
+            a, b = self.add(Op.SHL, a, Constant(1)), Constant(0)
+        return self.convert(Op.ZEXT, self.builder.icmp("eq", a, b), BOOL, WORD)
 
     def hard_comparison(self, name: str, a: Value, b: Value) -> tuple[Value, bool]:
         """A comparison, or its complement (then the second is true), by the one comparison that hardware has."""
         if name == "unordered":
             return self.call(name, a, b), False
         if name == "less":
-            return self.hardware("fslt", a, b), False
+            return self.hardware(Op.FSLT, a, b), False
         if name == "less_or_equal" and (bounds := self.strict_bounds(a, b)) is not None:
-            return self.hardware("fslt", *bounds), False
-        result = self.hardware("fslt", b, a)
+            return self.hardware(Op.FSLT, *bounds), False
+        result = self.hardware(Op.FSLT, b, a)
         if name != "less_or_equal":
-            result = self.add("or", result, self.hardware("fslt", a, b))
+            result = self.add(Op.OR, result, self.hardware(Op.FSLT, a, b))
         if name == "less_or_greater":
             return result, False
-        return self.add("or", result, self.call("unordered", a, b)), True
+        return self.add(Op.OR, result, self.call("unordered", a, b)), True
 
     def strict_bounds(self, a: Value, b: Value) -> tuple[Value, Value] | None:
         """What is less than the other exactly if ``a <= b``, which a constant's neighbour is."""
@@ -249,11 +231,11 @@ class _Expansion:
         return word - 1 if word & _SIGN_BIT else word + 1
 
     def on_uitofp(self) -> Value:
-        value = self.convert("zext", self.old.operands[0], self.old.types[0], _WORD)
+        value = self.convert(Op.ZEXT, self.old.operands[0], self.old.types[0], WORD)
         if "uitofp" in self.hard:
-            return self.hardware("uitofp", value)
-        if "itofp" in self.hard and self.old.types[0].bits < _WORD.bits:
-            return self.hardware("itofp", value)
+            return self.hardware(Op.UITOFP, value)
+        if "itofp" in self.hard and self.old.types[0].bits < WORD.bits:
+            return self.hardware(Op.ITOFP, value)
         return self.call(self.from_uint(), value)
 
     def from_uint(self) -> str:
@@ -262,36 +244,36 @@ class _Expansion:
         return "from_uint" + ("8" if bits <= 8 else "16" if bits <= 16 else "")
 
     def on_sitofp(self) -> Value:
-        value = self.convert("sext", self.old.operands[0], self.old.types[0], _WORD)
+        value = self.convert(Op.SEXT, self.old.operands[0], self.old.types[0], WORD)
         if "itofp" in self.hard:
-            return self.hardware("itofp", value)
+            return self.hardware(Op.ITOFP, value)
         if "uitofp" not in self.hard and self.from_uint() == "from_uint":
             return self.call("from_int", value)
-        sign = self.add("ashr", value, Constant(_WORD.bits - 1))
-        magnitude = self.add("sub", self.add("xor", value, sign), sign)
-        absolute = self.hardware("uitofp", magnitude) if "uitofp" in self.hard \
+        sign = self.add(Op.ASHR, value, Constant(WORD.bits - 1))
+        magnitude = self.add(Op.SUB, self.add(Op.XOR, value, sign), sign)
+        absolute = self.hardware(Op.UITOFP, magnitude) if "uitofp" in self.hard \
             else self.call(self.from_uint(), magnitude)
-        return self.add("or", absolute, self.add("and", value, Constant(_SIGN)))
+        return self.add(Op.OR, absolute, self.add(Op.AND, value, Constant(_SIGN)))
 
     def to_integer(self, is_signed: bool) -> Value:
         """Truncation to any width; out of range, the nearest number there is."""
         bits = self.old.type.bits
         lowest, highest = (-1 << (bits - 1), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
         # What is smaller than a word is between the bounds of a signed one.
-        is_signed |= bits < _WORD.bits and "fptosi" in self.hard and "fptoui" not in self.hard
-        operation, routine = ("fptosi", "to_int") if is_signed else ("fptoui", "to_uint")
+        is_signed |= bits < WORD.bits and "fptosi" in self.hard and "fptoui" not in self.hard
+        operation, routine = (Op.FPTOSI, "to_int") if is_signed else (Op.FPTOUI, "to_uint")
         operand = self.old.operands[0]
         result = self.hardware(operation, operand) if operation in self.hard else self.call(routine, operand)
-        if bits == _WORD.bits:
+        if bits == WORD.bits:
             return result
         prefix = "llvm.s" if is_signed else "llvm.u"
         result = self.bound(f"{prefix}min.i32", result, highest)
         if is_signed:
             result = self.bound(f"{prefix}max.i32", result, lowest)
-        return self.convert("trunc", result, _WORD, self.old.type)
+        return self.convert(Op.TRUNC, result, WORD, self.old.type)
 
     def bound(self, intrinsic: str, value: Value, limit: int) -> Value:
-        return self._append(Instruction("call", _WORD, "", [value, Constant(limit)], [_WORD] * 2, detail=intrinsic))
+        return self.builder.call(intrinsic, value, Constant(limit))
 
     def on_fptosi(self) -> Value:
         return self.to_integer(is_signed=True)
@@ -302,25 +284,25 @@ class _Expansion:
     # -- intrinsics --------------------------------------------------------------------------------------
 
     def call_fabs(self) -> Value:
-        return self.add("and", self.old.operands[0], Constant(~_SIGN))
+        return self.add(Op.AND, self.old.operands[0], Constant(~_SIGN))
 
     def call_copysign(self) -> Value:
         magnitude, sign = self.old.operands
-        return self.add("or", self.add("and", magnitude, Constant(~_SIGN)), self.add("and", sign, Constant(_SIGN)))
+        return self.add(Op.OR, self.add(Op.AND, magnitude, Constant(~_SIGN)), self.add(Op.AND, sign, Constant(_SIGN)))
 
     def call_sqrt(self) -> Value:
         operand = self.old.operands[0]
-        return self.hardware("fsqrt", operand) if "fsqrt" in self.hard else self.call("sqrt", operand)
+        return self.hardware(Op.FSQRT, operand) if "fsqrt" in self.hard else self.call("sqrt", operand)
 
     def call_fmuladd(self) -> Value:
         """Product and sum, each rounded: what the program would compute without the contraction."""
         a, b, c = self.old.operands
-        product = self.hardware("fmul", a, b) if "fmul" in self.hard else self.product(a, b)
-        return self.hardware("fadd", product, c) if "fadd" in self.hard else self.call("add", product, c)
+        product = self.hardware(Op.FMUL, a, b) if "fmul" in self.hard else self.product(a, b)
+        return self.hardware(Op.FADD, product, c) if "fadd" in self.hard else self.call("add", product, c)
 
     def rounded(self) -> Value:
         """The number itself, rounded to an integer."""
-        name = self.old.detail.split(".")[1]
+        name = self.old.callee.split(".")[1]
         return self.call({"roundeven": "rint", "nearbyint": "rint"}.get(name, name), *self.old.operands)
 
     call_trunc = call_floor = call_ceil = call_round = call_rint = call_roundeven = call_nearbyint = rounded

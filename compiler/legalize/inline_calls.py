@@ -27,7 +27,7 @@ def inline_by_signature(function: Function, module: Module, words: int, under_wa
     same ``has_frame``, ``inlined`` and ``room``: what to inline, or None.
     """
     def body_of(call: Instruction) -> Function | None:
-        callee = module.functions.get(call.detail)
+        callee = module.functions.get(call.callee)
         if callee is None:
             return None
         check_callee(function, call, callee, under_way)

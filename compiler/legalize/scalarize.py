@@ -1,22 +1,19 @@
 """Vectors become scalars: one IR instruction for each lane, before anything else looks at the function."""
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..ir.module import Constant, Function, Instruction, Local, Type, Value, integer
+from ..ir.builder import Builder
+from ..ir.module import WORD, Constant, Function, Instruction, Local, Op, Type, Value
 from ..refusals import plain_name, unsupported_call
 
 __all__ = ["scalarize"]
 
-_LANEWISE = {"add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor", "icmp",
-             "select", "zext", "sext", "trunc", "freeze", "phi", "fadd", "fsub", "fmul", "fdiv", "fneg", "fcmp",
-             "sitofp", "uitofp", "fptosi", "fptoui"}
-_WORD = integer(32)
-_BOOL = integer(1)
-_REDUCTIONS = {"add": "add", "mul": "mul", "and": "and", "or": "or", "xor": "xor", "smin": "llvm.smin",
-               "smax": "llvm.smax", "umin": "llvm.umin", "umax": "llvm.umax"}
-_serial = itertools.count()
+_LANEWISE = {Op.ADD, Op.SUB, Op.MUL, Op.UDIV, Op.SDIV, Op.UREM, Op.SREM, Op.SHL, Op.LSHR, Op.ASHR, Op.AND, Op.OR,
+             Op.XOR, Op.ICMP, Op.SELECT, Op.ZEXT, Op.SEXT, Op.TRUNC, Op.FREEZE, Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV,
+             Op.FNEG, Op.FCMP, Op.SITOFP, Op.UITOFP, Op.FPTOSI, Op.FPTOUI}
+_REDUCTIONS = {"add": Op.ADD, "mul": Op.MUL, "and": Op.AND, "or": Op.OR, "xor": Op.XOR}
+_EXTREMA = ("smin", "smax", "umin", "umax")
 
 
 def scalarize(function: Function) -> None:
@@ -29,41 +26,41 @@ def scalarize(function: Function) -> None:
 class _Scalarizer:
     def __init__(self, function: Function) -> None:
         self.function = function
+        self.builder = Builder(function)
         self.lanes: dict[str, list[Value]] = {}
         self.aliases: dict[str, Value] = {}
-        self.made: list[Instruction] = []
 
     def run(self) -> None:
         for phi in self.function.instructions():    # lanes of a phi may be asked for before we come to it
-            if phi.op == "phi" and phi.type.kind == "vector":
+            if phi.op is Op.PHI and phi.type.kind == "vector":
                 self.lanes[phi.name] = [Local(f"{phi.name}.lane{lane}") for lane in range(phi.type.count)]
         later: list[Callable[[], None]] = []
         flow = self.function.flow()
         for name in flow.order:
             block = self.function.blocks[name]
-            self.made = self.parameters() if name == flow.entry else []
+            self.builder.made = []
+            if name == flow.entry:
+                self.parameters()
             for instruction in block.instructions:
                 self.instruction(instruction, later)
-            block.instructions = self.made
+            block.instructions = self.builder.made
         for fill in later:
             fill()
         for instruction in self.function.instructions():
             instruction.operands = [self.resolved(operand) for operand in instruction.operands]
 
-    def parameters(self) -> list[Instruction]:
+    def parameters(self) -> None:
         """Vectors come as words, each of which is a parameter; taking them apart is what the function starts with."""
-        self.made = []
         parameters: list[tuple[str, Type]] = []
         for name, type in self.function.parameters:
             if type.kind != "vector" or type.fields[0].kind != "int":
                 parameters.append((name, type))
                 continue
             words = [f"{name}.word{number}" for number in range(-(-type.size // 4))]
-            parameters += [(word, _WORD) for word in words]
-            like = Instruction("", name=name, location=self.function.location)
-            self.lanes[name] = self.lanes_of([Local(word) for word in words], type, like)
+            parameters += [(word, WORD) for word in words]
+            self.builder.like = Instruction(Op.BITCAST, name=name, location=self.function.location)
+            self.lanes[name] = self.lanes_of([Local(word) for word in words], type)
         self.function.parameters = parameters
-        return self.made
 
     def resolved(self, value: Value) -> Value:
         while isinstance(value, Local) and value.name in self.aliases:
@@ -78,51 +75,45 @@ class _Scalarizer:
             return value.lanes[number]
         return value
 
-    def add(self, op: str, type: Type, operands: list[Value], types: list[Type], like: Instruction,
-            name: str = "") -> Local:
-        """Append a scalar instruction."""
-        new = Instruction(op, type, name or f"{like.name or op}.lane{next(_serial)}", operands, types,
-                          list(like.blocks), like.detail, like.source, like.align, like.location,
-                          like.is_of_numbers)
-        self.made.append(new)
-        return Local(new.name)
-
     def instruction(self, instruction: Instruction, later: list[Callable[[], None]]) -> None:
+        self.builder.like = instruction
+        made = self.builder.made
         vectors = [type for type in (instruction.type, *instruction.types) if type.kind == "vector"]
         handler = getattr(self, f"on_{instruction.op}", None)
         if not vectors or any(v.fields[0].kind != "int" for v in vectors):
-            self.made.append(instruction)
+            made.append(instruction)
         elif handler is not None:
             handler(instruction)
-        elif instruction.op == "phi":
+        elif instruction.op is Op.PHI:
             self.phi(instruction, later)
-        elif instruction.op in _LANEWISE or (instruction.op == "call" and instruction.detail.startswith("llvm.")):
-            if instruction.detail.startswith("llvm.vector.reduce."):
-                self.reduction(instruction)
-            else:
-                self.lanewise(instruction)
+        elif instruction.callee.startswith("llvm.vector.reduce."):
+            self.reduction(instruction)
+        elif instruction.op in _LANEWISE or instruction.callee.startswith("llvm."):
+            self.lanewise(instruction)
         else:
-            if instruction.op == "call":
-                raise unsupported_call(self.function, instruction, plain_name(instruction.detail))
-            self.made.append(instruction)           # refused later, by name
+            if instruction.op is Op.CALL:
+                raise unsupported_call(self.function, instruction, plain_name(instruction.callee))
+            made.append(instruction)                # refused later, by name
 
     def lanewise(self, instruction: Instruction) -> None:
         element = instruction.type.fields[0]
-        detail, _, suffix = instruction.detail.rpartition(".")
-        like = replace(instruction, detail=f"{detail}.i{element.bits}") if suffix.startswith("v") else instruction
+        name, _, suffix = instruction.callee.rpartition(".")
+        callee = f"{name}.i{element.bits}" if suffix.startswith("v") else instruction.callee
         self.lanes[instruction.name] = [
-            self.add(instruction.op, element,
-                     [self.lane(operand, number) if type.kind == "vector" else operand
-                      for operand, type in zip(instruction.operands, instruction.types, strict=True)],
-                     [type.fields[0] if type.kind == "vector" else type for type in instruction.types], like)
+            self.builder.append(replace(
+                instruction, name="", type=element, callee=callee,
+                operands=[self.lane(operand, number) if type.kind == "vector" else operand
+                          for operand, type in zip(instruction.operands, instruction.types, strict=True)],
+                types=[type.fields[0] if type.kind == "vector" else type for type in instruction.types]))
             for number in range(instruction.type.count)]
 
     def phi(self, phi: Instruction, later: list[Callable[[], None]]) -> None:
         element = phi.type.fields[0]
         for number, lane in enumerate(self.lanes[phi.name]):
             assert isinstance(lane, Local)
-            self.add("phi", element, [], [element] * len(phi.operands), phi, lane.name)
-            scalar = self.made[-1]
+            scalar = Instruction(Op.PHI, element, lane.name, types=[element] * len(phi.operands),
+                                 blocks=list(phi.blocks))
+            self.builder.append(scalar)
 
             def fill(scalar: Instruction = scalar, number: int = number) -> None:
                 scalar.operands = [self.lane(operand, number) for operand in phi.operands]
@@ -130,20 +121,20 @@ class _Scalarizer:
 
     def reduction(self, call: Instruction) -> None:
         """One operation over all lanes."""
-        operation = _REDUCTIONS[call.detail.split(".")[3]]
+        kind = call.callee.split(".")[3]
         vector = call.types[0]
         type = vector.fields[0]
         result, *rest = (self.lane(call.operands[0], number) for number in range(vector.count))
-        like = replace(call, detail=f"{operation}.i{type.bits}") if "." in operation else replace(call, detail="")
         for lane in rest:
-            result = self.add("call" if "." in operation else operation, type, [result, lane], [type, type], like)
+            if kind in _EXTREMA:
+                result = self.builder.call(f"llvm.{kind}.i{type.bits}", result, lane, type=type, types=[type] * 2)
+            else:
+                result = self.builder.add(_REDUCTIONS[kind], result, lane, type=type)
         self.aliases[call.name] = result
 
     def is_lane(self, instruction: Instruction, number: int) -> Value:
         """Whether the last operand, an index, is ``number``."""
-        index, type = instruction.operands[-1], instruction.types[-1]
-        like = replace(instruction, detail="eq")
-        return self.add("icmp", _BOOL, [index, Constant(number)], [type, type], like)
+        return self.builder.icmp("eq", instruction.operands[-1], Constant(number), instruction.types[-1])
 
     def on_extractelement(self, instruction: Instruction) -> None:
         vector, index = instruction.operands
@@ -153,8 +144,7 @@ class _Scalarizer:
             return
         result = self.lane(vector, 0)
         for number in range(1, count):
-            chosen = [self.is_lane(instruction, number), self.lane(vector, number), result]
-            result = self.add("select", type, chosen, [_BOOL, type, type], instruction)
+            result = self.builder.select(self.is_lane(instruction, number), self.lane(vector, number), result, type)
         self.aliases[instruction.name] = result
 
     def on_insertelement(self, instruction: Instruction) -> None:
@@ -164,8 +154,8 @@ class _Scalarizer:
         if isinstance(index, Constant) and index.value is not None:
             lanes[index.value % len(lanes)] = value
         else:
-            lanes = [self.add("select", type, [self.is_lane(instruction, number), value, lane], [_BOOL, type, type],
-                              instruction) for number, lane in enumerate(lanes)]
+            lanes = [self.builder.select(self.is_lane(instruction, number), value, lane, type)
+                     for number, lane in enumerate(lanes)]
         self.lanes[instruction.name] = lanes
 
     def on_shufflevector(self, instruction: Instruction) -> None:
@@ -186,91 +176,80 @@ class _Scalarizer:
         if source.kind == target.kind == "vector" and source.count == target.count:
             self.lanes[instruction.name] = [self.lane(value, number) for number in range(source.count)]
             return
-        words = self.words_of(value, source, instruction)
+        words = self.words_of(value, source)
         if target.kind == "vector":
-            self.lanes[instruction.name] = self.lanes_of(words, target, instruction)
+            self.lanes[instruction.name] = self.lanes_of(words, target)
         else:
-            self.aliases[instruction.name] = self.integer_of(words, target, instruction)
+            self.aliases[instruction.name] = self.integer_of(words, target)
 
-    def words_of(self, value: Value, type: Type, like: Instruction) -> list[Value]:
+    def words_of(self, value: Value, type: Type) -> list[Value]:
         """The bits of a vector or an integer as words, the lowest first; the last may have zeros at its top."""
         if type.kind != "vector":
-            if type.bits <= _WORD.bits:
-                return [value if type == _WORD else self.add("zext", _WORD, [value], [type], like)]
-            return [self.add("word", _WORD, [value], [type], replace(like, detail=str(number)))
-                    for number in range(-(-type.bits // _WORD.bits))]
+            if type.bits <= WORD.bits:
+                return [self.builder.convert(Op.ZEXT, value, type, WORD)]
+            return [self.builder.add(Op.EXTRACTWORD, value, types=[type], index=number)
+                    for number in range(-(-type.bits // WORD.bits))]
         element = type.fields[0]
         lanes = [self.lane(value, number) for number in range(type.count)]
-        if element.bits >= _WORD.bits:
-            return [word for lane in lanes for word in self.words_of(lane, element, like)]
-        each = _WORD.bits // element.bits
-        return [self.packed(lanes[at:at + each], element, like) for at in range(0, len(lanes), each)]
+        if element.bits >= WORD.bits:
+            return [word for lane in lanes for word in self.words_of(lane, element)]
+        each = WORD.bits // element.bits
+        return [self.packed(lanes[at:at + each], element) for at in range(0, len(lanes), each)]
 
-    def integer_of(self, words: list[Value], type: Type, like: Instruction) -> Value:
+    def integer_of(self, words: list[Value], type: Type) -> Value:
         """The integer that consists of ``words``."""
-        if type.bits > _WORD.bits:
-            return self.add("words", type, words, [_WORD] * len(words), like)
-        return words[0] if type == _WORD else self.add("trunc", type, words, [_WORD], like)
+        if type.bits > WORD.bits:
+            return self.builder.add(Op.CONCAT, *words, type=type, types=[WORD] * len(words))
+        return self.builder.convert(Op.TRUNC, words[0], WORD, type)
 
-    def lanes_of(self, words: list[Value], type: Type, like: Instruction) -> list[Value]:
+    def lanes_of(self, words: list[Value], type: Type) -> list[Value]:
         """The lanes of a vector that consists of ``words``."""
         element = type.fields[0]
-        if element.bits >= _WORD.bits:
-            each = element.bits // _WORD.bits
-            return [self.integer_of(words[at * each:at * each + each], element, like) for at in range(type.count)]
-        each = _WORD.bits // element.bits
+        if element.bits >= WORD.bits:
+            each = element.bits // WORD.bits
+            return [self.integer_of(words[at * each:at * each + each], element) for at in range(type.count)]
+        each = WORD.bits // element.bits
         return [lane for at, word in enumerate(words)
-                for lane in self.unpacked(word, replace(type, count=min(each, type.count - at * each)), like)]
+                for lane in self.unpacked(word, element, min(each, type.count - at * each))]
 
-    def packed(self, lanes: list[Value], element: Type, like: Instruction) -> Value:
+    def packed(self, lanes: list[Value], element: Type) -> Value:
+        b = self.builder
         word: Value = Constant(0)
         for number, lane in enumerate(lanes):
-            wide = self.add("zext", _WORD, [lane], [element], like)
-            moved = self.add("shl", _WORD, [wide, Constant(number * element.bits)], [_WORD, _WORD], like)
-            word = self.add("or", _WORD, [word, moved], [_WORD, _WORD], like)
+            moved = b.add(Op.SHL, b.add(Op.ZEXT, lane, types=[element]), Constant(number * element.bits))
+            word = b.add(Op.OR, word, moved)
         return word
 
-    def unpacked(self, word: Value, vector: Type, like: Instruction) -> list[Value]:
-        element = vector.fields[0]
-        return [self.add("trunc", element, [
-            self.add("lshr", _WORD, [word, Constant(number * element.bits)], [_WORD, _WORD], like)], [_WORD], like)
-            for number in range(vector.count)]
-
-    def address(self, instruction: Instruction, pointer: Value, type: Type, offset: int) -> Value:
-        like = replace(instruction, source=integer(8))
-        return self.add("getelementptr", type, [pointer, Constant(offset)], [type, _WORD], like)
+    def unpacked(self, word: Value, element: Type, count: int) -> list[Value]:
+        b = self.builder
+        return [b.add(Op.TRUNC, b.add(Op.LSHR, word, Constant(number * element.bits)), type=element, types=[WORD])
+                for number in range(count)]
 
     def on_load(self, load: Instruction) -> None:
-        pointer, type, element = load.operands[0], load.types[0], load.type.fields[0]
+        b, pointer, type, element = self.builder, load.operands[0], load.types[0], load.type.fields[0]
         bytes_each = element.size
         packed = max(1, 4 // bytes_each)
         lanes: list[Value] = []
         if bytes_each < 4 and load.align >= 4 and type.space and load.type.count % packed == 0:
             # One word brings several lanes.
             for at in range(0, load.type.count * bytes_each, 4):
-                word = self.add("load", _WORD, [self.address(load, pointer, type, at)], [type], load)
-                lanes += self.unpacked(word, replace(load.type, count=packed), load)
+                lanes += self.unpacked(b.load(WORD, b.offset(pointer, type, at), type, load.align), element, packed)
         else:
-            like = replace(load, align=min(load.align, bytes_each))
-            for number in range(load.type.count):
-                place = self.address(load, pointer, type, number * bytes_each)
-                lanes.append(self.add("load", element, [place], [type], like))
+            lanes = [b.load(element, b.offset(pointer, type, number * bytes_each), type, min(load.align, bytes_each))
+                     for number in range(load.type.count)]
         self.lanes[load.name] = lanes
 
     def on_store(self, store: Instruction) -> None:
-        value, pointer = store.operands
-        vector, type = store.types
+        b, (value, pointer), (vector, type) = self.builder, store.operands, store.types
         element = vector.fields[0]
         packed = max(1, 4 // element.size)
-        like = replace(store, align=min(store.align, element.size))
         if packed > 1 and store.align >= 4 and type.space and vector.count % packed == 0:
             for first in range(0, vector.count, packed):
-                word = self.packed([self.lane(value, first + number) for number in range(packed)], element, store)
-                to = self.address(store, pointer, type, first * element.size)
-                self.made.append(replace(store, operands=[word, to], types=[_WORD, type]))
+                word = self.packed([self.lane(value, first + number) for number in range(packed)], element)
+                b.store(word, WORD, b.offset(pointer, type, first * element.size), type, store.align)
             return
         for number in range(vector.count):
             lane = self.lane(value, number)
             if not (isinstance(lane, Constant) and lane.is_undefined):     # as the fourth of a vector of three
-                to = self.address(store, pointer, type, number * element.size)
-                self.made.append(replace(like, operands=[lane, to], types=[element, type]))
+                to = b.offset(pointer, type, number * element.size)
+                b.store(lane, element, to, type, min(store.align, element.size))

@@ -4,31 +4,29 @@ Members that are read at a known place come straight from there. If the struct i
 not known, the kernel starts with a copy of it in private memory.
 """
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Mapping
 
+from ..ir.builder import Builder, rewrite
 from ..ir.inline import substitute
-from ..ir.module import VOID, Constant, Function, Instruction, Local, Type, Value, integer
+from ..ir.module import BOOL, VOID, WORD, Constant, Function, Instruction, Local, Op, Type, Value, integer
 
 __all__ = ["copy_arguments", "split_structs"]
 
-_WORD = integer(32)
-_BYTE = integer(8)
 _PRIVATE = Type("ptr")
-_serial = itertools.count()
 
 
 def copy_arguments(call: Instruction, callee: Function) -> None:
     """Let ``callee``, which is to be inlined at ``call``, start with copies of the structs that it gets by value."""
     copies: list[Instruction] = []
+    builder = Builder(callee)
     for (name, type), given in zip(callee.parameters, call.types, strict=True):
         if type.is_by_value:
-            copy, struct = Local(f"copy{next(_serial)}"), type.fields[0]
+            copy, struct = Local(builder.name("copy")), type.fields[0]
             substitute(callee.instructions(), {name: copy})
             copies += [
-                Instruction("alloca", _PRIVATE, copy.name, source=struct),
-                Instruction("call", VOID, "", [copy, Local(name), Constant(struct.size), Constant(0)],
-                            [_PRIVATE, given, _WORD, integer(1)], detail="llvm.memcpy.p0.p0.i32",
+                Instruction(Op.ALLOCA, _PRIVATE, copy.name, source=struct),
+                Instruction(Op.CALL, VOID, "", [copy, Local(name), Constant(struct.size), Constant(0)],
+                            [_PRIVATE, given, WORD, BOOL], callee="llvm.memcpy.p0.p0.i32",
                             align=min(struct.align, 4)),
             ]
     next(iter(callee.blocks.values())).instructions[:0] = copies
@@ -42,15 +40,17 @@ def split_structs(function: Function) -> None:
             parameters.append((name, type))
             continue
         struct = type.fields[0]
-        words = [f"{name}.word{number}" for number in range(-(-struct.size // _WORD.size))]
-        parameters += [(word, _WORD) for word in words]
+        words = [f"{name}.word{number}" for number in range(-(-struct.size // WORD.size))]
+        parameters += [(word, WORD) for word in words]
         reads = _known_reads(function, name)
         if reads is None:
             entry = next(iter(function.blocks.values()))
             entry.instructions[:0] = _copy(function, name, struct, words)
         else:
+            addresses = {i for i in reads if i.op is Op.GETELEMENTPTR}
             for block in function.blocks.values():
-                block.instructions = [new for old in block.instructions for new in _read(old, reads, words)]
+                block.instructions = [i for i in block.instructions if i not in addresses]
+            _read(function, reads, words)
     function.parameters = parameters
 
 
@@ -63,7 +63,7 @@ def _known_reads(function: Function, name: str) -> dict[Instruction, int] | None
         before = len(offsets)
         for i in function.instructions():
             base = i.operands[0].name if i.operands and isinstance(i.operands[0], Local) else ""
-            if i.op == "getelementptr" and base in offsets and i.name not in offsets:
+            if i.op is Op.GETELEMENTPTR and base in offsets and i.name not in offsets:
                 offset = _offset(i)
                 if offset is not None:
                     offsets[i.name] = reads[i] = offsets[base] + offset
@@ -72,12 +72,12 @@ def _known_reads(function: Function, name: str) -> dict[Instruction, int] | None
         used = [o.name for o in i.operands if isinstance(o, Local) and o.name in offsets]
         if not used or i.name in offsets:
             continue
-        if i.op != "load" or not (i.type.is_word or i.type.kind in ("int", "vector")):
+        if i.op is not Op.LOAD or not (i.type.is_word or i.type.kind in ("int", "vector")):
             return None
         reads[i] = offsets[used[0]]
-        if i.type.size < _WORD.size and reads[i] % i.type.size:
+        if i.type.size < WORD.size and reads[i] % i.type.size:
             return None
-        if i.type.size >= _WORD.size and reads[i] % _WORD.size:
+        if i.type.size >= WORD.size and reads[i] % WORD.size:
             return None
     return reads
 
@@ -99,54 +99,34 @@ def _offset(gep: Instruction) -> int | None:
     return offset
 
 
-def _read(old: Instruction, reads: dict[Instruction, int], words: list[str]) -> Iterator[Instruction]:
-    offset = reads.get(old)
-    if offset is None:
-        yield old
-    if offset is None or old.op == "getelementptr":
-        return
-
-    def new(op: str, type: Type, operands: list[Value], types: list[Type], name: str = "") -> Instruction:
-        return Instruction(op, type, name or f"{old.name}.part{next(_serial)}", operands, types,
-                           location=old.location)
-
-    first = offset // _WORD.size
-    if old.type.size > _WORD.size:
-        count = old.type.size // _WORD.size
-        whole = integer(old.type.bits if old.type.kind == "int" else _WORD.bits * count)
-        parts: list[Value] = [Local(word) for word in words[first:first + count]]
-        if old.type.kind == "int":
-            yield new("words", whole, parts, [_WORD] * count, old.name)
-            return
-        made = new("words", whole, parts, [_WORD] * count)
-        yield made
-        yield new("bitcast", old.type, [Local(made.name)], [whole], old.name)
-        return
-    word: Value = Local(words[first])
-    if offset % _WORD.size:
-        shift = new("lshr", _WORD, [word, Constant(8 * (offset % _WORD.size))], [_WORD] * 2)
-        yield shift
-        word = Local(shift.name)
-    if old.type.kind == "vector":
-        bits = integer(8 * old.type.size)
-        if bits != _WORD:
-            part = new("trunc", bits, [word], [_WORD])
-            yield part
-            word = Local(part.name)
-        yield new("bitcast", old.type, [word], [bits], old.name)
-    elif old.type.kind == "ptr":
-        yield new("inttoptr", old.type, [word], [_WORD], old.name)
-    else:
-        yield new("trunc" if old.type.bits < _WORD.bits else "freeze", old.type, [word], [_WORD], old.name)
+def _read(function: Function, reads: Mapping[Instruction, int], words: list[str]) -> None:
+    """Take what ``reads`` load from ``words``."""
+    rewrite(function, lambda builder, load: _part(builder, load.type, reads[load], [Local(word) for word in words]),
+            lambda i: i in reads)
 
 
-def _copy(function: Function, name: str, struct: Type, words: list[str]) -> Iterator[Instruction]:
+def _part(b: Builder, type: Type, offset: int, words: list[Value]) -> Value:
+    """The value of ``type`` that is ``offset`` bytes behind the first of ``words``."""
+    first = offset // WORD.size
+    if type.size > WORD.size:
+        count = type.size // WORD.size
+        whole = integer(type.bits if type.kind == "int" else WORD.bits * count)
+        parts = words[first:first + count]
+        return b.convert(Op.BITCAST, b.add(Op.CONCAT, *parts, type=whole, types=[WORD] * count), whole, type)
+    word = words[first]
+    if offset % WORD.size:
+        word = b.add(Op.LSHR, word, Constant(8 * (offset % WORD.size)))
+    if type.kind == "vector":
+        bits = integer(8 * type.size)
+        return b.add(Op.BITCAST, b.convert(Op.TRUNC, word, WORD, bits), type=type, types=[bits])
+    op = Op.INTTOPTR if type.kind == "ptr" else Op.TRUNC if type.bits < WORD.bits else Op.FREEZE
+    return b.add(op, word, type=type, types=[WORD])
+
+
+def _copy(function: Function, name: str, struct: Type, words: list[str]) -> list[Instruction]:
     """A private variable of the parameter's name that starts with ``words``."""
-    yield Instruction("alloca", _PRIVATE, name, source=struct, location=function.location)
+    b = Builder(function)
+    b.append(Instruction(Op.ALLOCA, _PRIVATE, name, source=struct))
     for number, word in enumerate(words):
-        place = Instruction("getelementptr", _PRIVATE, f"{name}.place{number}",
-                            [Local(name), Constant(number * _WORD.size)], [_PRIVATE, _WORD], source=_BYTE,
-                            location=function.location)
-        yield place
-        yield Instruction("store", operands=[Local(word), Local(place.name)], types=[_WORD, _PRIVATE], align=4,
-                          location=function.location)
+        b.store(Local(word), WORD, b.offset(Local(name), _PRIVATE, number * WORD.size), _PRIVATE, 4)
+    return b.made

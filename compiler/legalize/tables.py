@@ -8,22 +8,35 @@ read there: a pointer that is kept, passed on or the argument's elsewhere has to
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ..ir.module import VOID, Constant, Function, Global, Instruction, Local, Module, Type, Value, Variable, integer
+from ..ir.module import (
+    BYTE,
+    VOID,
+    WORD,
+    Constant,
+    Function,
+    Global,
+    Instruction,
+    Local,
+    Module,
+    Op,
+    Type,
+    Value,
+    Variable,
+)
 
 __all__ = ["LOCAL_WORDS", "DataMark", "DataSegment", "localize_tables", "reads_memory_tables", "reads_tables"]
 
 _PRIVATE_POINTER = Type("ptr")
 _CONSTANT_POINTER = Type("ptr", space=2)
-_WORD = integer(32)
 LOCAL_WORDS = 16
 """Words of the scratchpad that the tables of a function may take."""
 _ALIGN = 16
-_DERIVED = ("getelementptr", "phi", "select", "freeze", "bitcast")
+_DERIVED = (Op.GETELEMENTPTR, Op.PHI, Op.SELECT, Op.FREEZE, Op.BITCAST)
 _ELSEWHERE = "*"
 
 
 def _scalar_size(type: Type) -> int:
-    return _scalar_size(type.fields[0]) if type.fields else min(type.size, _WORD.size)
+    return _scalar_size(type.fields[0]) if type.fields else min(type.size, WORD.size)
 
 
 def _tables(function: Function, variables: Mapping[str, Variable]) -> list[str]:
@@ -31,7 +44,7 @@ def _tables(function: Function, variables: Mapping[str, Variable]) -> list[str]:
     fills = ("llvm.memcpy.p0.", "llvm.memset.p0.")
     return sorted({operand.name for i in function.instructions() for operand in i.operands
                    if isinstance(operand, Global) and operand.name in variables
-                   and (variables[operand.name].pointers or not i.detail.startswith(fills))})
+                   and (variables[operand.name].pointers or not i.callee.startswith(fills))})
 
 
 def _flows(i: Instruction) -> Iterator[Value | str]:
@@ -40,9 +53,9 @@ def _flows(i: Instruction) -> Iterator[Value | str]:
     pointers = [operand for operand, type in zip(i.operands, i.types, strict=True)
                 if isinstance(operand, Global)
                 or (type == _CONSTANT_POINTER and (isinstance(operand, Local) or operand.value is None))]
-    is_read = i.op == "load" or i.detail.startswith(("llvm.memcpy.", "llvm.memmove."))
+    is_read = i.op is Op.LOAD or i.callee.startswith(("llvm.memcpy.", "llvm.memmove."))
     if any(isinstance(pointer, Global) and pointer.offset for pointer in pointers) \
-            or (pointers and not is_read and i.op not in (*_DERIVED, "icmp")):
+            or (pointers and not is_read and i.op not in (*_DERIVED, Op.ICMP)):
         yield _ELSEWHERE
     elif is_read:
         pointers = []
@@ -110,7 +123,7 @@ def reads_tables(function: Function, module: Module) -> bool:
         function = todo.pop()
         if _tables(function, module.variables):
             return True
-        callees = {i.detail for i in function.instructions() if i.op == "call"} & module.functions.keys() - found
+        callees = {i.callee for i in function.instructions() if i.op is Op.CALL} & module.functions.keys() - found
         found |= callees
         todo += [module.functions[name] for name in callees]
     return False
@@ -157,7 +170,7 @@ class DataSegment:
             self.content += variable.content
             for at, target in variable.pointers:
                 to = self.place(target.name, variables) + target.offset
-                self.content[start + at:start + at + _WORD.size] = (to % (1 << _WORD.bits)).to_bytes(4, "little")
+                self.content[start + at:start + at + WORD.size] = (to % (1 << WORD.bits)).to_bytes(4, "little")
                 self.pointers.append(start + at)
         return self._places[name]
 
@@ -177,9 +190,9 @@ def localize_tables(function: Function, variables: Mapping[str, Variable], segme
         local = Local(f"table.{name}")
         variable = variables[name]
         start += [
-            Instruction("alloca", _PRIVATE_POINTER, local.name, source=variable.type, location=function.location),
-            Instruction("call", VOID, "", [local, Global(name), Constant(len(variable.content))],
-                        [_PRIVATE_POINTER, _CONSTANT_POINTER, _WORD], detail="llvm.memcpy.p0.p2.i32",
+            Instruction(Op.ALLOCA, _PRIVATE_POINTER, local.name, source=variable.type, location=function.location),
+            Instruction(Op.CALL, VOID, "", [local, Global(name), Constant(len(variable.content))],
+                        [_PRIVATE_POINTER, _CONSTANT_POINTER, WORD], callee="llvm.memcpy.p0.p2.i32",
                         location=function.location),
         ]
     places: dict[Global, Value] = {Global(name): Local(f"table.{name}") for name in used}
@@ -191,11 +204,11 @@ def localize_tables(function: Function, variables: Mapping[str, Variable], segme
             if isinstance(operand, Global) and operand.name in in_memory and operand not in places:
                 offset = segment.place(operand.name, variables) + operand.offset
                 places[operand] = Local(f"table.{operand.name}.{offset}")
-                start.append(Instruction("getelementptr", _CONSTANT_POINTER, f"table.{operand.name}.{offset}",
-                                         [Local("constants"), Constant(offset)], [_CONSTANT_POINTER, _WORD],
-                                         source=integer(8), location=function.location))
+                start.append(Instruction(Op.GETELEMENTPTR, _CONSTANT_POINTER, f"table.{operand.name}.{offset}",
+                                         [Local("constants"), Constant(offset)], [_CONSTANT_POINTER, WORD],
+                                         source=BYTE, location=function.location))
     for i in function.instructions():
-        if not i.detail.startswith("llvm.memcpy.p0."):
+        if not i.callee.startswith("llvm.memcpy.p0."):
             i.operands = [places.get(o, o) if isinstance(o, Global) else o for o in i.operands]
     _make_private(function, {f"table.{name}" for name in used})
     entry = next(iter(function.blocks.values()))
@@ -209,7 +222,7 @@ def _make_private(function: Function, private: set[str]) -> None:
     while changed:
         changed = False
         for i in function.instructions():
-            if i.op not in (*_DERIVED, "load", "icmp"):
+            if i.op not in (*_DERIVED, Op.LOAD, Op.ICMP):
                 continue
             types = [replace(type, space=0) if isinstance(o, Local) and o.name in private else type
                      for o, type in zip(i.operands, i.types, strict=True)]

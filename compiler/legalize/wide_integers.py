@@ -6,12 +6,11 @@ Above the bits of its type, the last word of an integer may hold anything, as ev
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..ir.module import Constant, Function, Instruction, Local, Type, Value, integer
-from .word_arithmetic import WORD, WORD_BITS, WordArithmetic, is_wide, word_count
+from ..ir.module import WORD, WORD_BITS, Constant, Function, Instruction, Local, Op, Type, Value, integer
+from .word_arithmetic import WordArithmetic, is_wide, word_count
 
 __all__ = ["split_wide_integers"]
 
-_BYTE = integer(8)
 _HALF_BITS = 16
 _LONG_BITS = 64
 _WORD_BYTES = 4
@@ -22,15 +21,14 @@ def split_wide_integers(function: Function) -> None:
     """Rewrite ``function`` in place so that no integer has more than 32 bits."""
     wide_parameters = any(is_wide(type) for _, type in function.parameters)
     if wide_parameters or is_wide(function.result) \
-            or any(is_wide(type) or i.op in ("words", "word")
+            or any(is_wide(type) or i.op in (Op.CONCAT, Op.EXTRACTWORD)
                    for i in function.instructions() for type in (i.type, *i.types)):
         _Splitter(function).run()
 
 
 class _Splitter(WordArithmetic):
     def __init__(self, function: Function) -> None:
-        super().__init__()
-        self.function = function
+        super().__init__(function)
         self.parts: dict[str, list[Value]] = {}
         self.aliases: dict[str, Value] = {}
 
@@ -47,14 +45,14 @@ class _Splitter(WordArithmetic):
         function.parameters = parameters
         phis = []
         for phi in function.instructions():         # words of a phi may be asked for before we come to it
-            if phi.op == "phi" and is_wide(phi.type):
+            if phi.op is Op.PHI and is_wide(phi.type):
                 self.parts[phi.name] = [Local(f"{phi.name}.word{n}") for n in range(word_count(phi.type))]
         flow = function.flow()
         for name in flow.order:
             block = function.blocks[name]
             self.made = []
             for instruction in block.instructions:
-                if instruction.op == "phi" and is_wide(instruction.type):
+                if instruction.op is Op.PHI and is_wide(instruction.type):
                     phis += self.phi(instruction)
                 else:
                     self.instruction(instruction)
@@ -97,19 +95,19 @@ class _Splitter(WordArithmetic):
 
     def instruction(self, i: Instruction) -> None:
         self.like = i
-        if i.op not in ("words", "word") and not any(map(is_wide, (i.type, *i.types))):
+        if i.op not in (Op.CONCAT, Op.EXTRACTWORD) and not any(map(is_wide, (i.type, *i.types))):
             self.made.append(i)
             return
         handler: Callable[[Instruction], list[Value] | Value | None] | None = getattr(self, f"on_{i.op}", None)
-        if i.op == "call" and i.detail.startswith("llvm."):
-            if i.detail.startswith(_IGNORED):
+        if i.callee.startswith("llvm."):
+            if i.callee.startswith(_IGNORED):
                 i.operands = [Constant(o.value) if isinstance(o, Constant) and o.value is not None else o
                               for o in i.operands]
                 self.made.append(i)
                 return
-            handler = getattr(self, f"call_{'_'.join(i.detail.split('.')[1:-1])}", None)
+            handler = getattr(self, f"call_{'_'.join(i.callee.split('.')[1:-1])}", None)
         if handler is None:
-            what = f"{i.detail}" if i.op == "call" else f"{i.op} of {max(t.bits for t in (i.type, *i.types))} bits"
+            what = i.callee if i.op is Op.CALL else f"{i.op} of {max(t.bits for t in (i.type, *i.types))} bits"
             raise self.function.error(f"{what} is not supported", i)
         result = handler(i)
         if isinstance(result, list):
@@ -141,8 +139,8 @@ class _Splitter(WordArithmetic):
     def shift(self, i: Instruction) -> list[Value]:
         value, amount = i.operands
         words = self.words(value, i.type)
-        if i.op != "shl":
-            words = self.clean(words, i.type.bits, i.op == "ashr")
+        if i.op is not Op.SHL:
+            words = self.clean(words, i.type.bits, i.op is Op.ASHR)
         if isinstance(amount, Constant) and amount.value is not None:
             return self.shifted_by(i.op, words, amount.value % i.type.bits)
         self.need_long(i)
@@ -156,15 +154,15 @@ class _Splitter(WordArithmetic):
         a, b = self.both(i, is_signed)
         divisor = i.operands[1]
         power = divisor.value if isinstance(divisor, Constant) and divisor.value is not None else 0
-        if i.op == "sdiv" and power > 1 and power & (power - 1) == 0:
+        if i.op is Op.SDIV and power > 1 and power & (power - 1) == 0:
             return self.divided_by_power(a, power.bit_length() - 1)
         return self.routine(f"fgpu_long_{i.op}", [*a, *b], 2)
 
     on_udiv = on_sdiv = on_urem = on_srem = division
 
     def on_icmp(self, i: Instruction) -> Value:
-        a, b = self.both(i, i.detail[0] == "s")
-        return self.compare(i.detail, a, b)
+        a, b = self.both(i, i.predicate[0] == "s")
+        return self.compare(i.predicate, a, b)
 
     def on_select(self, i: Instruction) -> list[Value]:
         then, other = (self.words(operand, i.type) for operand in i.operands[1:])
@@ -174,10 +172,10 @@ class _Splitter(WordArithmetic):
 
     def extended(self, i: Instruction) -> list[Value]:
         source, type = i.operands[0], i.types[0]
-        is_signed = i.op == "sext"
+        is_signed = i.op is Op.SEXT
         words = self.clean(self.words(source, type), type.bits, is_signed) if is_wide(type) else \
             [source if type.bits == WORD_BITS else self.add(i.op, source, types=[type])]
-        fill = self.add("ashr", words[-1], Constant(WORD_BITS - 1)) if is_signed else Constant(0)
+        fill = self.add(Op.ASHR, words[-1], Constant(WORD_BITS - 1)) if is_signed else Constant(0)
         return words + [fill] * (word_count(i.type) - len(words))
 
     on_zext = on_sext = extended
@@ -188,24 +186,23 @@ class _Splitter(WordArithmetic):
             return words[:word_count(i.type)]
         if i.type.bits == WORD_BITS:
             return words[0]
-        return self.add("trunc", words[0], type=i.type, types=[WORD])
+        return self.add(Op.TRUNC, words[0], type=i.type, types=[WORD])
 
     def on_freeze(self, i: Instruction) -> list[Value]:
         return self.words(i.operands[0], i.type)
 
-    def on_words(self, i: Instruction) -> list[Value]:
+    def on_concat(self, i: Instruction) -> list[Value]:
         """The integer that consists of the operands."""
         return list(i.operands)
 
-    def on_word(self, i: Instruction) -> Value:
-        """The word of an integer that ``detail`` gives the number of."""
-        return self.words(i.operands[0], i.types[0])[int(i.detail)]
+    def on_extractword(self, i: Instruction) -> Value:
+        return self.words(i.operands[0], i.types[0])[i.index]
 
     def on_bitcast(self, i: Instruction) -> list[Value]:
         return self.words(i.operands[0], i.type)
 
     def on_ptrtoint(self, i: Instruction) -> list[Value]:
-        return [self.add("ptrtoint", i.operands[0], types=[i.types[0]]), Constant(0)]
+        return [self.add(Op.PTRTOINT, i.operands[0], types=[i.types[0]]), Constant(0)]
 
     def on_inttoptr(self, i: Instruction) -> None:
         i.operands, i.types = self.words(i.operands[0], i.types[0])[:1], [WORD]
@@ -219,15 +216,15 @@ class _Splitter(WordArithmetic):
 
     def to_float(self, i: Instruction) -> Value:
         self.need_long(i)
-        words = self.clean(self.words(i.operands[0], i.types[0]), i.types[0].bits, i.op == "sitofp")
-        name = "fgpu_long_to_float" if i.op == "sitofp" else "fgpu_ulong_to_float"
+        words = self.clean(self.words(i.operands[0], i.types[0]), i.types[0].bits, i.op is Op.SITOFP)
+        name = "fgpu_long_to_float" if i.op is Op.SITOFP else "fgpu_ulong_to_float"
         return self.routine(name, words, 1)[0]
 
     on_uitofp = on_sitofp = to_float
 
     def from_float(self, i: Instruction) -> list[Value]:
         self.need_long(i)
-        name = "fgpu_long_from_float" if i.op == "fptosi" else "fgpu_ulong_from_float"
+        name = "fgpu_long_from_float" if i.op is Op.FPTOSI else "fgpu_ulong_from_float"
         return self.routine(name, list(i.operands), 2)
 
     on_fptosi = on_fptoui = from_float
@@ -245,24 +242,18 @@ class _Splitter(WordArithmetic):
         return found
 
     def place(self, pointer: Value, type: Type, offset: int) -> Value:
-        if offset == 0:
-            return pointer
-        self.made.append(Instruction("getelementptr", type, self.name(), [pointer, Constant(offset)], [type, WORD],
-                                     source=_BYTE, location=self.like.location))
-        return Local(self.made[-1].name)
+        return self.offset(pointer, type, offset) if offset else pointer
 
     def on_load(self, i: Instruction) -> list[Value]:
         words: list[Value] = []
         for offset, type in self.pieces(i.type):
             at = self.place(i.operands[0], i.types[0], offset)
-            self.made.append(Instruction("load", type, self.name(), [at], [i.types[0]], location=i.location,
-                                         align=min(i.align, offset & -offset or i.align)))
-            piece: Value = Local(self.made[-1].name)
+            piece = self.load(type, at, i.types[0], min(i.align, offset & -offset or i.align))
             if type != WORD:
-                piece = self.add("zext", piece, types=[type])
+                piece = self.add(Op.ZEXT, piece, types=[type])
             if offset % _WORD_BYTES:
-                moved = self.add("shl", piece, Constant(8 * (offset % _WORD_BYTES)))
-                words[-1] = self.add("or", words[-1], moved)
+                moved = self.add(Op.SHL, piece, Constant(8 * (offset % _WORD_BYTES)))
+                words[-1] = self.add(Op.OR, words[-1], moved)
             else:
                 words.append(piece)
         return words
@@ -272,12 +263,11 @@ class _Splitter(WordArithmetic):
         for offset, type in self.pieces(i.types[0]):
             piece = words[offset // _WORD_BYTES]
             if offset % _WORD_BYTES:
-                piece = self.add("lshr", piece, Constant(8 * (offset % _WORD_BYTES)))
+                piece = self.add(Op.LSHR, piece, Constant(8 * (offset % _WORD_BYTES)))
             if type != WORD:
-                piece = self.add("trunc", piece, type=type, types=[WORD])
+                piece = self.add(Op.TRUNC, piece, type=type, types=[WORD])
             at = self.place(i.operands[1], i.types[1], offset)
-            self.made.append(Instruction("store", operands=[piece, at], types=[type, i.types[1]],
-                                         location=i.location, align=min(i.align, offset & -offset or i.align)))
+            self.store(piece, type, at, i.types[1], min(i.align, offset & -offset or i.align))
 
     def flattened(self, i: Instruction) -> None:
         operands: list[Value] = []
@@ -299,12 +289,12 @@ class _Splitter(WordArithmetic):
             self.need_long(i)
             i.type = WORD
         self.flattened(i)
-        return [Local(i.name), self.second(Local(i.name))] if wide else None
+        return [Local(i.name), self.add(Op.SECOND, Local(i.name))] if wide else None
 
     # -- intrinsics ------------------------------------------------------------------------------------
 
     def extremum(self, i: Instruction) -> list[Value]:
-        kind = i.detail.split(".")[1]
+        kind = i.callee.split(".")[1]
         a, b = self.both(i, kind[0] == "s")
         condition = self.compare(kind[0] + ("lt" if kind.endswith("min") else "gt"), a, b)
         return self.choose(condition, a, b)
@@ -313,30 +303,30 @@ class _Splitter(WordArithmetic):
 
     def call_abs(self, i: Instruction) -> list[Value]:
         words = self.clean(self.words(i.operands[0], i.type), i.type.bits, True)
-        sign = self.add("ashr", words[-1], Constant(WORD_BITS - 1))
-        flipped = [self.add("xor", word, sign) for word in words]
+        sign = self.add(Op.ASHR, words[-1], Constant(WORD_BITS - 1))
+        flipped = [self.add(Op.XOR, word, sign) for word in words]
         return self.difference(flipped, [sign] * len(words))
 
     def counted(self, i: Instruction) -> list[Value]:
         self.need_long(i)
-        kind = i.detail.split(".")[1]
+        kind = i.callee.split(".")[1]
         words = self.clean(self.words(i.operands[0], i.type), i.type.bits, False)
         return [self.count(kind, words, i.type.bits), Constant(0)]
 
     call_ctpop = call_ctlz = call_cttz = counted
 
     def reversed_words(self, i: Instruction) -> list[Value]:
-        name = i.detail.split(".")[1]
+        name = i.callee.split(".")[1]
         words = [self.intrinsic(name, word) for word in self.words(i.operands[0], i.type)[::-1]]
         spare = WORD_BITS * len(words) - i.type.bits
-        return self.shifted_by("lshr", words, spare) if spare else words
+        return self.shifted_by(Op.LSHR, words, spare) if spare else words
 
     call_bswap = call_bitreverse = reversed_words
 
     def funnel(self, i: Instruction) -> list[Value]:
         """The upper (fshl) or the lower (fshr) of two integers shifted together."""
         self.need_long(i)
-        bits, to_left = i.type.bits, "fshl" in i.detail
+        bits, to_left = i.type.bits, "fshl" in i.callee
         if bits != _LONG_BITS:
             raise self.function.error(f"a rotation of {bits} bits is not supported", i)
         high, low = self.both(i)
@@ -345,13 +335,13 @@ class _Splitter(WordArithmetic):
             left = amount.value % bits if to_left else -amount.value % bits
             if left == 0:
                 return high if to_left else low
-            return self.either(self.shifted_by("shl", high, left), self.shifted_by("lshr", low, bits - left))
-        rest = self.add("xor", amount, Constant(bits - 1))
+            return self.either(self.shifted_by(Op.SHL, high, left), self.shifted_by(Op.LSHR, low, bits - left))
+        rest = self.add(Op.XOR, amount, Constant(bits - 1))
         if to_left:
-            low = self.shifted("lshr", self.shifted_by("lshr", low, 1), rest)
-            return self.either(self.shifted("shl", high, amount), low)
-        high = self.shifted("shl", self.shifted_by("shl", high, 1), rest)
-        return self.either(high, self.shifted("lshr", low, amount))
+            low = self.shifted(Op.LSHR, self.shifted_by(Op.LSHR, low, 1), rest)
+            return self.either(self.shifted(Op.SHL, high, amount), low)
+        high = self.shifted(Op.SHL, self.shifted_by(Op.SHL, high, 1), rest)
+        return self.either(high, self.shifted(Op.LSHR, low, amount))
 
     call_fshl = call_fshr = funnel
 
@@ -366,15 +356,14 @@ class _Splitter(WordArithmetic):
 
     def signed_saturation(self, i: Instruction) -> list[Value]:
         """The other sign than that of the first operand, in all bits but the top one, where it overflows."""
-        adds = "sadd" in i.detail
+        adds = "sadd" in i.callee
         a, b = self.both(i, True)
         result = self.sum(a, b) if adds else self.difference(a, b)
-        changed = self.add("xor", a[-1], result[-1])
-        other = self.add("xor", b[-1], result[-1]) if adds else self.add("xor", a[-1], b[-1])
-        overflow = self.add("icmp", self.add("and", changed, other), Constant(0), type=integer(1),
-                            types=[WORD, WORD], detail="slt")
-        sign = self.add("ashr", result[-1], Constant(WORD_BITS - 1))
-        limit = [sign] * (len(a) - 1) + [self.add("xor", sign, Constant(-1 << WORD_BITS - 1))]
+        changed = self.add(Op.XOR, a[-1], result[-1])
+        other = self.add(Op.XOR, b[-1], result[-1]) if adds else self.add(Op.XOR, a[-1], b[-1])
+        overflow = self.icmp("slt", self.add(Op.AND, changed, other), Constant(0))
+        sign = self.add(Op.ASHR, result[-1], Constant(WORD_BITS - 1))
+        limit = [sign] * (len(a) - 1) + [self.add(Op.XOR, sign, Constant(-1 << WORD_BITS - 1))]
         return self.choose(overflow, limit, result)
 
     call_sadd_sat = call_ssub_sat = signed_saturation

@@ -1,15 +1,9 @@
 """Arithmetic on integers of several words, in instructions on words."""
 
-import itertools
+from ..ir.builder import Builder
+from ..ir.module import BOOL, WORD_BITS, Constant, Op, Type, Value
 
-from ..ir.module import Constant, Instruction, Local, Type, Value, integer
-
-__all__ = ["WORD", "WORD_BITS", "WordArithmetic", "is_wide", "word_count"]
-
-WORD_BITS = 32
-WORD = integer(WORD_BITS)
-_BOOL = integer(1)
-_serial = itertools.count()
+__all__ = ["WordArithmetic", "is_wide", "word_count"]
 
 
 def is_wide(type: Type) -> bool:
@@ -22,12 +16,8 @@ def word_count(type: Type) -> int:
     return -(-type.bits // WORD_BITS)
 
 
-class WordArithmetic:
-    """Appends to ``made``; ``like`` is the instruction that is rewritten."""
-
-    def __init__(self) -> None:
-        self.made: list[Instruction] = []
-        self.like = Instruction("")
+class WordArithmetic(Builder):
+    """Builds what computes with lists of words."""
 
     # -- pieces ----------------------------------------------------------------------------------------
 
@@ -37,27 +27,13 @@ class WordArithmetic:
         value &= (1 << WORD_BITS) - 1
         return Constant(value - (1 << WORD_BITS) if value >> WORD_BITS - 1 else value)
 
-    def name(self) -> str:
-        return f"{self.like.name or self.like.op}.wide{next(_serial)}"
-
-    def add(self, op: str, *operands: Value, type: Type = WORD, types: list[Type] | None = None,
-            detail: str = "") -> Value:
-        """Append an instruction, on words unless ``types`` says otherwise."""
-        self.made.append(Instruction(op, type, self.name(), list(operands), types or [WORD] * len(operands),
-                                     detail=detail, location=self.like.location))
-        return Local(self.made[-1].name)
-
     def intrinsic(self, name: str, *operands: Value) -> Value:
-        return self.add("call", *operands, detail=f"llvm.{name}.i32")
+        return self.call(f"llvm.{name}.i32", *operands)
 
     def routine(self, name: str, words: list[Value], results: int) -> list[Value]:
         """A call of a routine with one result or two."""
-        first = self.add("call", *words, detail=name)
-        return [first, self.second(first)][:results]
-
-    def second(self, call: Value) -> Value:
-        """The second result of a call."""
-        return self.add("second", call)
+        first = self.call(name, *words)
+        return [first, self.add(Op.SECOND, first)][:results]
 
     def is_zero(self, word: Value) -> bool:
         return word == Constant(0)
@@ -69,15 +45,14 @@ class WordArithmetic:
         spare = -bits % WORD_BITS
         if spare == 0:
             return words
-        top = self.add("shl", words[-1], Constant(spare))
-        return [*words[:-1], self.add("ashr" if is_signed else "lshr", top, Constant(spare))]
+        top = self.add(Op.SHL, words[-1], Constant(spare))
+        return [*words[:-1], self.add(Op.ASHR if is_signed else Op.LSHR, top, Constant(spare))]
 
     def _carry(self, predicate: str, a: Value, b: Value) -> Value:
-        test = self.add("icmp", a, b, type=_BOOL, types=[WORD, WORD], detail=predicate)
-        return self.add("zext", test, types=[_BOOL])
+        return self.add(Op.ZEXT, self.icmp(predicate, a, b), types=[BOOL])
 
     def plus(self, x: Value, y: Value) -> Value:
-        return y if self.is_zero(x) else x if self.is_zero(y) else self.add("add", x, y)
+        return y if self.is_zero(x) else x if self.is_zero(y) else self.add(Op.ADD, x, y)
 
     def sum(self, a: list[Value], b: list[Value]) -> list[Value]:
         result: list[Value] = []
@@ -90,22 +65,22 @@ class WordArithmetic:
                 carries = [] if self.is_zero(x) or self.is_zero(y) else [self._carry("ult", part, x)]
                 if total not in (part, carry):
                     carries.append(self._carry("ult", total, part))
-                carry = Constant(0) if not carries else carries[0] if len(carries) == 1 else self.add("or", *carries)
+                carry = Constant(0) if not carries else carries[0] if len(carries) == 1 else self.add(Op.OR, *carries)
         return result
 
     def difference(self, a: list[Value], b: list[Value]) -> list[Value]:
         result: list[Value] = []
         borrow: Value = Constant(0)
         for number, (x, y) in enumerate(zip(a, b, strict=True)):
-            part = self.add("sub", x, y)
-            total = part if self.is_zero(borrow) else self.add("sub", part, borrow)
+            part = self.add(Op.SUB, x, y)
+            total = part if self.is_zero(borrow) else self.add(Op.SUB, part, borrow)
             result.append(total)
             if number + 1 < len(a):
                 borrows = [] if self.is_zero(y) else [self._carry("ult", x, y)]
                 if total != part:
                     borrows.append(self._carry("ult", part, borrow))
                 borrow = Constant(0) if not borrows else borrows[0] if len(borrows) == 1 \
-                    else self.add("or", *borrows)
+                    else self.add(Op.OR, *borrows)
         return result
 
     def product(self, a: list[Value], b: list[Value]) -> list[Value]:
@@ -117,55 +92,55 @@ class WordArithmetic:
                 if self.is_zero(x) or self.is_zero(y):
                     continue
                 part: list[Value] = [Constant(0)] * count
-                part[i + j] = self.add("mul", x, y)
+                part[i + j] = self.add(Op.MUL, x, y)
                 if i + j + 1 < count:
-                    part[i + j + 1] = self.add("call", x, y, detail="fgpu_high_product")
+                    part[i + j + 1] = self.call("fgpu_high_product", x, y)
                 result = self.sum(result, part)
         return result
 
     def either(self, a: list[Value], b: list[Value]) -> list[Value]:
-        return [self.add("or", x, y) for x, y in zip(a, b, strict=True)]
+        return [self.add(Op.OR, x, y) for x, y in zip(a, b, strict=True)]
 
     def choose(self, condition: Value, then: list[Value], other: list[Value]) -> list[Value]:
-        return [self.add("select", condition, x, y, types=[_BOOL, WORD, WORD]) if x != y else x
+        return [self.select(condition, x, y) if x != y else x
                 for x, y in zip(then, other, strict=True)]
 
     def compare(self, predicate: str, a: list[Value], b: list[Value]) -> Value:
         """A condition; the last words must be clean."""
         if predicate in ("eq", "ne"):
-            parts = [x if self.is_zero(y) else self.add("xor", x, y) for x, y in zip(a, b, strict=True)]
+            parts = [x if self.is_zero(y) else self.add(Op.XOR, x, y) for x, y in zip(a, b, strict=True)]
             while len(parts) > 1:
-                parts[:2] = [self.add("or", *parts[:2])]
-            return self.add("icmp", parts[0], Constant(0), type=_BOOL, types=[WORD, WORD], detail=predicate)
+                parts[:2] = [self.add(Op.OR, *parts[:2])]
+            return self.icmp(predicate, parts[0], Constant(0))
         ends = {"lt": [Constant(0)], "ge": [Constant(0)], "le": [Constant(-1)], "gt": [Constant(-1)]}[predicate[1:]]
         if b[:-1] == ends * (len(b) - 1):           # the lower words cannot make the difference
-            return self.add("icmp", a[-1], b[-1], type=_BOOL, types=[WORD, WORD], detail=predicate)
+            return self.icmp(predicate, a[-1], b[-1])
         result: Value = Constant(0)
         for number, (x, y) in enumerate(zip(a, b, strict=True)):
             sign = predicate[0] if number + 1 == len(a) else "u"
             strict = sign + (predicate[1:] if number == 0 else predicate[1] + "t")
-            test = self.add("icmp", x, y, type=_BOOL, types=[WORD, WORD], detail=strict)
+            test = self.icmp(strict, x, y)
             if number:
-                equal = self.add("icmp", x, y, type=_BOOL, types=[WORD, WORD], detail="eq")
-                test = self.add("select", equal, result, test, type=_BOOL, types=[_BOOL] * 3)
+                equal = self.icmp("eq", x, y)
+                test = self.select(equal, result, test, BOOL)
             result = test
         return result
 
     # -- shifts ----------------------------------------------------------------------------------------
 
-    def shifted_by(self, op: str, words: list[Value], amount: int) -> list[Value]:
+    def shifted_by(self, op: Op, words: list[Value], amount: int) -> list[Value]:
         """A shift by a constant less than all bits."""
         skip, bits = divmod(amount, WORD_BITS)
-        fill = self.add("ashr", words[-1], Constant(WORD_BITS - 1)) if op == "ashr" and amount else Constant(0)
+        fill = self.add(Op.ASHR, words[-1], Constant(WORD_BITS - 1)) if op is Op.ASHR and amount else Constant(0)
         result: list[Value] = []
         for number in range(len(words)):
-            if op == "shl":
+            if op is Op.SHL:
                 upper, lower = self._at(words, number - skip, fill), self._at(words, number - skip - 1, fill)
                 result.append(self._funnel("fshl", upper, lower, bits))
             else:
                 upper, lower = self._at(words, number + skip + 1, fill), self._at(words, number + skip, fill)
-                if op == "ashr" and bits and number + skip == len(words) - 1:
-                    result.append(self.add("ashr", lower, Constant(bits)))
+                if op is Op.ASHR and bits and number + skip == len(words) - 1:
+                    result.append(self.add(Op.ASHR, lower, Constant(bits)))
                 else:
                     result.append(self._funnel("fshr", upper, lower, bits))
         return result
@@ -180,40 +155,40 @@ class WordArithmetic:
         if bits == 0:
             return stays
         if self.is_zero(other):
-            return self.add("shl" if name == "fshl" else "lshr", stays, Constant(bits))
+            return self.add(Op.SHL if name == "fshl" else Op.LSHR, stays, Constant(bits))
         return self.intrinsic(name, upper, lower, Constant(bits))
 
-    def shifted(self, op: str, words: list[Value], amount: Value) -> list[Value]:
+    def shifted(self, op: Op, words: list[Value], amount: Value) -> list[Value]:
         """A shift of two words by less than all bits. The machine's shifts look at five bits of the amount."""
         low, high = words
-        far = self.add("and", amount, Constant(WORD_BITS))
-        is_far = self.add("icmp", far, Constant(0), type=_BOOL, types=[WORD, WORD], detail="ne")
-        if op == "shl":
-            moved = self.add("shl", low, amount)
+        far = self.add(Op.AND, amount, Constant(WORD_BITS))
+        is_far = self.icmp("ne", far, Constant(0))
+        if op is Op.SHL:
+            moved = self.add(Op.SHL, low, amount)
             return self.choose(is_far, [Constant(0), moved], [moved, self._funnel_by("fshl", high, low, amount)])
         moved = self.add(op, high, amount)
-        fill = self.add("ashr", high, Constant(WORD_BITS - 1)) if op == "ashr" else Constant(0)
+        fill = self.add(Op.ASHR, high, Constant(WORD_BITS - 1)) if op is Op.ASHR else Constant(0)
         return self.choose(is_far, [moved, fill], [self._funnel_by("fshr", high, low, amount), moved])
 
     def _funnel_by(self, name: str, upper: Value, lower: Value, amount: Value) -> Value:
         if self.is_zero(lower if name == "fshl" else upper):
-            return self.add("shl" if name == "fshl" else "lshr", upper if name == "fshl" else lower, amount)
+            return self.add(Op.SHL if name == "fshl" else Op.LSHR, upper if name == "fshl" else lower, amount)
         return self.intrinsic(name, upper, lower, amount)
 
     def divided_by_power(self, words: list[Value], bits: int) -> list[Value]:
         """A signed integer of two words divided by a power of two, rounded towards zero."""
-        sign = self.add("ashr", words[-1], Constant(WORD_BITS - 1))
-        rounding = self.shifted_by("lshr", [sign] * len(words), len(words) * WORD_BITS - bits)
-        return self.shifted_by("ashr", self.sum(words, rounding), bits)
+        sign = self.add(Op.ASHR, words[-1], Constant(WORD_BITS - 1))
+        rounding = self.shifted_by(Op.LSHR, [sign] * len(words), len(words) * WORD_BITS - bits)
+        return self.shifted_by(Op.ASHR, self.sum(words, rounding), bits)
 
     def count(self, kind: str, words: list[Value], bits: int) -> Value:
         """ctpop, ctlz or cttz of two clean words that hold an integer of ``bits`` bits."""
         low, high = words
         if kind == "ctpop":
-            return self.add("add", self.intrinsic(kind, low), self.intrinsic(kind, high))
+            return self.add(Op.ADD, self.intrinsic(kind, low), self.intrinsic(kind, high))
         first, then = (high, low) if kind == "ctlz" else (low, high)
-        is_zero = self.add("icmp", first, Constant(0), type=_BOOL, types=[WORD, WORD], detail="eq")
-        further = self.add("add", self.intrinsic(kind, then), Constant(WORD_BITS))
-        result = self.add("select", is_zero, further, self.intrinsic(kind, first), types=[_BOOL, WORD, WORD])
+        is_zero = self.icmp("eq", first, Constant(0))
+        further = self.add(Op.ADD, self.intrinsic(kind, then), Constant(WORD_BITS))
+        result = self.select(is_zero, further, self.intrinsic(kind, first))
         spare = -bits % WORD_BITS if kind == "ctlz" else 0
-        return self.add("sub", result, Constant(spare)) if spare else result
+        return self.add(Op.SUB, result, Constant(spare)) if spare else result

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..ir.cfg import Flow, Loop
 from ..ir.inline import substitute
-from ..ir.module import Constant, Definitions, Function, Instruction, Local, Value
+from ..ir.module import Constant, Definitions, Function, Instruction, Local, Op, Value
 
 __all__ = ["compare_counters_for_equality", "count_once", "merge_counters"]
 
@@ -78,7 +78,7 @@ def count_once(function: Function) -> None:
         for counter in counters:
             tests = [user for user in users[counter.following.name] if user is not counter.phi]
             if counter.start != Constant(0) or len(users[counter.phi.name]) != 1 or len(tests) != 1 \
-                    or tests[0].op != "icmp" or tests[0].detail not in ("eq", "ne"):
+                    or tests[0].op is not Op.ICMP or tests[0].predicate not in ("eq", "ne"):
                 continue
             block = function.blocks[home[tests[0].name]].instructions
             before = {i.name for i in block[:block.index(tests[0])]}
@@ -88,8 +88,8 @@ def count_once(function: Function) -> None:
             is_known = not isinstance(bound, Local) or home.get(bound.name, "") not in loop.blocks
             if other is None or following != counter.following or not is_known:
                 continue
-            end = Instruction("add", counter.phi.type, f"{counter.phi.name}.end", [other.start, bound],
-                              [counter.phi.type] * 2)
+            end = Instruction(Op.ADD, counter.phi.type, f"{counter.phi.name}.end", [other.start, bound],
+                              [counter.phi.type] * 2, location=tests[0].location)
             function.blocks[loop.preheader].instructions.insert(-1, end)
             tests[0].operands = [other.following, Local(end.name)]
             break
@@ -98,7 +98,7 @@ def count_once(function: Function) -> None:
 def _step(value: Value, counter: str, definitions: Definitions) -> int | None:
     """By which constant ``value`` is more than ``counter``."""
     add = definitions.of(value)
-    if add is None or add.op != "add" or add.operands[0] != Local(counter):
+    if add is None or add.op is not Op.ADD or add.operands[0] != Local(counter):
         return None
     return add.operands[1].value if isinstance(add.operands[1], Constant) else None
 
@@ -114,23 +114,25 @@ def compare_counters_for_equality(function: Function) -> None:
             continue
         branch = function.blocks[loop.latches[0]].terminator
         test = definitions.of_condition(branch)
-        if test is None or test.op != "icmp" or uses.count(test.name) != 1 or branch.blocks[0] == branch.blocks[1]:
+        if test is None or test.op is not Op.ICMP or uses.count(test.name) != 1 \
+                or branch.blocks[0] == branch.blocks[1]:
             continue
         stays = branch.blocks[0] == loop.header
-        predicate = test.detail if stays else _NEGATED[test.detail]
+        predicate = test.predicate if stays else _NEGATED[test.predicate]
         for going_on in _Fact(predicate, *test.operands).forms():
             bound = going_on.right
             start = _start(going_on.left, loop, definitions, function)
             invariant = not isinstance(bound, Local) or home.get(bound.name, "") not in loop.blocks
             if going_on.predicate in ("slt", "ult") and start is not None and invariant \
                     and _is_below(start, bound, going_on.predicate, _facts(function, flow, loop, definitions)):
-                test.detail = "ne" if stays else "eq"
+                test.predicate = "ne" if stays else "eq"
 
 
 def _start(value: Value, loop: Loop, definitions: Definitions, function: Function) -> Value | None:
     """Where the counter starts whose increment by one ``value`` is."""
     add = definitions.of(value)
-    if add is None or add.op != "add" or add.operands[1] != Constant(1) or not isinstance(add.operands[0], Local):
+    if add is None or add.op is not Op.ADD or add.operands[1] != Constant(1) \
+            or not isinstance(add.operands[0], Local):
         return None
     for phi in function.blocks[loop.header].phis:
         if phi.name == add.operands[0].name:
@@ -149,10 +151,10 @@ def _facts(function: Function, flow: Flow, loop: Loop, definitions: Definitions)
         test = definitions.of_condition(branch)
         # The edge says something only if it is the only way into the block that follows.
         only_way = follower == loop.header or flow.predecessors[follower] == [name]
-        if test is not None and test.op == "icmp" and only_way and branch.blocks[0] != branch.blocks[1] \
+        if test is not None and test.op is Op.ICMP and only_way and branch.blocks[0] != branch.blocks[1] \
                 and follower in branch.blocks:
             taken = branch.blocks[0] == follower
-            facts.append(_Fact(test.detail if taken else _NEGATED[test.detail], *test.operands))
+            facts.append(_Fact(test.predicate if taken else _NEGATED[test.predicate], *test.operands))
         name, follower = (None, name) if name == flow.entry else (flow.idom[name], name)
     return facts
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..frontend.clang import UNROLLED
 from ..ir.cfg import Flow
 from ..ir.inline import substitute
-from ..ir.module import Block, Constant, Definitions, Function, Instruction, Local, Value
+from ..ir.module import Block, Constant, Definitions, Function, Instruction, Local, Op, Value
 
 __all__ = ["enter_unrolled_loops_late"]
 
@@ -80,13 +80,13 @@ def _unrolled(function: Function, rest: Block, flow: Flow, definitions: Definiti
         # Another loop of as many rounds may share the tests.
         if test is not None and zero is not None and uses[test.name] == uses[zero.name] == 1 \
                 and guard.terminator.blocks[0] == rest.name \
-                and (test.op, test.detail) == ("icmp", "ult") and test in guard.instructions \
-                and zero.op == "icmp" and zero.operands == [Local(left.name), Constant(0)] \
+                and (test.op, test.predicate) == (Op.ICMP, "ult") and test in guard.instructions \
+                and zero.op is Op.ICMP and zero.operands == [Local(left.name), Constant(0)] \
                 and check.instructions == [*check.phis, zero, check.terminator] \
                 and len(flow.predecessors[check.name]) == 1:
             counts = [(test.operands[0], UNROLLED)]
             less = definitions.of(test.operands[0])
-            if less is not None and less.op == "add" and less.operands[1] == Constant(-1):
+            if less is not None and less.op is Op.ADD and less.operands[1] == Constant(-1):
                 counts.append((less.operands[0], UNROLLED - 1))
             for rounds, limit in counts:
                 if test.operands[1] == Constant(limit) and _is_left_of(rounds, left.operands[0], definitions):
@@ -97,10 +97,10 @@ def _unrolled(function: Function, rest: Block, flow: Flow, definitions: Definiti
 def _left(block: Block, definitions: Definitions) -> Instruction | None:
     """``rounds & 3``, of which LLVM assumes that it isn't zero where the loop for the rest begins."""
     for call in block.instructions:
-        assumed = definitions.of(call.operands[0]) if call.detail == "llvm.assume" else None
-        if assumed is not None and (assumed.op, assumed.detail) == ("icmp", "ne"):
+        assumed = definitions.of(call.operands[0]) if call.callee == "llvm.assume" else None
+        if assumed is not None and (assumed.op, assumed.predicate) == (Op.ICMP, "ne"):
             left = definitions.of(assumed.operands[0])
-            if left is not None and left.op == "and" and left.operands[1] == Constant(UNROLLED - 1):
+            if left is not None and left.op is Op.AND and left.operands[1] == Constant(UNROLLED - 1):
                 return left
     return None
 
@@ -109,8 +109,9 @@ def _is_left_of(rounds: Value, value: Value, definitions: Definitions) -> bool:
     """Whether ``value`` ends with the bits of ``rounds`` that tell how many are left: LLVM drops masks of others."""
     mask = definitions.of(rounds)
     return rounds == value or (
-        mask is not None and mask.op == "and" and mask.operands[0] == value and isinstance(mask.operands[1], Constant)
-        and mask.operands[1].value is not None and mask.operands[1].value % UNROLLED == UNROLLED - 1)
+        mask is not None and mask.op is Op.AND and mask.operands[0] == value
+        and isinstance(mask.operands[1], Constant) and mask.operands[1].value is not None
+        and mask.operands[1].value % UNROLLED == UNROLLED - 1)
 
 
 def _enter_late(found: _Unrolled, function: Function, flow: Flow, users: _Users) -> None:
@@ -119,7 +120,7 @@ def _enter_late(found: _Unrolled, function: Function, flow: Flow, users: _Users)
     guard.terminator.blocks[0] = check.name
     last = function.blocks[flow.predecessors[check.name][0]]
     # What is told to the check is told here, and not in each round.
-    done = Block(f"{check.name}.done", [Instruction("br", blocks=[check.name])])
+    done = Block(f"{check.name}.done", [Instruction(Op.BR, blocks=[check.name])])
     last.terminator.blocks = [done.name if name == check.name else name for name in last.terminator.blocks]
     for phi in check.phis:
         phi.blocks = [done.name]
@@ -130,7 +131,7 @@ def _enter_late(found: _Unrolled, function: Function, flow: Flow, users: _Users)
 
     def join(few: Value, many: Value, type_of: Instruction, number: str) -> Value:
         """A value in ``check``: ``few`` from the guard, ``many`` from the unrolled loop."""
-        joined.append(Instruction("phi", type_of.type, f"{check.name}.{number}", [few, many], [type_of.type] * 2,
+        joined.append(Instruction(Op.PHI, type_of.type, f"{check.name}.{number}", [few, many], [type_of.type] * 2,
                                   [guard.name, done.name]))
         return Local(joined[-1].name)
 
@@ -143,7 +144,7 @@ def _enter_late(found: _Unrolled, function: Function, flow: Flow, users: _Users)
         sources = dict(zip(phi.blocks, phi.operands, strict=True))
         many = sources[check.name]
         values[phi.name] = met[many] = join(sources[guard.name], many, phi, f"rest{number}")
-    rest.instructions = [i for i in rest.instructions if i.op != "phi"]
+    rest.instructions = [i for i in rest.instructions if i.op is not Op.PHI]
     for successor in check.successors:
         for number, phi in enumerate(function.blocks[successor].phis):
             for at, (name, value) in enumerate(zip(phi.blocks, phi.operands, strict=True)):

@@ -2,27 +2,26 @@
 
 from collections.abc import Callable
 
-from fgpu.compiler import pipeline
 from fgpu.compiler.ir.module import Function, Module
 from fgpu.compiler.kernels import compile_sources
+from fgpu.compiler.pipeline import PASSES
 
-PASSES = tuple(step.name for step in pipeline.PASSES if step.phase.is_ir)
+IR_PASSES = tuple(step.name for step in PASSES if step.phase.is_ir)
 """In the order in which the compiler runs them."""
 
 
-class _Look:
+class _Looker:
     def __init__(self, look, after):
-        self.look, self.names = look, after
+        self.look, self.wanted = look, after
 
     def before(self, step, function, context):
         pass
 
     def after(self, step, function, context):
-        if step.name in self.names:
+        if step.name in self.wanted and step.phase.is_ir:
             self.look(step.name, function, context.module)
 
 
-def compile_and_look(sources, config, look: Callable[[str, Function, Module], None], after=PASSES, options=()):
+def compile_and_look(sources, config, look: Callable[[str, Function, Module], None], after=IR_PASSES, options=()):
     """Compile ``sources``; ``look`` gets the name of each pass of ``after`` that ran, the function and its module."""
-    assert set(after) <= set(PASSES)
-    return compile_sources(sources, options, config, None, [_Look(look, after)])
+    return compile_sources(sources, options, config, None, observers=[_Looker(look, after)])

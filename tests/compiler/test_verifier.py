@@ -14,7 +14,7 @@ from fgpu.errors import CompileError
 
 from . import test_corpus
 from .fuzz.case import make_case
-from .ir_states import PASSES, compile_and_look
+from .ir_states import IR_PASSES, compile_and_look
 from .test_ir_text import KERNELS
 
 SOFT = Config(atomics=ATOMICS, cram_size=16)
@@ -22,7 +22,7 @@ HARD = SOFT.replace(float_ops=FLOAT_OPS)
 
 
 def demand_rules(name, function, module):
-    verify(function, module, legal=name == PASSES[-1])
+    verify(function, module, legal=name == IR_PASSES[-1])
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -124,8 +124,8 @@ RULES = [
     ("takes a value of type i32", ["ret"]),
     ("takes a value of type i32", ["ret i64 %l"]),
     ("takes nothing", ["unreachable i32 %a"]),
-    ("takes the words of an integer", ["%b: i64 = words i32 %a", "ret i32 %a"]),
-    ("takes an integer that has such a word", ["%b: i32 = word i64 %l [2]", "ret i32 %b"]),
+    ("takes the words of an integer", ["%b: i64 = concat i32 %a", "ret i32 %a"]),
+    ("takes an integer that has such a word", ["%b: i32 = extractword i64 %l [2]", "ret i32 %b"]),
     ("takes a call", ["%b: i32 = second i32 %a", "ret i32 %b"]),
     ("takes a vector of such elements and an index", ["%b: i8 = extractelement <2 x i32> %v, i32 0", "ret i32 %a"]),
     ("takes a vector, an element and an index", ["%b: <2 x i32> = insertelement %v, i8 0, i32 0", "ret i32 %a"]),
@@ -157,7 +157,7 @@ def test_names_of_blocks():
 
 def test_predicates():
     broken = function("%b: i1 = icmp slt i32 %a, 1", "ret i32 %a")
-    broken.blocks["start"].instructions[0].detail = "olt"
+    broken.blocks["start"].instructions[0].predicate = "olt"
     with pytest.raises(InvalidIRError, match="does not have the predicate olt"):
         verify(broken)
 
@@ -186,7 +186,7 @@ ILLEGAL = [
     ("type float is not legal", ["%b: float = load ptr(1) %p", "ret i32 %a"]),
     ("type {i32} is not legal", ["store {i32} undef, ptr(1) %p", "ret i32 %a"]),
     ("extractvalue is not legal", ["%b: i32 = extractvalue {i32, i1} undef [0]", "ret i32 %b"]),
-    ("words is not legal", ["%b: i64 = words i32 %a, %a", "ret i32 %a"]),
+    ("concat is not legal", ["%b: i64 = concat i32 %a, %a", "ret i32 %a"]),
 ]
 
 
