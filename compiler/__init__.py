@@ -33,7 +33,9 @@ What :func:`compile_opencl` does, and where:
 
 from .assembler.assembler import assemble
 from .assembler.disassembler import disassemble
+from .assembler.source import Sources
 from .compile import compile_opencl
 from .image import Image, Kernel, Parameter
+from .ir.module import Location
 
-__all__ = ["Image", "Kernel", "Parameter", "assemble", "compile_opencl", "disassemble"]
+__all__ = ["Image", "Kernel", "Location", "Parameter", "Sources", "assemble", "compile_opencl", "disassemble"]

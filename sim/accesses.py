@@ -49,7 +49,7 @@ class AccessCheck:
 
     def error(self, program: Sequence[int], pc: int, address: int, work_item: str) -> KernelAccessError:
         """The exception for an access that was refused."""
-        from .functional.program import instruction_text  # needed in trouble only
+        from fgpu.compiler.assembler.disassembler import instruction_text  # needed in trouble only
 
         where = f"kernel {self.kernel!r}" if self.kernel else "the kernel"
         if pc in self.lines:

@@ -44,9 +44,10 @@ def _report(image: Any, output: Path) -> None:
 @click.option("--kernel", "kernels", multiple=True, metavar="NAME",
               help="Compile this kernel; may be repeated. Without it, all of the program's.")
 @click.option("--listing", is_flag=True, help="Print the assembly, too.")
+@click.option("--source", "with_source", is_flag=True, help="Print the assembly with the source lines beside it.")
 @config_options()
-def compile_(file: Path, output: Path, kernels: tuple[str, ...], listing: bool, options: tuple[str, ...],
-             config: Config) -> None:
+def compile_(file: Path, output: Path, kernels: tuple[str, ...], listing: bool, with_source: bool,
+             options: tuple[str, ...], config: Config) -> None:
     """Compile OpenCL C to a program image.
 
     The hardware options say what the program may use: its code RAM, scratchpad and stores.
@@ -55,14 +56,14 @@ def compile_(file: Path, output: Path, kernels: tuple[str, ...], listing: bool, 
     Example:
       fgpu compile vec_add.cl -o vec_add.json --listing
     """
-    from fgpu.compiler import disassemble
+    from fgpu.compiler import Sources, disassemble
 
     if file.suffix.lower() not in OPENCL:
         raise click.ClickException(f"{file} is not OpenCL C: its name must end in .cl")
     image = compile_file(file, config, options, kernels)
     image.save(output)
-    if listing:
-        click.echo(disassemble(image))
+    if listing or with_source:
+        click.echo(disassemble(image, sources=Sources() if with_source else None))
     _report(image, output)
 
 
@@ -86,18 +87,28 @@ def asm(file: Path, output: Path) -> None:
 @click.command(short_help="Print the assembly of an image.")
 @_FILE
 @_output("Write the text to a file instead of the terminal.", required=False)
+@click.option("--kernel", metavar="NAME", help="Print this kernel and the subroutines that it calls.")
+@click.option("--source", "with_source", is_flag=True, help="Print the source lines beside their instructions.")
 @compiler_options
 @config_options()
-def disasm(file: Path, output: Path | None, options: tuple[str, ...], config: Config) -> None:
+def disasm(file: Path, output: Path | None, kernel: str | None, with_source: bool, options: tuple[str, ...],
+           config: Config) -> None:
     """Print the assembly of an image (.mif, .json), or of what a .cl file compiles to.
 
-    \b
-    Example:
-      fgpu disasm copy.mif
-    """
-    from fgpu.compiler import disassemble
+    Source lines are comments, and come from the files that the image names, which are looked for where it was
+    compiled.
 
-    text = disassemble(load_image(file, config, options))
+    \b
+    Examples:
+      fgpu disasm copy.mif
+      fgpu disasm scale.cl --kernel scale --source
+    """
+    from fgpu.compiler import Sources, disassemble
+
+    image = load_image(file, config, options, () if kernel is None else (kernel,))
+    is_image = file.suffix.lower() in (".json", ".mif")
+    sources = Sources(since=file.stat().st_mtime if is_image else None) if with_source else None
+    text = disassemble(image, kernel, sources)
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -14,21 +14,7 @@ from fgpu.isa import Immediate, Instruction, Operands, Unit, decode
 from .floats import float_operations
 from .operations import OPERATIONS
 
-__all__ = ["Program", "Step", "instruction_text"]
-
-
-def instruction_text(word: int, pc: int) -> str:
-    """Assembly text of an instruction; ``.word 0x...`` where the word is none."""
-    try:
-        row, operands = decode(word)
-    except EncodingError:
-        return f".word 0x{word:08X}"
-    from fgpu.compiler.assembler.syntax import OPERANDS, TARGET_BASE  # late: the compiler is not needed to simulate
-
-    text = OPERANDS[row.format].format(
-        rd=f"r{operands.rd}", rs=f"r{operands.rs}", rt=f"r{operands.rt}", imm=operands.imm,
-        target=pc + TARGET_BASE.get(row.format, 0) + operands.imm)
-    return f"{row.mnemonic} {text}".rstrip()
+__all__ = ["Program", "Step"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +66,8 @@ class Program:
         """The place and the assembly text of an instruction, for messages."""
         if pc not in range(len(self)):
             return f"PC {pc}, outside the program"
+        from fgpu.compiler.assembler.disassembler import instruction_text  # needed in trouble only
+
         return f"PC {pc}: {instruction_text(self.words[pc], pc)}"
 
     def step(self, pc: int) -> Step:

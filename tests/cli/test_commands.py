@@ -92,6 +92,24 @@ def test_assemble_and_disassemble(fgpu):
     assert Path("again.s").read_text() == result.output
 
 
+def test_sources_are_beside_the_instructions(fgpu):
+    beside = "; vec_add.cl:"
+    result = fgpu("compile vec_add.cl -o out.json --source")
+    assert beside in result.output
+    listing = fgpu("disasm out.json --source --kernel vec_add").output
+    assert beside in listing
+    assert "out[i] = a[i] + b[i]" in listing
+    assert listing.strip() in result.output
+    assert assemble(listing).words == Image.load("out.json").words
+    assert fgpu("disasm vec_add.cl --source --kernel vec_add").output == listing
+    assert beside not in fgpu("disasm out.json").output
+    result = fgpu("disasm out.json --kernel other")
+    assert result.exit_code == 1
+    assert "no kernel 'other'; the kernels it has: vec_add" in result.stderr
+    Path("vec_add.cl").unlink()
+    assert fgpu("disasm out.json --source").output.startswith("; vec_add.cl is not there: lines by their numbers")
+
+
 def test_run_opencl_with_files_and_fills(fgpu):
     a = np.arange(64, dtype=np.int32)
     np.save("a.npy", a)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fgpu.compiler import Image, assemble, disassemble
-from fgpu.errors import AssemblyError
+from fgpu.compiler import Image, Sources, assemble, compile_opencl, disassemble
+from fgpu.errors import AssemblyError, ImageError
 from fgpu.isa import INSTRUCTIONS, Format, Opcode, Operands, encode
 
 
@@ -120,3 +120,67 @@ def test_disassemble_takes_images_and_words():
     program = assemble("ret")
     assert disassemble(program) == disassemble(program.words) == "    ret\n"
     assert isinstance(program, Image)
+
+
+PROGRAM = """\
+int helper(int x)
+{
+    return x * x + 7;
+}
+__kernel void k(__global int *o)
+{
+    o[get_global_id(0)] = helper(o[3]);     // ; # \x0c \u2028 end
+}
+__kernel void j(__global float *o) { o[0] = o[1] / o[2]; }
+"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cl").write_text(PROGRAM)
+    return compile_opencl(PROGRAM, filename="k.cl")
+
+
+def test_source_lines_are_beside_their_instructions(program):
+    text = disassemble(program, "k", Sources())
+    assert re.search(r"^\.kernel k\n    lp .* ; k.cl:5  __kernel void k\(__global int \*o\)$", text, re.M)
+    assert re.search(r"^    li .* ; k.cl:7  o\[get_global_id\(0\)\] = helper\(o\[3\]\); // ; # end$", text, re.M)
+    assert re.search(r"^    (macc|mul) .* ; k.cl:3  return x \* x \+ 7;$", text, re.M)
+    assert re.search(r"^    ret  .* ; k.cl:8  }$", text, re.M)
+    assert text.count("__kernel void k") == 1, "a line is told once for the instructions in a row that it has"
+
+
+def test_with_sources_text_assembles_to_the_same_words(program):
+    assert assemble(disassemble(program, sources=Sources())).words == program.words
+    assert assemble(disassemble(program, sources=Sources())) != assemble(disassemble(program, "j"))
+
+
+def test_sources_that_are_not_there_are_named_by_line(program, tmp_path):
+    (tmp_path / "k.cl").rename(tmp_path / "other.cl")
+    text = disassemble(program, sources=Sources())
+    assert text.startswith("; k.cl is not there: lines by their numbers only\n")
+    assert re.search(r"^    lp .* ; k.cl:5$", text, re.M)
+    assert re.search(r"^    mul .* ; \w+\.(cl|h):\d+  .+;$", text, re.M), "the library's source is there"
+    (tmp_path / "other.cl").rename(tmp_path / "k.cl")
+    since = (tmp_path / "k.cl").stat().st_mtime
+    assert "newer" not in disassemble(program, sources=Sources(since))
+    newer = disassemble(program, sources=Sources(since - 1))
+    assert newer.startswith("; k.cl is newer than the image: its lines may be others\n")
+    bare = disassemble(program.words, sources=Sources())
+    assert bare.startswith("; the image has no line table\n")
+    assert assemble(text).words == assemble(newer).words == assemble(bare).words == program.words
+
+
+def test_one_kernel_comes_with_its_subroutines(program):
+    only = disassemble(program, "j")
+    assert ".kernel j\n" in only
+    assert ".kernel k\n" not in only
+    assert len(assemble(only).words) == len(program.words) - program.kernel("k").instructions
+    assert len(assemble(disassemble(program, "k")).words) == program.kernel("k").instructions
+    raw = assemble(".kernel a\n beq r1, r2, out\n beq r0, r0, over\n nop: add r1, r1, r1\n out: ret\n ret\n"
+                   " over: jsub sub\n ret\n.kernel b\n ret\nsub: ret")
+    assert [line.split(";")[0].strip() for line in disassemble(raw, "a").splitlines()] == [
+        ".kernel a", "beq    r1, r2, L3", "beq    r0, r0, L5", "L3:", "ret", "L5:", "jsub   L8", "ret", "L8:", "ret"]
+    with pytest.raises(ImageError, match="no kernel 'c'; the kernels it has: a, b"):
+        disassemble(raw, "c")

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from fgpu.compiler import Image, Kernel, Parameter
-from fgpu.compiler.ir.module import Location
+from fgpu.compiler import Image, Kernel, Location, Parameter
 from fgpu.errors import ImageError
 
 RET = 0x9200_0000

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fgpu.compiler.assembler.disassembler import instruction_text
 from fgpu.config import Config
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.engine import EngineResult, Launch, MemoryTiming
 from fgpu.sim.functional import FunctionalEngine
-from fgpu.sim.functional.program import instruction_text
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench.driver import BenchEngine
 from fgpu.sim.verilator import VerilatorEngine
