@@ -5,23 +5,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from amaranth.lib import wiring
-
-from fgpu.cache.cache import Cache
 from fgpu.config import Config
-from fgpu.control import ControlInterface
-from fgpu.cu.coalescer import Coalescer
-from fgpu.cu.divergence import DivergenceUnit
-from fgpu.cu.float.lane import Lane
-from fgpu.cu.float.operations import FloatOp
-from fgpu.cu.launcher import Launcher
-from fgpu.cu.memory_controller import MemoryController
-from fgpu.cu.pe import ProcessingElement
-from fgpu.cu.register_file import RegisterFile
-from fgpu.cu.scheduler import WavefrontScheduler
-from fgpu.dispatcher.dispatcher import Dispatcher
-from fgpu.dispatcher.local_ids import LocalIdGenerator
 from fgpu.tools.area import component_area
+from fgpu.tools.units import UNITS
 
 from .checked_in import read_figures, write_figures
 
@@ -31,23 +17,6 @@ BASELINE: Final = Path(__file__).parent / "area.json"
 REWRITE: Final = "fgpu synth --write-baseline"
 """The command that measures the areas anew."""
 
-Component = Callable[[Config], wiring.Component]
-UNITS: Final[dict[str, Component]] = {
-    "pe": ProcessingElement,
-    "coalescer": Coalescer,
-    "divergence": DivergenceUnit,
-    "launcher": lambda config: Launcher(),
-    "control": ControlInterface,
-    "scheduler": WavefrontScheduler,
-    "memory_controller": MemoryController,
-    "cache": Cache,
-    "float_adder": lambda config: Lane(frozenset({FloatOp.FADD})),
-    "local_ids": lambda config: LocalIdGenerator(),
-    "dispatcher": Dispatcher,
-    "register_file": lambda config: RegisterFile(),
-}
-"""Units of the default configuration, and the adder of a floating-point lane, each synthesized by itself for Xilinx 7
-series, with all that is in it."""
 QUICK: Final = ("pe", "coalescer", "divergence", "launcher", "control", "scheduler", "memory_controller", "cache",
                 "float_adder")
 """Those that every run of the tests measures; the others move seldom."""

@@ -10,6 +10,7 @@ from typing import Final
 
 from fgpu.config import Config
 from fgpu.errors import SimulationError, ToolError
+from fgpu.extras import demand
 from fgpu.sim.device import MAX_CYCLES, Latency
 
 from .benchmark import GROUP_SIZE
@@ -86,7 +87,8 @@ def _instructions(kernel: str, size: int, config: Config) -> tuple[int, int]:
 def run_points(points: Iterable[Point], *, jobs: int = 1, dask: str | None = None) -> Iterator[Record]:
     """Run all points, in ``jobs`` processes or on the workers of a Dask scheduler; records come as runs end.
 
-    Raises :class:`~fgpu.errors.ToolError` without the package ``distributed`` or its scheduler, and
+    Raises :class:`~fgpu.errors.MissingExtraError` without the package ``distributed``,
+    :class:`~fgpu.errors.ToolError` without its scheduler, and
     :class:`~fgpu.errors.SimulationError` when a process dies.
     """
     points = list(points)
@@ -112,10 +114,9 @@ def _executor(jobs: int, dask: str | None) -> Iterator[Executor]:
         with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
             yield pool
         return
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ToolError("runs on a Dask scheduler need the package distributed: pip install 'fgpu[dask]'") from None
+    demand("runs on a Dask scheduler", "dask")
+    from distributed import Client
+
     try:
         client = Client(dask)
     except (OSError, ValueError) as error:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fgpu.config import ATOMICS, Config, check_config
 from fgpu.errors import CompileError
+from fgpu.extras import demand
 
 from .image import Image
 from .image_cache import kept_image
@@ -23,8 +24,10 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
     Kernels that are not named may need more, and may use what is not supported.
 
     Images are kept in the user's cache folder and found there again, unless the source includes other files.
-    Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported.
+    Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported,
+    :class:`~fgpu.errors.MissingExtraError` without clang and LLVM (``fgpu[opencl]``).
     """
+    demand("compiling OpenCL C", "opencl")
     if not isinstance(source, str | Mapping):
         raise CompileError(f"the source must be a text, or texts by their file names, not {source!r:.80}")
     if isinstance(options, str):

@@ -6,7 +6,7 @@ All errors derive from :class:`FgpuError`; the command line prints their message
 __all__ = [
     "AssemblyError", "CompileError", "ConfigError", "DescriptorWarning", "EncodingError", "FgpuError",
     "IRSyntaxError", "ImageError", "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
-    "PerformanceWarning", "SimulationError", "SimulationTimeout", "ToolError",
+    "MissingExtraError", "PerformanceWarning", "SimulationError", "SimulationTimeout", "ToolError",
 ]
 
 
@@ -76,6 +76,17 @@ class SimulationTimeout(SimulationError):
 
 class ToolError(FgpuError, RuntimeError):
     """An external tool (clang, Verilator, the C++ compiler) that is missing or failed."""
+
+
+class MissingExtraError(FgpuError, ImportError):
+    """What is asked for needs packages that ``pip install fgpu`` leaves out; the message says how to get them.
+
+    ``extras`` names the extras of the package fgpu that bring them.
+    """
+
+    def __init__(self, message: str, extras: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.extras = extras
 
 
 class DescriptorWarning(UserWarning):

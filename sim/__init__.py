@@ -1,5 +1,10 @@
 """Simulation: a device with buffers and launches, on one of three engines."""
 
+from fgpu.extras import demand
+
+demand("simulation", "sim")     # before a module fails to import what is missing
+
+# ruff: noqa: E402
 from .buffer import Buffer
 from .descriptor import KernelDescriptor
 from .device import ENGINES, Device, Run

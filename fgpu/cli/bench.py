@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from fgpu.config import Config
 from fgpu.errors import LaunchError
+from fgpu.extras import demand
 
 from .baselines import refuse_other_options, rewrite
 from .bench_floats import KINDS, float_configs, print_ratios
@@ -71,6 +72,7 @@ def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], siz
       fgpu bench matmul fir --cus 1,4 --sizes 256,1024 --json bench.json
       fgpu bench --suite chapter6 --sizes 64,1024,4096 --cus 1,4 --json chapter6.jsonl
     """
+    demand("fgpu bench", "sim", "opencl", *(["scalar"] if scalar else []), *(["dask"] if dask else []))
     if write_baseline:
         _write_baseline()
         return

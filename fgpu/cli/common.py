@@ -12,6 +12,7 @@ import click
 
 import fgpu.config
 from fgpu.config import PRESETS, Config
+from fgpu.engines import ENGINES, MAX_CYCLES
 from fgpu.errors import ConfigError, FgpuError
 from fgpu.files import write_atomically
 
@@ -107,8 +108,6 @@ def _option(name: str, default: Any, description: str) -> Callable[[Any], Any]:
 
 def engine_options(command: Command) -> Command:
     """Which simulator, with which memory and watchdog."""
-    from fgpu.sim.device import ENGINES, MAX_CYCLES
-
     command = click.option("--max-cycles", type=click.IntRange(min=1), default=MAX_CYCLES, show_default=True,
                            help="Stop a kernel that takes longer, in cycles.")(command)
     command = latency_option(command)

@@ -3,13 +3,13 @@
 from typing import Any
 
 import click
-import numpy as np
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.table import Table
 
 from fgpu.config import Config
 from fgpu.errors import SimulationError
+from fgpu.extras import demand
 
 from .common import config_options, engine_options
 from .report import run_lines, time_table
@@ -28,6 +28,9 @@ def demo(engine: str, latency: Any, max_cycles: int, config: Config) -> None:
 
     The first run builds the simulator of the chosen hardware, which takes a while; later runs find it.
     """
+    demand("fgpu demo", "sim", "opencl")
+    import numpy as np
+
     from fgpu.benchmarks import BENCHMARKS, reference_cycles
     from fgpu.compiler import disassemble
     from fgpu.sim import Device

@@ -8,6 +8,7 @@ import click
 from amaranth.lib import wiring
 
 from fgpu.config import Config
+from fgpu.extras import demand, is_installed
 
 from .baselines import progress_bar
 
@@ -21,9 +22,9 @@ DEFAULT = "compute_unit"
 
 def units() -> dict[str, Callable[[Config], wiring.Component]]:
     """What can be placed and routed by itself, by name."""
-    from fgpu.benchmarks.area import UNITS
     from fgpu.core import FGPU
     from fgpu.cu.compute_unit import ComputeUnit
+    from fgpu.tools.units import UNITS
 
     return {DEFAULT: ComputeUnit, **UNITS, "core": FGPU}
 
@@ -32,12 +33,11 @@ def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[s
     """The names of the units to measure; ``names`` is what was asked for, ``without`` asks for none.
 
     Unasked, it is a compute unit of an ECP5 where nextpnr is installed. Raises :class:`click.UsageError` for options
-    that contradict each other and for unknown names, :class:`~fgpu.errors.ToolError` if nextpnr is missing.
+    that contradict each other and for unknown names, :class:`~fgpu.errors.MissingExtraError`
+    without nextpnr.
     """
-    from fgpu.tools.timing import demand_nextpnr, is_installed
-
     if names is None:
-        return (DEFAULT,) if family == "ecp5" and not without and is_installed() else ()
+        return (DEFAULT,) if family == "ecp5" and not without and is_installed("timing") else ()
     if without:
         raise click.UsageError("--timing and --no-timing exclude each other")
     if family != "ecp5":
@@ -46,7 +46,7 @@ def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[s
     for name in names:
         if name not in known:
             raise click.UsageError(f"--timing takes {', '.join(known)}, not {name!r}")
-    demand_nextpnr()
+    demand("--timing", "timing")
     return names
 
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fgpu.errors import LaunchError, ToolError
+from fgpu.errors import LaunchError
+from fgpu.extras import demand
 
 if TYPE_CHECKING:
     from fgpu.benchmarks.figures import Figure
@@ -33,13 +34,12 @@ def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
       fgpu bench --suite chapter6 --sizes 64,1024,4096 --cus 1,4 --json chapter6.jsonl
       fgpu plot chapter6.jsonl -o figures
     """
+    demand("fgpu plot", "plot", "sim")
+    import matplotlib
+
     from fgpu.benchmarks.figures import FIGURES, Measurements
     from fgpu.benchmarks.results import read_records
 
-    try:
-        import matplotlib
-    except ImportError:
-        raise ToolError("figures need the package matplotlib: pip install 'fgpu[plot]'") from None
     matplotlib.rcParams.update({"svg.hashsalt": "fgpu", "font.size": 8})     # the same figure gives the same file
     found = Measurements(record for path in results for record in read_records(path))
     figures = {name: make(found) for name, make in FIGURES.items()}

@@ -3,7 +3,6 @@
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
@@ -11,6 +10,8 @@ from rich.table import Table
 from fgpu.config import WAVEFRONT_SIZE, WAVEFRONTS
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from fgpu.sim import Run
 
 __all__ = ["BUCKETS", "array_text", "counter_table", "print_table", "run_lines", "time_table"]
@@ -44,7 +45,7 @@ def print_table(console: Console, table: Table) -> None:
     console.width = width
 
 
-def array_text(array: np.ndarray) -> str:
+def array_text(array: "np.ndarray") -> str:
     """The first elements."""
     items = " ".join(str(item) for item in array.flat[:_FEW])
     return f"{items} ..." if array.size > _FEW else items

@@ -6,18 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 from rich.console import Console
 
 from fgpu.address_map import PARAMETERS_MAX
 from fgpu.config import Config
 from fgpu.errors import LaunchError
+from fgpu.extras import demand
 
-from .common import compiler_options, config_options, engine_options, load_image, write_file
+from .common import OPENCL, compiler_options, config_options, engine_options, load_image, write_file
 from .report import array_text, counter_table, run_lines, time_table
 from .values import Assignment, NumberList, argument, array_bytes
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from fgpu.sim import Buffer, Run
 
 __all__ = ["run"]
@@ -61,6 +63,9 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
       fgpu run vec_add.cl --global 1024 --arg random:int32:1024 \\
           --arg random:int32:1024 --arg zeros:int32:1024 --output 2=sum.npy
     """
+    demand("fgpu run", "sim", *(["opencl"] if file.suffix.lower() in OPENCL else []))
+    import numpy as np
+
     from fgpu.compiler import Image
     from fgpu.sim import Device, KernelDescriptor
 
@@ -104,7 +109,9 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
     _print(done, {key: array for key, array in after.items() if not np.array_equal(array, before[key])}, stats)
 
 
-def _array(text: str, rng: np.random.Generator) -> np.ndarray:
+def _array(text: str, rng: "np.random.Generator") -> "np.ndarray":
+    import numpy as np
+
     value = argument(text, rng)
     if not isinstance(value, np.ndarray):
         raise LaunchError(f"--memory needs an array, not the number {text}")
@@ -122,7 +129,7 @@ def _name(key: int) -> str:
     return f"argument {key}" if key < PARAMETERS_MAX else f"0x{key:08X}"
 
 
-def _print(done: "Run", changed: dict[int, np.ndarray], stats: bool) -> None:
+def _print(done: "Run", changed: "dict[int, np.ndarray]", stats: bool) -> None:
     console = Console(highlight=False)
     console.print(f"[bold]{done.kernel}[/] on the {done.engine} engine")
     for line in run_lines(done):

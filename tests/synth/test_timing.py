@@ -13,7 +13,8 @@ from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.cu.pe import ProcessingElement
 from fgpu.cu.turn import WavefrontTurn
-from fgpu.errors import ToolError
+from fgpu.errors import MissingExtraError
+from fgpu.extras import EXTRAS
 from fgpu.tools import timing
 from fgpu.tools.area import Area, ModuleArea
 from fgpu.tools.timing import Place, Timing, component_timing
@@ -78,7 +79,7 @@ def test_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The same source is placed and routed once for a target and a version of the tools; all ports have registers."""
     seen = []
     monkeypatch.setenv("FGPU_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(timing, "is_installed", lambda: True)
+    monkeypatch.setitem(EXTRAS, "timing", ())
     monkeypatch.setattr(timing, "version", lambda package: package)
     monkeypatch.setattr(timing, "_place_and_route", lambda text, options: seen.append(text) or report())
     first = component_timing(Echo())
@@ -95,8 +96,8 @@ def test_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_nextpnr_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "is_installed", lambda: False)
-    with pytest.raises(ToolError, match="pip install 'fgpu"):
+    monkeypatch.setitem(EXTRAS, "timing", ("no_such_nextpnr",))
+    with pytest.raises(MissingExtraError, match=r"pip install 'fgpu\[timing\]'"):
         component_timing(None)
 
 
@@ -113,7 +114,7 @@ class TestCommand:
     def tools(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.timed: list[str] = []
         monkeypatch.setattr("fgpu.tools.area.synthesize", lambda *args, **kwargs: ModuleArea("fgpu", Area(luts=7)))
-        monkeypatch.setattr(timing, "is_installed", lambda: True)
+        monkeypatch.setitem(EXTRAS, "timing", ())
         monkeypatch.setattr(timing, "component_timing",
                             self.component_timing)
 
@@ -152,7 +153,7 @@ class TestCommand:
 
     def test_without_nextpnr(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The area is reported all the same; who asks for the frequency learns why there is none."""
-        monkeypatch.setattr(timing, "is_installed", lambda: False)
+        monkeypatch.setitem(EXTRAS, "timing", ("no_such_nextpnr",))
         result = self.run("--family", "ecp5")
         assert result.exit_code == 0, result.output
         assert "nextpnr is not installed (pip install 'fgpu[timing]')" in result.output

@@ -1,0 +1,9 @@
+"""The simulation engines' names, for those who need no engine to ask which there are."""
+
+from typing import Final
+
+__all__ = ["ENGINES", "MAX_CYCLES"]
+
+ENGINES: Final = ("verilator", "pysim", "functional")
+MAX_CYCLES: Final = 10_000_000
+"""Default watchdog limit of a launch, in cycles."""

