@@ -34,8 +34,11 @@ What :func:`compile_opencl` does, and where:
 from .assembler.assembler import assemble
 from .assembler.disassembler import disassemble
 from .assembler.source import Sources
+from .bound_kernel import BoundKernel
 from .compile import compile_opencl
 from .image import Image, Kernel, Parameter
 from .ir.module import Location
 
-__all__ = ["Image", "Kernel", "Location", "Parameter", "Sources", "assemble", "compile_opencl", "disassemble"]
+__all__ = [
+    "BoundKernel", "Image", "Kernel", "Location", "Parameter", "Sources", "assemble", "compile_opencl", "disassemble",
+]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from fgpu.errors import EncodingError, ImageError
 from fgpu.files import write_atomically
 from fgpu.isa import INSTRUCTION_BITS, decode
 
+from .bound_kernel import BoundKernel
 from .ir.module import Location
 from .line_table import lines_of, table_of
 
@@ -47,6 +48,11 @@ class Parameter:
     type: str
     size: int
 
+    @property
+    def declaration(self) -> str:
+        """As in the source: ``int *in``."""
+        return f"{self.type} {'*' if self.kind == 'pointer' else ''}{self.name}"
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -68,6 +74,14 @@ class Kernel:
     work_group_size: tuple[int, int, int] | None = None
     private_bytes: int = 0
     splittable: bool = False
+
+    @property
+    def signature(self) -> str:
+        """The name with the parameters that a caller gives: ``scale(int *in, int *out, int factor)``."""
+        if self.parameters is None:
+            return f"{self.name}(...)"
+        given = [parameter.declaration for parameter in self.parameters if parameter.kind != "implicit"]
+        return f"{self.name}({', '.join(given)})"
 
     def private_room(self, work_items: int) -> int:
         """Bytes of global memory that the host reserves for the private memory of all work-items of a launch, whose
@@ -130,6 +144,17 @@ class Image:
         except KeyError:
             there = ", ".join(self.kernels) or "none"
             raise ImageError(f"the image has no kernel {name!r}; the kernels it has: {there}") from None
+
+    def __getitem__(self, name: str) -> BoundKernel:
+        """The kernel called ``name``, to be launched or called."""
+        return BoundKernel(self, self.kernel(name))
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the kernels."""
+        return iter(self.kernels)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.kernels
 
     @classmethod
     def from_words(cls, words: Iterable[int], kernels: Mapping[str, int | Kernel] | None = None) -> "Image":

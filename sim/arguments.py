@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fgpu.address_map import PARAMETERS_MAX
+from fgpu.compiler.bound_kernel import BoundKernel
 from fgpu.compiler.image import Image, Kernel, Parameter
 from fgpu.config import Config
 from fgpu.errors import ImageError, LaunchError
@@ -42,19 +43,23 @@ def sizes(what: str, value: Size) -> tuple[int, ...]:
     return tuple(int(item) for item in items)
 
 
-def choose_kernel(image: Image, name: str | None) -> Kernel:
+def choose_kernel(image: Image | BoundKernel, name: str | None) -> tuple[Image, Kernel]:
     """The kernel called ``name``, or the only one."""
+    if isinstance(image, BoundKernel):
+        if name is not None:
+            raise LaunchError(f"{image!r} is already a kernel; give no name, {name!r}, with it")
+        return image.image, image.kernel
     if not isinstance(image, Image):
         raise LaunchError(f"the program must be an Image, not {type(image).__name__}; "
                           "compile_opencl(source) makes one")
     if name is not None:
-        return image.kernel(name)
+        return image, image.kernel(name)
     if len(image.kernels) != 1:
         there = ", ".join(image.kernels)
         raise ImageError(f"name the kernel to launch; the image has {there}" if there else
                          "the image names no kernel; give entries with Image.from_words(words, {'name': 0}), or use "
                          "launch_descriptor")
-    return next(iter(image.kernels.values()))
+    return image, next(iter(image.kernels.values()))
 
 
 def check_program(image: Image, entry: int, config: Config) -> None:
@@ -92,12 +97,12 @@ def argument_words(kernel: Kernel, arguments: Sequence[Argument], device: object
                      for index, argument in enumerate(arguments))
     asked = [parameter for parameter in parameters if parameter.kind != "implicit"]
     if len(arguments) != len(asked):
-        expected = ", ".join(_declaration(parameter) for parameter in asked)
+        expected = ", ".join(parameter.declaration for parameter in asked)
         raise LaunchError(f"kernel {kernel.name!r} takes {len(asked)} arguments ({expected}), "
                           f"not {len(arguments)}")
     words: list[int] = []
     for index, (argument, parameter) in enumerate(zip(arguments, asked, strict=True)):
-        what = f"argument {index} ({_declaration(parameter)})"
+        what = f"argument {index} ({parameter.declaration})"
         words += _words(what, argument, parameter, device) if _has_parts(parameter) \
             else [_word(what, argument, parameter, device)]
     return tuple(words + [implicit[parameter.name] for parameter in parameters if parameter.kind == "implicit"])
@@ -148,10 +153,6 @@ def _content(what: str, argument: object, scalar: str, lanes: int) -> bytes:
         return np.array(values, dtype.newbyteorder("<")).tobytes()
     except OverflowError:
         raise LaunchError(f"{what} is made of {scalar}, which {argument!r} has no room in") from None
-
-
-def _declaration(parameter: Parameter) -> str:
-    return f"{parameter.type} {'*' if parameter.kind == 'pointer' else ''}{parameter.name}"
 
 
 def _word(what: str, argument: Argument, parameter: Parameter | None, device: object) -> int:

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from fgpu.address_map import PARAMETERS_MAX
+from fgpu.compiler.bound_kernel import BoundKernel
 from fgpu.compiler.image import Image, Kernel
 from fgpu.config import KERNEL_SLOTS, Config, check_config
 from fgpu.engines import ENGINES, MAX_CYCLES
@@ -102,15 +103,16 @@ class Device(DeviceMemory):
     # -- launches -------------------------------------------------------------------------------
 
     @alone
-    def launch(self, image: Image, kernel: str | None = None, *, global_size: Size, local_size: Size | None = None,
-               args: Sequence[Argument] = (), global_offset: Size | None = None, slot: int = 0,
-               initialize: bool = True, clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:
+    def launch(self, image: Image | BoundKernel, kernel: str | None = None, *, global_size: Size,
+               local_size: Size | None = None, args: Sequence[Argument] = (), global_offset: Size | None = None,
+               slot: int = 0, initialize: bool = True, clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:
         """Run a kernel to its end.
 
         Parameters
         ----------
         image, kernel
-            The program, and which of its kernels; the name may be left out if it has only one.
+            The program, and which of its kernels; the name may be left out if it has only one. ``image["name"]``
+            is both.
         global_size, local_size, global_offset
             Work-items, work-items of a work-group and first global id, each a number or one number for each
             of up to 3 dimensions. The local size divides the global size and makes at most 512 work-items;
@@ -139,7 +141,7 @@ class Device(DeviceMemory):
         :class:`~fgpu.errors.SimulationTimeout` at the limit and other
         :class:`~fgpu.errors.SimulationError` when the simulation cannot go on.
         """
-        chosen = choose_kernel(image, kernel)
+        image, chosen = choose_kernel(image, kernel)
         whole = sizes("global size", global_size)
         local = sizes("local size", local_size) if local_size is not None else \
             chosen.work_group_size[:len(whole)] if chosen.work_group_size is not None else None

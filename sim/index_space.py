@@ -6,6 +6,7 @@ global sizes make one index space, if the kernel does not ask for its work-group
 """
 
 import math
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _SHAPES: Final = {
 """Work-groups that fill a wavefront, by the number of dimensions; the first is the default."""
 _LAUNCH_COST: Final = 2 * PHASES
 """Of one launch more, in cycles of each instruction: about what two more wavefronts take in a kernel of ten."""
+_OURS: Final = ("fgpu.sim", "fgpu.compiler")
 _SHORTFALL_TOLD: Final = 2
 _WAVEFRONTS_TOLD: Final = 16
 """Less than these, and nobody is told that wavefronts are partly empty."""
@@ -86,7 +88,15 @@ def warn_of_shortfall(kernel: Kernel, global_size: tuple[int, ...], parts: Seque
         f"kernel {kernel.name!r} of global size {global_size} runs in work-groups of {local}, the best divisor, "
         f"which take {times:.0f} times as many wavefronts as full ones; it is not launched in parts, as {why}. "
         f"Round the global size up to {fitting}, and let work-items beyond return at once",
-        PerformanceWarning, stacklevel=4)
+        PerformanceWarning, stacklevel=_callers_level())
+
+
+def _callers_level() -> int:
+    """How many frames up the caller of the package is, counted from the function that asks."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_globals.get("__name__", "").startswith(_OURS) and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _wavefronts(local_size: tuple[int, ...]) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from fgpu import Config
 from fgpu.compiler import Image, Kernel, Parameter, assemble, compile_opencl
-from fgpu.errors import LaunchError, MemoryAccessError
+from fgpu.errors import ImageError, LaunchError, MemoryAccessError
 from fgpu.sim import ENGINES, Device, GlobalMemory, KernelDescriptor, MemoryTiming
 from fgpu.sim.device import memory_timing
 
@@ -246,6 +246,33 @@ def test_compiled_kernel_end_to_end():
         out = device.buffer(y)
         device.launch(image, "saxpy", global_size=(256,), local_size=(64,), args=[device.buffer(x), out, -3])
         assert np.array_equal(out.read(), -3 * x + y)
+
+
+def test_kernels_are_called(device):
+    image = compile_opencl("""
+        __kernel void scale(__global const int *in, __global int *out, int factor) {
+            size_t i = get_global_id(0);
+            out[i] = factor * in[i];
+        }
+        __kernel void nothing(int a) {}""")
+    scale = image["scale"]
+    assert repr(scale) == "<kernel scale(int *in, int *out, int factor)>"
+    assert (list(image), "scale" in image, "scal" in image) == (["scale", "nothing"], True, False)
+    out = device.buffer(100)
+    run = scale(device.buffer(np.arange(100).astype(np.int32)), out, 3, global_size=100, local_size=10)
+    assert (run.kernel, run.local_size) == ("scale", (10,))
+    assert np.array_equal(out, 3 * np.arange(100))
+    assert device.launch(scale, global_size=100, args=[out, out, 2]).instructions == run.instructions // 5
+    assert np.array_equal(out, 6 * np.arange(100))
+    with pytest.raises(LaunchError, match=r"<kernel nothing\(int a\)> was called without a buffer"):
+        image["nothing"](1, global_size=1)
+    with pytest.raises(LaunchError, match="is already a kernel; give no name, 'scale', with it"):
+        device.launch(scale, "scale", global_size=1)
+    with pytest.raises(ImageError, match="no kernel 'scal'; the kernels it has: scale, nothing"):
+        image["scal"]
+    with pytest.raises(LaunchError, match=r"'scale' takes 3 arguments \(int \*in, int \*out, int factor\), not 1"):
+        scale(out, global_size=1)
+    assert repr(kernels.LOOP["loop"]) == "<kernel loop(...)>"
 
 
 def test_threads_share_a_device():

@@ -105,11 +105,14 @@ def test_work_items_of_parts_have_private_memory_of_their_own(device):
 def test_kernels_that_ask_for_work_groups_are_not_cut(device, asked):
     image = compile_opencl(GROUPED % asked)
     assert not image.kernel("grouped").splittable
-    with pytest.warns(PerformanceWarning, match=r"global size \(1021,\) runs in work-groups of 1, .* 64 times as "
-                      r"many wavefronts .* asks for its work-groups, .* up to \(1024,\)") as caught:
-        run = device.launch(image, global_size=1021, args=[device.buffer(1021)])
-    assert [warning.filename for warning in caught] == [__file__]
-    assert (run.parts, run.local_size) == (1, (1,))
+    message = (r"global size \(1021,\) runs in work-groups of 1, .* 64 times as many wavefronts .* asks for its "
+               r"work-groups, .* up to \(1024,\)")
+    for launch in (lambda out: device.launch(image, global_size=1021, args=[out]),
+                   lambda out: image["grouped"](out, global_size=1021)):
+        with pytest.warns(PerformanceWarning, match=message) as caught:
+            run = launch(device.buffer(1021))
+        assert [warning.filename for warning in caught] == [__file__]
+        assert (run.parts, run.local_size) == (1, (1,))
 
 
 def test_nobody_is_warned_of_little(device):
