@@ -7,7 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from .config import Config
+from .config import WAVEFRONT_BITS, Config
 from .gateware.round_robin import RoundRobin
 from .interfaces.fetch import Fetched, FetchRequest
 
@@ -47,7 +47,7 @@ class CodeRam(wiring.Component):
         m.d.comb += self.read_data.eq(read.data[odd])
 
         m.submodules.turn = turn = RoundRobin(self._config.compute_units)
-        wavefront = Signal(3)
+        wavefront = Signal(WAVEFRONT_BITS)
         m.d.comb += [
             turn.requests.eq(Cat(request.valid for request in self.fetch)),
             turn.accept.eq(~self.read),

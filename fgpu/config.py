@@ -11,8 +11,9 @@ from .errors import ConfigError
 from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Unit
 
 __all__ = [
-    "ATOMICS", "BANKS", "BANK_WORDS", "FLOAT_OPS", "KERNEL_SLOTS", "PE_COUNT", "PHASES", "PRESETS", "WAVEFRONTS",
-    "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config", "check_config",
+    "ATOMICS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "FLOAT_OPS", "KERNEL_SLOTS", "PE_COUNT",
+    "PHASES", "PHASE_BITS", "PRESETS", "WAVEFRONTS", "WAVEFRONT_BITS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config",
+    "check_config",
 ]
 
 PE_COUNT: Final = 8
@@ -23,6 +24,14 @@ WAVEFRONT_SIZE: Final = PE_COUNT * PHASES
 """Work-items of a wavefront."""
 WAVEFRONTS: Final = 8
 """Wavefronts that a compute unit holds."""
+WAVEFRONT_BITS: Final = exact_log2(WAVEFRONTS)
+"""Bits of the number of a wavefront, in its compute unit or in its work-group."""
+PHASE_BITS: Final = exact_log2(PHASES)
+"""Bits of the number of a phase."""
+DIMENSIONS: Final = 3
+"""Most dimensions of an index space."""
+DIMENSION_BITS: Final = 2
+"""Bits of the number of a dimension."""
 WORK_GROUP_MAX: Final = WAVEFRONTS * WAVEFRONT_SIZE
 """Work-items of the largest work-group."""
 BANKS: Final = 4

@@ -2,6 +2,8 @@
 
 from amaranth.lib import data, enum
 
+from .config import WAVEFRONT_BITS
+
 __all__ = ["FAULT_PC_BITS", "Fault", "FaultCause", "FaultReport"]
 
 FAULT_PC_BITS = 15
@@ -33,7 +35,7 @@ class FaultReport(data.Struct):
 
     valid: 1
     cause: FaultCause
-    wavefront: 3
+    wavefront: WAVEFRONT_BITS
     pc: FAULT_PC_BITS
 
 
@@ -44,7 +46,7 @@ class Fault(data.Struct):
     """
 
     pc: FAULT_PC_BITS
-    wavefront: 3
+    wavefront: WAVEFRONT_BITS
     compute_unit: 3
     kernel: 4
     cause: FaultCause

@@ -14,12 +14,13 @@ from amaranth.lib import enum
 from .errors import EncodingError
 
 __all__ = [
-    "INSTRUCTIONS", "INSTRUCTION_BITS", "REGISTER_COUNT", "STACK_POINTER", "Field", "Format", "Immediate",
-    "Instruction", "Opcode", "Operands", "Unit", "by_mnemonic", "by_opcode", "decode", "encode",
+    "INSTRUCTIONS", "INSTRUCTION_BITS", "REGISTER_BITS", "REGISTER_COUNT", "STACK_POINTER", "Field", "Format",
+    "Immediate", "Instruction", "Opcode", "Operands", "Unit", "by_mnemonic", "by_opcode", "decode", "encode",
 ]
 
 INSTRUCTION_BITS = 32
 REGISTER_COUNT = 32
+REGISTER_BITS = 5
 STACK_POINTER = 31
 
 
@@ -135,9 +136,9 @@ class Field(NamedTuple):
 
 
 OPCODE = Field(((24, 8),))
-RD = Field(((0, 5),))
-RS = Field(((5, 5),))
-RT = Field(((10, 5),))
+RD = Field(((0, REGISTER_BITS),))
+RS = Field(((5, REGISTER_BITS),))
+RT = Field(((10, REGISTER_BITS),))
 IMM14 = Field(((10, 14),))
 IMM16 = Field(((10, 14), (5, 2)))
 IMM4 = Field(((5, 4),))

@@ -2,7 +2,7 @@
 
 from amaranth.lib import data, enum
 
-from .config import PE_COUNT, WAVEFRONTS
+from .config import DIMENSIONS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS, WAVEFRONTS
 
 __all__ = ["AccessProbe", "Bucket", "ComputeUnitProbe", "WavefrontState"]
 
@@ -58,14 +58,14 @@ class AccessProbe(data.Struct):
     atomic: 1
     width: 2
     """Bytes of each access, as a power of two."""
-    wavefront: 3
-    number: 3
+    wavefront: WAVEFRONT_BITS
+    number: WAVEFRONT_BITS
     """The wavefront's number within its work-group."""
-    phase: 3
+    phase: PHASE_BITS
     lanes: PE_COUNT
     pc: 16
     addresses: data.ArrayLayout(32, PE_COUNT)
     starts: WAVEFRONTS
     """Slots in which a wavefront starts in this cycle."""
-    offsets: data.ArrayLayout(32, 3)
+    offsets: data.ArrayLayout(32, DIMENSIONS)
     """Global ids of the first work-item of the starting wavefront's work-group, in each dimension."""

@@ -11,10 +11,11 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.config import PE_COUNT, PHASES, Config
+from fgpu.config import PE_COUNT, PHASE_BITS, PHASES, WAVEFRONT_BITS, Config
 from fgpu.gateware.choose import choose, lowest, number_of
 from fgpu.gateware.lut_ram import LutRam
 from fgpu.interfaces.memory_bus import AtomicOp, Row
+from fgpu.isa import REGISTER_BITS
 
 from .control_word import Width
 from .register_file import Words
@@ -50,9 +51,9 @@ class RowAccess(data.StructLayout):
             "higher": 1,
             "line": config.line_address_bits,
             "row_index": exact_log2(config.line_rows),
-            "wavefront": 3,
-            "phase": 3,
-            "rd": 5,
+            "wavefront": WAVEFRONT_BITS,
+            "phase": PHASE_BITS,
+            "rd": REGISTER_BITS,
             "last": 1,
             "lanes": PE_COUNT,
             "words": data.ArrayLayout(exact_log2(config.row_words), PE_COUNT),

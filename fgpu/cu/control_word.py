@@ -2,9 +2,10 @@
 
 from amaranth.lib import data, enum
 
-from fgpu.config import PE_COUNT
+from fgpu.config import PE_COUNT, PHASE_BITS, WAVEFRONT_BITS
 from fgpu.fault import FAULT_PC_BITS
 from fgpu.interfaces.memory_bus import AtomicOp
+from fgpu.isa import REGISTER_BITS
 
 __all__ = [
     "Addend", "Condition", "ControlWord", "Flow", "Issue", "Logic", "MemoryAccess", "Multiplier", "Other", "Result",
@@ -107,9 +108,9 @@ class RuntimeValue(enum.Enum, shape=3):
 class ControlWord(data.Struct):
     """One decoded instruction."""
 
-    rd: 5
-    rs: 5
-    rt: 5
+    rd: REGISTER_BITS
+    rs: REGISTER_BITS
+    rt: REGISTER_BITS
     immediate: 32
     use_immediate: 1
     multiplier: Multiplier
@@ -137,10 +138,10 @@ class Issue(data.Struct):
     """One phase of one instruction: eight work-items entering the vector."""
 
     valid: 1
-    wavefront: 3
-    number: 3
+    wavefront: WAVEFRONT_BITS
+    number: WAVEFRONT_BITS
     """The wavefront's number within its work-group."""
-    phase: 3
+    phase: PHASE_BITS
     lanes: PE_COUNT
     pc: FAULT_PC_BITS
     first: 1

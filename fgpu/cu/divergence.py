@@ -15,7 +15,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.config import PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
+from fgpu.config import PHASES, WAVEFRONT_BITS, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.fault import FAULT_PC_BITS
 from fgpu.gateware.block_ram import BlockRam
 
@@ -29,7 +29,7 @@ class FlowRequest(data.Struct):
     """A control instruction at issue. ``next`` and ``target``: the addresses of its two successors."""
 
     flow: Flow
-    wavefront: 3
+    wavefront: WAVEFRONT_BITS
     next: FAULT_PC_BITS
     target: FAULT_PC_BITS
     mask: WAVEFRONT_SIZE
@@ -48,7 +48,7 @@ class Outcome(data.Struct):
     """Result of a control instruction for its wavefront."""
 
     valid: 1
-    wavefront: 3
+    wavefront: WAVEFRONT_BITS
     kind: OutcomeKind
     pc: FAULT_PC_BITS
 
@@ -57,7 +57,7 @@ class MaskWrite(data.Struct):
     """A wavefront's enabled work-items change."""
 
     valid: 1
-    wavefront: 3
+    wavefront: WAVEFRONT_BITS
     mask: WAVEFRONT_SIZE
 
 
@@ -97,7 +97,7 @@ class DivergenceUnit(wiring.Component):
         # Gathering the phases of a branch.
         taken, not_taken = Signal(WAVEFRONT_SIZE), Signal(WAVEFRONT_SIZE)
         taken_count, not_taken_count = Signal(range(WAVEFRONT_SIZE + 1)), Signal(range(WAVEFRONT_SIZE + 1))
-        resolved, branch_wavefront = Signal(), Signal(3)
+        resolved, branch_wavefront = Signal(), Signal(WAVEFRONT_BITS)
         lanes: Any = self.branch
         for masks, count, part in ((taken, taken_count, lanes.taken), (not_taken, not_taken_count, lanes.not_taken)):
             with m.If(lanes.valid):
@@ -119,7 +119,7 @@ class DivergenceUnit(wiring.Component):
 
         # First cycle: decide, push or start to pop.
         lookup = successors.read_port(domain="comb")
-        wavefront, flow = Signal(3), Signal(Flow)
+        wavefront, flow = Signal(WAVEFRONT_BITS), Signal(Flow)
         next_pc, target = Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS)
         m.d.comb += lookup.addr.eq(branch_wavefront)
         with m.If(resolved):

@@ -7,11 +7,12 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import PE_COUNT
+from fgpu.config import PE_COUNT, PHASE_BITS, WAVEFRONT_BITS
+from fgpu.isa import REGISTER_BITS
 
 from .control_word import Issue
 from .float.operations import FloatOp, Slots
-from .pipeline import FLOAT_RESULT_CYCLES, FLOAT_RESULT_STAGE, SLOT_CYCLES, bank_shift, beat_of
+from .pipeline import BEAT_BITS, FLOAT_RESULT_CYCLES, FLOAT_RESULT_STAGE, SLOT_CYCLES, bank_shift, beat_of
 
 __all__ = ["FloatCommit", "FloatPlace", "FloatResults"]
 
@@ -48,18 +49,18 @@ class FloatCommit(wiring.Signature):
 class FloatPlace(data.Struct):
     """Where the results of one phase go: a register of those of its work-items that ``lanes`` names."""
 
-    wavefront: 3
-    phase: 3
-    register: 5
+    wavefront: WAVEFRONT_BITS
+    phase: PHASE_BITS
+    register: REGISTER_BITS
     lanes: PE_COUNT
 
 
 class _Context(data.Struct):
     """Where the result of one phase goes; the beat tells which of a half's phases it is."""
 
-    wavefront: 3
+    wavefront: WAVEFRONT_BITS
     half: 1
-    register: 5
+    register: REGISTER_BITS
     lanes: PE_COUNT
 
 
@@ -76,9 +77,9 @@ class FloatResults(wiring.Component):
 
     commit: In(FloatCommit())
     slots: In(Slots())
-    beat: In(2)
+    beat: In(BEAT_BITS)
     issue: In(Issue)
-    rd: In(5)
+    rd: In(REGISTER_BITS)
     operation: Out(FloatOp)
     select: Out(FloatOp)
     place: Out(FloatPlace)
@@ -89,7 +90,7 @@ class FloatResults(wiring.Component):
         m = Module()
         commit: Any = self.commit
 
-        phase = (self.beat + bank_shift(FLOAT_RESULT_STAGE))[:2]     # whose results leave, in its half
+        phase = (self.beat + bank_shift(FLOAT_RESULT_STAGE))[:BEAT_BITS]     # whose results leave, in its half
 
         # Place k: what leaves in k slots. Slots of results begin one cycle before those of issue.
         taken = Signal(_LAST_PLACE + 1)
@@ -127,7 +128,7 @@ class FloatResults(wiring.Component):
         note, look_up = contexts.write_port(), contexts.read_port(domain="comb")
         m.d.comb += [
             note.addr.eq(Cat(self.beat, now)), note.en.eq(1),
-            note.data.wavefront.eq(self.issue.wavefront), note.data.half.eq(self.issue.phase[2]),
+            note.data.wavefront.eq(self.issue.wavefront), note.data.half.eq(self.issue.phase[BEAT_BITS]),
             note.data.register.eq(self.rd),
             # r0 reads as zero because nothing ever writes it.
             note.data.lanes.eq(Mux(self.rd.any(), self.issue.lanes, 0)),

@@ -6,7 +6,7 @@ from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import WAVEFRONTS
+from fgpu.config import DIMENSIONS, WAVEFRONT_BITS, WAVEFRONTS
 from fgpu.gateware.choose import encode_lowest
 from fgpu.interfaces.runtime import RuntimeAddress, RuntimePair, RuntimeWrite
 from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
@@ -15,7 +15,6 @@ from .divergence import MaskWrite
 
 __all__ = ["Launcher"]
 
-_DIMENSIONS = 3
 
 
 class Launcher(wiring.Component):
@@ -31,7 +30,7 @@ class Launcher(wiring.Component):
     clearing: In(1)
     """Registers are being cleared: no wavefront may start."""
     start: Out(WAVEFRONTS)
-    number: Out(3)
+    number: Out(WAVEFRONT_BITS)
     mask_write: Out(MaskWrite)
     mask_ready: In(1)
     runtime_write: Out(RuntimeWrite)
@@ -43,7 +42,7 @@ class Launcher(wiring.Component):
         m = Module()
         kernel: Any = self.kernel
         group = Signal(WorkGroup)
-        dimension = Signal(range(_DIMENSIONS))
+        dimension = Signal(range(DIMENSIONS))
         free_count = Signal(range(WAVEFRONTS + 1))
         m.d.sync += free_count.eq(sum(self.free[slot] for slot in range(WAVEFRONTS)))
 
@@ -58,8 +57,8 @@ class Launcher(wiring.Component):
         last = self.number == kernel.wavefronts_minus_1
         pair = Signal(RuntimePair)
         m.d.comb += [
-            pair.low.eq(Array(group.offsets[number] for number in range(_DIMENSIONS))[dimension]),
-            pair.high.eq(Array(group.ids[number] for number in range(_DIMENSIONS))[dimension]),
+            pair.low.eq(Array(group.offsets[number] for number in range(DIMENSIONS))[dimension]),
+            pair.high.eq(Array(group.ids[number] for number in range(DIMENSIONS))[dimension]),
             self.runtime_write.address.eq(RuntimeAddress.work_group(dimension, slot)),
             self.runtime_write.word.eq(Cat(pair)),
             self.mask_write.wavefront.eq(held_slot),
@@ -78,7 +77,7 @@ class Launcher(wiring.Component):
                     m.next = "Start wavefront"
             with m.State("Start wavefront"):
                 m.d.comb += [self.busy.eq(1), self.runtime_write.valid.eq(1)]
-                with m.If(dimension != _DIMENSIONS - 1):
+                with m.If(dimension != DIMENSIONS - 1):
                     m.d.sync += dimension.eq(dimension + 1)
                 with m.Else():
                     m.d.comb += self.mask_write.valid.eq(1)

@@ -7,12 +7,13 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
-from fgpu.config import BANKS, PE_COUNT, Config
+from fgpu.config import BANKS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS, Config
 from fgpu.gateware.choose import choose
 from fgpu.gateware.lut_ram import LutRam
 from fgpu.interfaces.memory_bus import Row
+from fgpu.isa import REGISTER_BITS
 
-from .pipeline import FLOAT_RESULT_STAGE, RESULT_STAGE, bank_shift
+from .pipeline import BEAT_BITS, FLOAT_RESULT_STAGE, RESULT_STAGE, bank_shift
 from .register_file import RegisterWrite, bank_address
 
 __all__ = ["LoadReturn", "Station"]
@@ -25,9 +26,9 @@ class Station(data.StructLayout):
         super().__init__({
             "new_row": 1,
             "slice": config.slice_bits,
-            "wavefront": 3,
-            "phase": 3,
-            "rd": 5,
+            "wavefront": WAVEFRONT_BITS,
+            "phase": PHASE_BITS,
+            "rd": REGISTER_BITS,
             "last": 1,
             "lanes": PE_COUNT,
             "words": data.ArrayLayout(exact_log2(config.row_words), PE_COUNT),
@@ -91,14 +92,14 @@ class LoadReturn(wiring.Component):
         self._config = config
         self._rows_depth = rows_depth
         members: dict[str, Any] = {
-            "beat": In(2),
+            "beat": In(BEAT_BITS),
             "stations": In(stream.Signature(Station(config))),
             "rows": In(stream.Signature(Row(config))).array(config.axi_ports),
             "taken": Out(config.axi_ports),
             "load": Out(RegisterWrite, init={"lanes": -1}),
             "clear": Out(1, init=1),
             "done": Out(1),
-            "done_wavefront": Out(3),
+            "done_wavefront": Out(WAVEFRONT_BITS),
         }
         if config.float_ops:
             members["float_next"] = In(1)
@@ -115,12 +116,12 @@ class LoadReturn(wiring.Component):
             current = choose([queue.row for queue in queues], station.slice)
         # The write happens in the next cycle, when the vector has the bank that is the number of the beat before.
         assert bank_shift(RESULT_STAGE - 1) == bank_shift(1)
-        before = Signal(exact_log2(BANKS), init=BANKS - 1)
+        before = Signal(BEAT_BITS, init=BANKS - 1)
         m.d.sync += before.eq(self.beat)
-        clear = station.phase[:2] != before
+        clear = station.phase[:BEAT_BITS] != before
         if self._config.float_ops:
-            of_floats = (self.beat + bank_shift(FLOAT_RESULT_STAGE - 1))[:exact_log2(BANKS)]
-            clear &= ~(self.float_next & (station.phase[:2] == of_floats))
+            of_floats = (self.beat + bank_shift(FLOAT_RESULT_STAGE - 1))[:BEAT_BITS]
+            clear &= ~(self.float_next & (station.phase[:BEAT_BITS] == of_floats))
         go = Signal()
         m.d.comb += [
             go.eq(self.stations.valid & clear & (~station.new_row | row_valid)),
@@ -144,7 +145,7 @@ class LoadReturn(wiring.Component):
         m.d.sync += [
             place.eq(following),
             self.clear.eq(clears),
-            self.load.phase[:2].eq(station.phase[:2]),
+            self.load.phase[:BEAT_BITS].eq(station.phase[:BEAT_BITS]),
             # Nothing else ever writes r0.
             self.load.lanes.eq(Mux(go & (station.rd != 0), station.lanes, clears.replicate(PE_COUNT))),
             self.done.eq(go & station.last),

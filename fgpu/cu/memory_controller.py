@@ -6,7 +6,8 @@ from amaranth.hdl import Array, Cat, Const, Module, ResetInserter, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from fgpu.config import PHASES, Config
+from fgpu.config import PHASES, WAVEFRONT_BITS, Config
+from fgpu.cu.pipeline import BEAT_BITS
 from fgpu.gateware.queue import Queue
 from fgpu.interfaces.memory_bus import MemoryRequest, Row
 
@@ -34,7 +35,7 @@ class MemoryController(wiring.Component):
         self._config = config
         self._row_fifo_depth = _ROW_FIFO_DEPTH if config.axi_ports == 1 else 2 * _ROW_FIFO_DEPTH
         members: dict[str, Any] = {
-            "beat": In(2),
+            "beat": In(BEAT_BITS),
             "access": In(PhaseAccess(config)),
             "access_valid": In(1),
             "reserve": In(range(PHASES + 1)),
@@ -45,7 +46,7 @@ class MemoryController(wiring.Component):
             "clear_registers": In(1),
             "clear": Out(1),
             "done": Out(1),
-            "done_wavefront": Out(3),
+            "done_wavefront": Out(WAVEFRONT_BITS),
             "idle": Out(1),
         }
         if config.float_ops:

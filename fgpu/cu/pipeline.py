@@ -30,14 +30,16 @@ from fgpu.config import BANKS, FLOAT_OPS, PHASES
 from fgpu.isa import Opcode
 
 __all__ = [
-    "BRANCH_STAGE", "FLOAT_LATENCY", "FLOAT_RESULT_CYCLES", "FLOAT_RESULT_STAGE", "ISSUE_CYCLES", "LOADS",
-    "MEMORY_STAGE", "OPERAND_STAGE", "READ_STAGES", "RESULT_CYCLES", "RESULT_STAGE", "RUNTIME_STAGE", "SLOT_CYCLES",
-    "bank_shift", "beat_of", "result_cycles",
+    "BEAT_BITS", "BRANCH_STAGE", "FLOAT_LATENCY", "FLOAT_RESULT_CYCLES", "FLOAT_RESULT_STAGE", "ISSUE_CYCLES",
+    "LOADS", "MEMORY_STAGE", "OPERAND_STAGE", "READ_STAGES", "RESULT_CYCLES", "RESULT_STAGE", "RUNTIME_STAGE",
+    "SLOT_CYCLES", "bank_shift", "beat_of", "result_cycles",
 ]
 
 SLOT_CYCLES: Final = 4
 """Cycles of an issue slot: half a wavefront's phases."""
-assert SLOT_CYCLES == BANKS == PHASES // 2
+BEAT_BITS: Final = 2
+"""Bits of ``beat``, and of the number of a bank."""
+assert 1 << BEAT_BITS == SLOT_CYCLES == BANKS == PHASES // 2
 
 ISSUE_CYCLES: Final = PHASES
 """Cycles from an instruction of a full wavefront to its next one, if that needs no result of it."""

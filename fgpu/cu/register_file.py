@@ -6,11 +6,12 @@ from amaranth.hdl import Array, Cat, Module, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import BANK_WORDS, BANKS, PE_COUNT
+from fgpu.config import BANK_WORDS, BANKS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS
 from fgpu.gateware.block_ram import BlockRam
+from fgpu.isa import REGISTER_BITS
 
 from .control_word import Issue
-from .pipeline import FLOAT_RESULT_STAGE, READ_STAGES, RESULT_STAGE, beat_of
+from .pipeline import BEAT_BITS, FLOAT_RESULT_STAGE, READ_STAGES, RESULT_STAGE, beat_of
 
 __all__ = ["RegisterFile", "RegisterRead", "RegisterWrite", "Words", "bank_address"]
 
@@ -19,16 +20,16 @@ Words = data.ArrayLayout(32, PE_COUNT)
 
 
 def bank_address(register: Any, phase: Any, wavefront: Any) -> Value:
-    """Where a phase's register is in its bank, which the lower two bits of the phase tell."""
-    return Cat(register, phase[2], wavefront)
+    """Where a phase's register is in its bank, whose number is in the phase's lower bits."""
+    return Cat(register, phase[BEAT_BITS:], wavefront)
 
 
 class RegisterWrite(data.Struct):
     """A register of the eight work-items of one phase."""
 
-    wavefront: 3
-    phase: 3
-    register: 5
+    wavefront: WAVEFRONT_BITS
+    phase: PHASE_BITS
+    register: REGISTER_BITS
     lanes: PE_COUNT
     words: Words
 
@@ -36,9 +37,9 @@ class RegisterWrite(data.Struct):
 class RegisterRead(data.Struct):
     """Numbers of the registers that an instruction reads."""
 
-    rs: 5
-    rt: 5
-    rd: 5
+    rs: REGISTER_BITS
+    rt: REGISTER_BITS
+    rd: REGISTER_BITS
 
 
 class RegisterFile(wiring.Component):
@@ -55,7 +56,7 @@ class RegisterFile(wiring.Component):
     def __init__(self, floats: bool = False) -> None:
         self._floats = floats
         members: dict[str, Any] = {
-            "beat": In(2),
+            "beat": In(BEAT_BITS),
             "issue": In(data.ArrayLayout(Issue, len(READ_STAGES))),
             "read": In(data.ArrayLayout(RegisterRead, len(READ_STAGES))),
             "rs": Out(Words),
@@ -90,12 +91,12 @@ class RegisterFile(wiring.Component):
                 with m.Elif((self.beat == beat_of(number, FLOAT_RESULT_STAGE)) & self.float_valid):
                     self._connect(m, write, self.float_result, self.float_result.lanes)
             with m.Else():
-                mine = (self.load.phase[:2] == number) | self.clear
+                mine = (self.load.phase[:BEAT_BITS] == number) | self.clear
                 self._connect(m, write, self.load, mine.replicate(PE_COUNT) & self.load.lanes)
 
         q = Array(banks)
         # A cycle after it was read the operand is at the output of its phase's bank.
-        rs, rt, rd = (q[(self.beat - (stage + 1))[:2]] for stage in READ_STAGES.values())
+        rs, rt, rd = (q[(self.beat - (stage + 1))[:BEAT_BITS]] for stage in READ_STAGES.values())
         rs2 = Signal(Words)
         m.d.sync += [rs2.eq(rs), self.rs.eq(rs2), self.rt.eq(rt)]
         m.d.comb += self.rd.eq(rd)

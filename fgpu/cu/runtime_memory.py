@@ -5,7 +5,7 @@ from amaranth.hdl import Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import PE_COUNT
+from fgpu.config import DIMENSION_BITS, PE_COUNT, WAVEFRONT_BITS
 from fgpu.gateware.block_ram import BlockRam
 from fgpu.interfaces.runtime import (
     LOCAL_ID_BITS,
@@ -35,8 +35,8 @@ class RuntimeMemory(wiring.Component):
     value: In(RuntimeValue)
     selector: In(4)
     """Parameter number or dimension, from the instruction's immediate."""
-    wavefront_number: In(3)
-    dimensions_minus_1: In(2)
+    wavefront_number: In(WAVEFRONT_BITS)
+    dimensions_minus_1: In(DIMENSION_BITS)
     values: Out(Words)
 
     def elaborate(self, platform: object) -> Module:

@@ -7,7 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
+from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_BITS, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.fault import FAULT_PC_BITS, FaultCause, FaultReport
 from fgpu.gateware.choose import choose, lowest, number_of, only
 from fgpu.gateware.round_robin import RoundRobin
@@ -21,7 +21,7 @@ from .decoder import Decoder
 from .divergence import DivergenceUnit, MaskWrite
 from .float.operations import FloatOp
 from .float_results import FloatCommit
-from .pipeline import SLOT_CYCLES
+from .pipeline import BEAT_BITS, SLOT_CYCLES
 from .scoreboard import Scoreboard
 from .turn import WavefrontTurn
 from .vector import BranchLanes
@@ -51,10 +51,10 @@ class WavefrontScheduler(wiring.Component):
     def __init__(self, config: Config) -> None:
         self._config = config
         members: dict[str, Any] = {
-            "beat": Out(2),
+            "beat": Out(BEAT_BITS),
             "kernel": In(KernelInfo),
             "start": In(WAVEFRONTS),
-            "start_number": In(3),
+            "start_number": In(WAVEFRONT_BITS),
             "start_mask": In(MaskWrite),
             "start_mask_ready": Out(1),
             "free": Out(WAVEFRONTS),
@@ -66,7 +66,7 @@ class WavefrontScheduler(wiring.Component):
             "memory_ready": In(1),
             "memory_reserve": Out(range(PHASES + 1)),
             "load_done": In(1),
-            "load_done_wavefront": In(3),
+            "load_done_wavefront": In(WAVEFRONT_BITS),
             "cancel": In(1),
             "fault": Out(FaultReport),
         }
@@ -102,7 +102,7 @@ class WavefrontScheduler(wiring.Component):
         m.d.comb += [
             pair_write.addr.eq(fetched.wavefront), pair_write.data.eq(fetched.pair), pair_write.en.eq(fetched.valid),
         ]
-        numbers = Array(Signal(3, name=f"number{slot}") for slot in range(WAVEFRONTS))
+        numbers = Array(Signal(WAVEFRONT_BITS, name=f"number{slot}") for slot in range(WAVEFRONTS))
 
         # Slot cycle 0: pick a ready wavefront. Cycle 1: look at the instruction that follows the one just issued. Or
         # then and in the others: one of a wavefront that loads, which may not need what it loads.
@@ -145,7 +145,7 @@ class WavefrontScheduler(wiring.Component):
         # Slot cycle 1: read.
         valid2, check2, ahead2 = Signal(), Signal(), Signal()
         wavefront2, pc2 = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
-        word2, mask2, number2 = Signal(32), Signal(WAVEFRONT_SIZE), Signal(3)
+        word2, mask2, number2 = Signal(32), Signal(WAVEFRONT_SIZE), Signal(WAVEFRONT_BITS)
         m.d.comb += [pair_read.addr.eq(wavefront1), mask_read.addr.eq(wavefront1)]
         m.d.sync += [
             valid2.eq(valid1), check2.eq(check1), ahead2.eq(ahead1), wavefront2.eq(wavefront1), pc2.eq(pc1),
@@ -167,7 +167,7 @@ class WavefrontScheduler(wiring.Component):
             scoreboard.last.write.eq(self.control.write),
             scoreboard.last.rd.eq(self.control.rd),
         ]
-        valid3, number3 = Signal(), Signal(3)
+        valid3, number3 = Signal(), Signal(WAVEFRONT_BITS)
         mask3 = Signal(WAVEFRONT_SIZE)
         halves3 = Signal(2)
         next3, target3, pc3 = Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS)

@@ -7,7 +7,8 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import WAVEFRONTS
+from fgpu.config import WAVEFRONT_BITS, WAVEFRONTS
+from fgpu.isa import REGISTER_BITS
 
 from .control_word import ControlWord, Flow, MemoryAccess
 from .pipeline import LOADS
@@ -19,15 +20,15 @@ class LoadNote(data.Struct):
     """A load or an atomic operation is issued, and will write ``rd``."""
 
     valid: 1
-    wavefront: 3
-    rd: 5
+    wavefront: WAVEFRONT_BITS
+    rd: REGISTER_BITS
 
 
 class LastIssue(data.Struct):
     """The instruction at the vector, if it writes ``rd``."""
 
     write: 1
-    rd: 5
+    rd: REGISTER_BITS
 
 
 class Scoreboard(wiring.Component):
@@ -42,10 +43,10 @@ class Scoreboard(wiring.Component):
 
     load: In(LoadNote)
     done: In(1)
-    done_wavefront: In(3)
+    done_wavefront: In(WAVEFRONT_BITS)
     loading: Out(WAVEFRONTS)
 
-    wavefront: In(3)
+    wavefront: In(WAVEFRONT_BITS)
     control: In(ControlWord)
     reads_rs: In(1)
     reads_rt: In(1)
@@ -66,7 +67,7 @@ class Scoreboard(wiring.Component):
 
         hits = []
         for place in range(LOADS):
-            m.submodules[f"destinations{place}"] = memory = Memory(shape=5, depth=WAVEFRONTS, init=[])
+            m.submodules[f"destinations{place}"] = memory = Memory(shape=REGISTER_BITS, depth=WAVEFRONTS, init=[])
             write, read = memory.write_port(), memory.read_port(domain="comb")
             m.d.comb += [
                 write.addr.eq(self.load.wavefront),

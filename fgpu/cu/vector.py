@@ -6,16 +6,17 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import PE_COUNT, Config
+from fgpu.config import DIMENSION_BITS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS, Config
 from fgpu.fault import FaultCause, FaultReport
 from fgpu.gateware.sharing import add_shared
 from fgpu.interfaces.memory_bus import AtomicOp
 from fgpu.interfaces.runtime import RuntimeWrite
+from fgpu.isa import REGISTER_BITS
 from fgpu.probe import AccessProbe
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess, Width
 from .pe import ProcessingElement
-from .pipeline import BRANCH_STAGE, MEMORY_STAGE, OPERAND_STAGE, READ_STAGES, RESULT_STAGE, RUNTIME_STAGE
+from .pipeline import BEAT_BITS, BRANCH_STAGE, MEMORY_STAGE, OPERAND_STAGE, READ_STAGES, RESULT_STAGE, RUNTIME_STAGE
 from .register_file import RegisterFile, RegisterWrite, Words
 from .runtime_memory import RuntimeMemory
 
@@ -26,8 +27,8 @@ class BranchLanes(data.Struct):
     """What a phase of a conditional branch decides for its work-items."""
 
     valid: 1
-    wavefront: 3
-    phase: 3
+    wavefront: WAVEFRONT_BITS
+    phase: PHASE_BITS
     taken: PE_COUNT
     not_taken: PE_COUNT
     first: 1
@@ -45,9 +46,9 @@ class PhaseAccess(data.StructLayout):
             "load": 1,
             **({"atomic": 1, "operation": AtomicOp} if config.atomics else {}),
             "width": Width,
-            "wavefront": 3,
-            "phase": 3,
-            "rd": 5,
+            "wavefront": WAVEFRONT_BITS,
+            "phase": PHASE_BITS,
+            "rd": REGISTER_BITS,
             "last": 1,
             "lanes": PE_COUNT,
             "addresses": Words,
@@ -68,10 +69,10 @@ class ComputeVector(wiring.Component):
     def __init__(self, config: Config) -> None:
         self._config = config
         members: dict[str, Any] = {
-            "beat": In(2),
+            "beat": In(BEAT_BITS),
             "issue": In(Issue),
             "control": In(ControlWord),
-            "dimensions_minus_1": In(2),
+            "dimensions_minus_1": In(DIMENSION_BITS),
             "runtime_write": In(RuntimeWrite),
             "load": In(RegisterWrite),
             "clear": In(1),

@@ -14,7 +14,7 @@ from fgpu.address_map import (
     ShapeWord,
     SizeWord,
 )
-from fgpu.config import KERNEL_SLOTS, WAVEFRONT_SIZE, Config
+from fgpu.config import DIMENSIONS, KERNEL_SLOTS, WAVEFRONT_SIZE, Config
 from fgpu.gateware.choose import encode_lowest
 from fgpu.gateware.round_robin import RoundRobin
 from fgpu.interfaces.runtime import RuntimeAddress, RuntimePair, RuntimeWrite
@@ -24,7 +24,6 @@ from .local_ids import LocalIdGenerator
 
 __all__ = ["Dispatcher"]
 
-_DIMENSIONS = 3
 _LAST_FIXED_WORD = DescriptorWord.SIZE.value
 _FIRST_PARAMETER = DescriptorWord.PARAMETERS.value
 _SETTLE_CYCLES = 4
@@ -82,17 +81,17 @@ class Dispatcher(wiring.Component):
         lowest = Signal(range(KERNEL_SLOTS))
         encode_lowest(m, lowest, self.pending)
 
-        sizes = Array(Signal(32, name=f"size{number}") for number in range(_DIMENSIONS))
-        origins = Array(Signal(32, name=f"origin{number}") for number in range(_DIMENSIONS))
-        last_ids = Array(Signal(32, name=f"last_id{number}") for number in range(_DIMENSIONS))
+        sizes = Array(Signal(32, name=f"size{number}") for number in range(DIMENSIONS))
+        origins = Array(Signal(32, name=f"origin{number}") for number in range(DIMENSIONS))
+        last_ids = Array(Signal(32, name=f"last_id{number}") for number in range(DIMENSIONS))
         shape = Signal(ShapeWord)
         size_word = Signal(SizeWord)
         group = Signal(WorkGroup)
         m.submodules.local_ids = local_ids = LocalIdGenerator()
 
         # Extents of a work-group, 1 in unused dimensions.
-        extents = Signal(data.ArrayLayout(10, _DIMENSIONS))
-        for number in range(_DIMENSIONS):
+        extents = Signal(data.ArrayLayout(10, DIMENSIONS))
+        for number in range(DIMENSIONS):
             used = number <= shape.dimensions_minus_1
             m.d.comb += extents[number].eq(Mux(used, shape.work_group_size[number], 1))
         m.d.comb += [
@@ -121,7 +120,7 @@ class Dispatcher(wiring.Component):
         # 16 parameters do not fit the descriptor's 4 bits: 0 means that all are loaded.
         last_parameter = (size_word.parameters - 1)[:4]
 
-        dimension = Signal(range(_DIMENSIONS))
+        dimension = Signal(range(DIMENSIONS))
         settle = Signal(range(_SETTLE_CYCLES + 1))
         m.submodules.turn = turn = RoundRobin(self._config.compute_units)
         target = Signal.like(turn.choice)
@@ -156,17 +155,17 @@ class Dispatcher(wiring.Component):
                 size_pair = Signal(RuntimePair)
                 m.d.comb += [
                     size_pair.low.eq(sizes[dimension]),
-                    size_pair.high.eq(Array(shape.work_group_size[n] for n in range(_DIMENSIONS))[dimension]),
+                    size_pair.high.eq(Array(shape.work_group_size[n] for n in range(DIMENSIONS))[dimension]),
                     self.runtime_write.valid.eq(1),
                     self.runtime_write.address.eq(RuntimeAddress.size(dimension)),
                     self.runtime_write.word.eq(size_pair),
                 ]
                 m.d.sync += dimension.eq(dimension + 1)
-                with m.If(dimension == _DIMENSIONS - 1):
+                with m.If(dimension == DIMENSIONS - 1):
                     m.next = "Write local ids"
             with m.State("Write local ids"):
                 m.d.comb += [local_ids.enable.eq(1), self.runtime_write.eq(local_ids.write)]
-                for number in range(_DIMENSIONS):
+                for number in range(DIMENSIONS):
                     m.d.sync += [group.ids[number].eq(0), group.offsets[number].eq(origins[number])]
                 with m.If(~local_ids.busy):
                     m.next = "Choose compute unit"
@@ -239,7 +238,7 @@ class Dispatcher(wiring.Component):
                     m.d.sync += shape.eq(word)
                 with m.Case(DescriptorWord.SIZE):
                     m.d.sync += size_word.eq(word)
-                for number in range(_DIMENSIONS):
+                for number in range(DIMENSIONS):
                     with m.Case(DescriptorWord.GLOBAL_SIZE + number):
                         m.d.sync += sizes[number].eq(word)
                     with m.Case(DescriptorWord.GLOBAL_OFFSET + number):
@@ -253,7 +252,7 @@ class Dispatcher(wiring.Component):
     def _advance(m: Module, group: Any, last_ids: Any, origins: Any, extents: Any, end: str) -> None:
         """Step to the next work-group, dimension 0 fastest; after the last one go to state ``end``."""
         last: Any = Const(1, 1)
-        for number in range(_DIMENSIONS):
+        for number in range(DIMENSIONS):
             is_last = Signal(name=f"last_in_dimension{number}")
             m.d.comb += is_last.eq(group.ids[number] == last_ids[number])
             with m.If(last):

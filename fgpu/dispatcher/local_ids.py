@@ -6,12 +6,11 @@ from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.config import PE_COUNT, PHASES
+from fgpu.config import DIMENSION_BITS, DIMENSIONS, PE_COUNT, PHASES, WAVEFRONT_BITS
 from fgpu.interfaces.runtime import LOCAL_ID_BITS, RuntimeAddress, RuntimeWrite
 
 __all__ = ["LocalIdGenerator"]
 
-_DIMENSIONS = 3
 
 
 class LocalIdGenerator(wiring.Component):
@@ -27,22 +26,22 @@ class LocalIdGenerator(wiring.Component):
 
     start: In(1)
     enable: In(1)
-    sizes: In(data.ArrayLayout(10, _DIMENSIONS))
-    dimensions_minus_1: In(2)
-    wavefronts_minus_1: In(3)
+    sizes: In(data.ArrayLayout(10, DIMENSIONS))
+    dimensions_minus_1: In(DIMENSION_BITS)
+    wavefronts_minus_1: In(WAVEFRONT_BITS)
     write: Out(RuntimeWrite)
     busy: Out(1)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         sizes: Any = self.sizes
-        ids = [Array(Signal(LOCAL_ID_BITS, name=f"id{lane}_{dimension}") for dimension in range(_DIMENSIONS))
+        ids = [Array(Signal(LOCAL_ID_BITS, name=f"id{lane}_{dimension}") for dimension in range(DIMENSIONS))
                for lane in range(PE_COUNT)]
         # The running count, and when it is done the step: a digit may reach 512.
-        step = Array(Signal(10, name=f"step{dimension}") for dimension in range(_DIMENSIONS))
+        step = Array(Signal(10, name=f"step{dimension}") for dimension in range(DIMENSIONS))
         lane_count = Signal(range(PE_COUNT + 1))
-        dimension = Signal(range(_DIMENSIONS))
-        phase, wavefront = Signal(range(PHASES)), Signal(3)
+        dimension = Signal(range(DIMENSIONS))
+        phase, wavefront = Signal(range(PHASES)), Signal(WAVEFRONT_BITS)
         carries = Signal(PE_COUNT)
 
         wraps0, wraps1 = Signal(), Signal()
@@ -51,13 +50,13 @@ class LocalIdGenerator(wiring.Component):
             with m.State("Idle"):
                 with m.If(self.start):
                     m.d.sync += [lane_count.eq(0), phase.eq(0), wavefront.eq(0), dimension.eq(0), carries.eq(0)]
-                    m.d.sync += [step[number].eq(0) for number in range(_DIMENSIONS)]
+                    m.d.sync += [step[number].eq(0) for number in range(DIMENSIONS)]
                     m.next = "Count"
             with m.State("Count"):
                 m.d.comb += self.busy.eq(1)
                 for lane in range(PE_COUNT):
                     with m.If(lane_count == lane):
-                        m.d.sync += [ids[lane][number].eq(step[number]) for number in range(_DIMENSIONS)]
+                        m.d.sync += [ids[lane][number].eq(step[number]) for number in range(DIMENSIONS)]
                 with m.If(lane_count == PE_COUNT):
                     m.next = "Write"
                 with m.Else():

@@ -2,7 +2,7 @@
 
 from amaranth.lib import data
 
-from fgpu.config import Config
+from fgpu.config import WAVEFRONT_BITS, Config
 
 __all__ = ["FetchRequest", "Fetched"]
 
@@ -11,12 +11,12 @@ class FetchRequest(data.StructLayout):
     """Asks for the pair of instructions that contains a wavefront's next one."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__({"wavefront": 3, "pair": config.pc_bits - 1})
+        super().__init__({"wavefront": WAVEFRONT_BITS, "pair": config.pc_bits - 1})
 
 
 class Fetched(data.Struct):
     """A pair of instructions on its way to a wavefront."""
 
     valid: 1
-    wavefront: 3
+    wavefront: WAVEFRONT_BITS
     pair: 64

@@ -54,5 +54,5 @@ class RuntimeWrite(data.Struct):
     """One word written by the dispatcher or at the start of a wavefront."""
 
     valid: 1
-    address: 9
+    address: range(RUNTIME_WORDS)
     word: PE_COUNT * LOCAL_ID_BITS
