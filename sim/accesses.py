@@ -1,18 +1,20 @@
 """Accesses of kernels that no program means: outside every buffer, or misaligned."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from fgpu.compiler.ir.module import Location
-from fgpu.errors import KernelAccessError
+from fgpu.errors import KernelAccessError, KernelFault
+from fgpu.fault import FaultCause
 from fgpu.isa import decode
 
 from .dispatch import Dispatch
+from .memory import GlobalMemory
+from .places import Places
 
-__all__ = ["AccessCheck", "name_work_item"]
+__all__ = ["AccessCheck", "name_work_item", "outside_memory"]
 
 _WORD_BYTES = 4
 _WIDTHS = {0: "a byte", 1: "a multiple of 2", 2: "a multiple of 4"}
@@ -27,9 +29,6 @@ class AccessCheck:
     """
 
     ranges: tuple[tuple[int, int], ...] | None = None
-    kernel: str = ""
-    lines: Mapping[int, Location] = field(default_factory=dict)
-    """Source lines, by the index of the code word."""
 
     def first_refused(self, addresses: np.ndarray, size: int, takes_word: bool) -> int | None:
         """The index of the first address at which there must be no access of ``size`` bytes."""
@@ -47,24 +46,16 @@ class AccessCheck:
         wrong = wide + size > ends[np.searchsorted(firsts, wide, side="right")]
         return int(wrong.argmax()) if wrong.any() else None
 
-    def error(self, program: Sequence[int], pc: int, address: int, work_item: str) -> KernelAccessError:
+    def error(self, places: Places, pc: int, address: int, work_item: str) -> KernelAccessError:
         """The exception for an access that was refused."""
-        from fgpu.compiler.assembler.disassembler import instruction_text  # needed in trouble only
-
-        where = f"kernel {self.kernel!r}" if self.kernel else "the kernel"
-        if pc in self.lines:
-            where += f", {self.lines[pc]}"
-        outside = f"is outside every buffer{self._nearest(address)}"
-        if pc < len(program):
-            row, _ = decode(int(program[pc]))
+        why = f"is outside every buffer{self._nearest(address)}"
+        if pc < len(places.words):
+            row, _ = decode(int(places.words[pc]))
             scale = 2 if row.atomic is not None else row.scale
-            kind = "load from" if row.is_load else "store to" if row.is_store else f"{row.mnemonic} at"
-            why = f"is misaligned: {row.mnemonic} needs {_WIDTHS[scale]}" if address % (1 << scale) else outside
-            text = f"PC {pc}: {instruction_text(int(program[pc]), pc)}: {kind}"
-        else:
-            why, text = outside, f"PC {pc}, behind the program of {len(program)} words: access to"
+            if address % (1 << scale):
+                why = f"is misaligned: {row.mnemonic} needs {_WIDTHS[scale]}"
         return KernelAccessError(
-            f"{where}: {text} 0x{address:08X} by {work_item} {why}. "
+            f"{_access(places, pc, address, work_item)} {why}. "
             "check_accesses=False (--no-check-accesses) runs it as the hardware would", address=address, pc=pc)
 
     def _nearest(self, address: int) -> str:
@@ -79,6 +70,20 @@ class AccessCheck:
             "across the end of" if address < end else \
             f"{address - end} bytes behind the end of" if address > end else "just behind"
         return f", {where} that from 0x{first:08X} to 0x{end - 1:08X}"
+
+
+def outside_memory(places: Places, pc: int, address: int, work_item: str, memory: GlobalMemory) -> KernelFault:
+    """The exception for an access where there is no memory."""
+    return KernelFault(f"{_access(places, pc, address, work_item)} is outside memory, 0x{memory.base:08X} to "
+                       f"0x{memory.base + memory.size - 1:08X}", FaultCause.BUS_ERROR)
+
+
+def _access(places: Places, pc: int, address: int, work_item: str) -> str:
+    kind = "access to"
+    if pc < len(places.words):
+        row, _ = decode(int(places.words[pc]))
+        kind = "load from" if row.is_load else "store to" if row.is_store else f"{row.mnemonic} at"
+    return f"{places.named(pc)}: {kind} 0x{address:08X} by {work_item}"
 
 
 def _end(ends: tuple[int, int], takes_word: bool) -> int:

@@ -161,7 +161,7 @@ class Device(DeviceMemory):
                 rest = self.buffer(np.array(parameters[PARAMETERS_MAX - 1:], np.uint32))
                 after.callback(self.release, rest)
                 parameters = (*parameters[:PARAMETERS_MAX - 1], rest.address)
-            check = self._check(image, chosen.name, self._leads_elsewhere(chosen, args))
+            check = self._check(self._leads_elsewhere(chosen, args))
             runs = []
             for part in parts:
                 check_kernel(chosen, part.local_size, self.config)
@@ -171,14 +171,15 @@ class Device(DeviceMemory):
                         descriptor.global_offset, part.start, strict=True))).words()
                 runs.append(self._launch(image, chosen.name, chosen.entry, Launch(
                     program=image.words, descriptor=words, slot=slot, initialize=initialize,
-                    clean=clean and part is parts[-1], max_cycles=max_cycles, check=check)))
+                    clean=clean and part is parts[-1], max_cycles=max_cycles, check=check, kernel=chosen.name,
+                    lines=image.lines)))
             return replace(joined(runs), local_size=parts[0].local_size)
 
-    def _check(self, image: Image, kernel: str, everywhere: bool) -> AccessCheck | None:
+    def _check(self, everywhere: bool) -> AccessCheck | None:
         """What a launch's accesses are held to."""
         if not self._check_accesses:
             return None
-        return AccessCheck(None if everywhere or self._everywhere else self._allocator.ranges, kernel, image.lines)
+        return AccessCheck(None if everywhere or self._everywhere else self._allocator.ranges)
 
     def _leads_elsewhere(self, kernel: Kernel, arguments: Sequence[Argument]) -> bool:
         """Whether an argument is an address that is in no buffer; those of raw code may all be addresses."""
@@ -246,7 +247,7 @@ class Device(DeviceMemory):
         name = names[0] if names else f"word {dispatch.entry}"
         return self._launch(image, name, dispatch.entry, Launch(
             program=image.words, descriptor=words, slot=slot, initialize=initialize, clean=clean,
-            max_cycles=max_cycles, check=self._check(image, name, True)))
+            max_cycles=max_cycles, check=self._check(True), kernel=name, lines=image.lines))
 
     def _launch(self, image: Image, name: str, entry: int, launch: Launch) -> Run:
         if self._is_closed:

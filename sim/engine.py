@@ -1,12 +1,14 @@
 """What a simulation engine is, and what passes between it and the device."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from fgpu.compiler.ir.module import Location
 from fgpu.errors import ConfigError
 
 from .accesses import AccessCheck
+from .places import Places
 
 __all__ = ["Engine", "EngineResult", "Launch", "MemoryTiming"]
 
@@ -60,6 +62,15 @@ class Launch:
     (for the functional engine: after so many wavefront instructions)."""
     check: AccessCheck | None = None
     """What is looked for in the kernel's accesses to global memory; it changes no cycle."""
+    kernel: str = ""
+    """The kernel's name, for messages."""
+    lines: Mapping[int, Location] = field(default_factory=dict)
+    """Source lines of the program's words, for messages."""
+
+    @property
+    def places(self) -> Places:
+        """What messages say of the program."""
+        return Places(self.program, self.kernel, self.lines)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, LRAM_BASE, ControlRegi
 from fgpu.compiler.image import Image
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.faults import kernel_fault
+from fgpu.sim.places import Places
 
 __all__ = ["FgpuHost"]
 
@@ -22,7 +23,7 @@ class FgpuHost:
     """Control port and memory of the FGPU ``dut``: ``control`` and ``memory`` are cocotbext-axi models."""
 
     def __init__(self, dut: Any, *, memory_size: int = 1 << 32) -> None:
-        self._dut, self._program = dut, ()
+        self._dut, self._places = dut, Places(())
         for bus in ("s_axi", "m0_axi"):     # they tell of every access
             logging.getLogger(f"cocotb.{dut._name}.{bus}").setLevel(logging.WARNING)
         self.control = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.clk, dut.rst)
@@ -64,7 +65,7 @@ class FgpuHost:
 
     async def load(self, image: Image) -> None:
         """Write a program to the code RAM."""
-        self._program = image.words
+        self._places = Places(image.words, lines=image.lines)
         await self.write(CRAM_BASE, *image.words)
 
     async def start(self, descriptor: KernelDescriptor, *, slot: int = 0) -> None:
@@ -85,7 +86,7 @@ class FgpuHost:
         """
         for _ in range(polls):
             if await self.read(register_address(ControlRegister.STATUS)) >> slot & 1:
-                fault = kernel_fault(await self.read(register_address(ControlRegister.FAULT)), self._program)
+                fault = kernel_fault(await self.read(register_address(ControlRegister.FAULT)), self._places)
                 if fault is not None:
                     raise fault
                 return

@@ -77,7 +77,7 @@ class _Run:
         self._limit = launch.max_cycles
         self._entry = descriptor.entry
         self._descriptor = [int(word) for word in launch.descriptor]
-        self._program = Program(launch.program, config)
+        self._program = Program(launch.places, config)
         self._check = launch.check
 
     def work_groups(self, groups: WorkGroups) -> None:
@@ -111,7 +111,8 @@ class _Run:
             try:
                 step = self._program.step(pc)
             except KernelFault as fault:
-                raise KernelFault(f"{_name(groups, int(running[0]))}: {fault}", fault.cause) from None
+                whose = self._program.places.whose
+                raise KernelFault(f"{whose}: {_name(groups, int(running[0]))}: {fault}", fault.cause) from None
             counts["instructions"] += len(running)
             counts["work_item_instructions"] += selection.count
             if counts["instructions"] > self._limit:
@@ -139,21 +140,24 @@ class _Run:
                 return wavefronts.call(running, step.target, step.pc + 1)
             return wavefronts.ret(running)
         except StackOverflow as overflow:
+            places = self._program.places
             raise KernelFault(
-                f"{_name(groups, overflow.wavefront)}: {self._program.text(step.pc)}: the stacks overflow; they have "
-                f"{self._config.link_stack_depth} entries (link_stack_depth)", FaultCause.STACK_OVERFLOW) from None
+                f"{places.whose}: {_name(groups, overflow.wavefront)}: {places.at(step.pc)}: the stacks overflow; "
+                f"they have {self._config.link_stack_depth} entries (link_stack_depth)",
+                FaultCause.STACK_OVERFLOW) from None
 
     def _time_out(self, pending: dict[int, list[np.ndarray]], wavefronts: Wavefronts, groups: WorkGroups) -> None:
         places = sorted((int(index), pc) for pc, parts in pending.items() for part in parts for index in part)
         lines = [
-            f"{_name(groups, index)} is at {self._program.text(pc)}, "
+            f"{_name(groups, index)} is at {self._program.places.at(pc)}, "
             f"{int(np.bitwise_count(wavefronts.masks[index]))} work-items enabled"
             for index, pc in places[:_WAVEFRONTS_IN_MESSAGE]
         ]
         if len(places) > len(lines):
             lines.append(f"{len(places) - len(lines)} more are running")
         raise SimulationTimeout(
-            f"the kernel did not finish within {self._limit} wavefront instructions: " + "; ".join(lines))
+            f"{self._program.places.whose} did not finish within {self._limit} wavefront instructions: "
+            + "; ".join(lines))
 
 
 def _name(groups: WorkGroups, wavefront: int) -> str:

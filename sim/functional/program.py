@@ -1,6 +1,5 @@
 """The program as the functional engine runs it: decoded once, each instruction with its behaviour looked up."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +9,7 @@ from fgpu.config import Config
 from fgpu.errors import EncodingError, KernelFault, SimulationError
 from fgpu.fault import FaultCause
 from fgpu.isa import Immediate, Instruction, Operands, Unit, decode
+from fgpu.sim.places import Places
 
 from .floats import float_operations
 from .operations import OPERATIONS
@@ -49,11 +49,13 @@ class Step:
 class Program:
     """Instruction words at the start of the code RAM."""
 
-    def __init__(self, words: Sequence[int], config: Config) -> None:
+    def __init__(self, places: Places, config: Config) -> None:
+        words = places.words
         if len(words) > config.cram_words:
             raise SimulationError(f"the program has {len(words)} words; this configuration's code RAM holds "
                                   f"{config.cram_words} (cram_size={config.cram_size} KiB)")
         self.words = [int(word) for word in words]
+        self.places = places
         self._config = config
         self.operations = OPERATIONS | float_operations(config.float_subnormals)
         """By mnemonic: what the register-to-register instructions compute."""
@@ -61,14 +63,6 @@ class Program:
 
     def __len__(self) -> int:
         return len(self.words)
-
-    def text(self, pc: int) -> str:
-        """The place and the assembly text of an instruction, for messages."""
-        if pc not in range(len(self)):
-            return f"PC {pc}, outside the program"
-        from fgpu.compiler.assembler.disassembler import instruction_text  # needed in trouble only
-
-        return f"PC {pc}: {instruction_text(self.words[pc], pc)}"
 
     def step(self, pc: int) -> Step:
         """The instruction at ``pc``; raises :class:`KernelFault` if there is none that can run."""
@@ -86,6 +80,6 @@ class Program:
             raise KernelFault(f"PC {pc}: {error}", FaultCause.ILLEGAL_INSTRUCTION) from None
         lacking = self._config.lacks(row)
         if lacking is not None:
-            raise KernelFault(f"{self.text(pc)}: this configuration lacks {lacking}",
+            raise KernelFault(f"{self.places.at(pc)}: this configuration lacks {lacking}",
                               FaultCause.ILLEGAL_INSTRUCTION)
         return Step(pc, row, operands)

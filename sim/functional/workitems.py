@@ -9,10 +9,8 @@ import numpy as np
 
 from fgpu.address_map import DescriptorWord, ShapeWord
 from fgpu.config import WAVEFRONT_SIZE
-from fgpu.errors import KernelFault
-from fgpu.fault import FaultCause
 from fgpu.isa import REGISTER_COUNT, Format, Opcode, Unit
-from fgpu.sim.accesses import AccessCheck, name_work_item
+from fgpu.sim.accesses import AccessCheck, name_work_item, outside_memory
 from fgpu.sim.dispatch import DIMENSIONS_MAX, Dispatch
 from fgpu.sim.memory import GlobalMemory
 
@@ -164,15 +162,11 @@ class WorkItems:
         at = check.first_refused(addresses, size, takes_word=step.row.opcode is Opcode.LW)
         if at is not None:
             item = items.start + at if isinstance(items, slice) else int(items[at])
-            raise check.error(self._program.words, step.pc, int(addresses[at]), self._groups.name(item))
+            raise check.error(self._program.places, step.pc, int(addresses[at]), self._groups.name(item))
 
     def _refuse(self, step: Step, items: slice | np.ndarray, addresses: np.ndarray, at: int) -> None:
         item = items.start + at if isinstance(items, slice) else int(items[at])
-        kind = "load from" if step.row.is_load else "store to" if step.row.is_store else f"{step.row.mnemonic} at"
-        raise KernelFault(
-            f"{self._program.text(step.pc)}: {kind} 0x{int(addresses[at]):08X} by {self._groups.name(item)} "
-            f"is outside memory, 0x{self._memory.base:08X} to 0x{self._memory.base + self._memory.size - 1:08X}",
-            FaultCause.BUS_ERROR)
+        raise outside_memory(self._program.places, step.pc, int(addresses[at]), self._groups.name(item), self._memory)
 
     def _load(self, step: Step, items: slice | np.ndarray) -> Words:
         return self._memory.words[self._offsets(step, items) >> np.uint32(2)]

@@ -18,25 +18,27 @@ from fgpu.config import KERNEL_SLOTS, WAVEFRONTS, Config
 from fgpu.errors import LaunchError, SimulationError, SimulationTimeout, ToolError
 from fgpu.probe import Bucket, WavefrontState
 
-from ..accesses import AccessCheck, name_work_item
+from ..accesses import AccessCheck, name_work_item, outside_memory
 from ..dispatch import Dispatch
 from ..engine import EngineResult, Launch, MemoryTiming
 from ..faults import kernel_fault
 from ..functional.local_ids import local_ids
 from ..memory import GlobalMemory
+from ..places import Places
 from . import abi
 
 __all__ = ["BenchEngine", "create"]
 
 _DOING = {
     WavefrontState.STOPPED: "was stopped by a fault",
-    WavefrontState.FETCH: "waits for an instruction fetch",
+    WavefrontState.FETCH: "waits for its fetch",
     WavefrontState.READY: "is ready to issue",
-    WavefrontState.EXECUTE: "executes",
-    WavefrontState.BRANCH: "waits for a branch",
-    WavefrontState.MEMORY_READ: "waits for memory read",
-    WavefrontState.WRITE_PRESSURE: "waits for the memory controller to take a write",
+    WavefrontState.EXECUTE: "waits for the result of the one before it",
+    WavefrontState.BRANCH: "waits for the divergence unit",
+    WavefrontState.MEMORY_READ: "waits for data from memory",
+    WavefrontState.WRITE_PRESSURE: "waits for the memory controller to take it",
 }
+"""What the instruction at which a wavefront is does; a branch has moved its program counter on already."""
 _WAVEFRONTS_TOLD = 16
 _BUCKETS = {name.lower(): bucket.value for name, bucket in Bucket.__members__.items()}
 
@@ -53,6 +55,13 @@ def create(path: Path | str) -> str:
     except OSError as error:
         raise ToolError(f"cannot write {path}: {error.strerror or error}") from error
     return str(path)
+
+
+def _doing(places: Places, state: WavefrontState, pc: int) -> str:
+    """At which instruction a wavefront with the program counter ``pc`` is, and what it waits for."""
+    at = pc - 1 if state is WavefrontState.BRANCH else pc
+    awaited = places.awaited(at) if state is WavefrontState.MEMORY_READ else None
+    return f"{places.at(at)}: {_DOING[state]}" + (f", of {places.at(awaited)}" if awaited is not None else "")
 
 
 class BenchEngine(ABC):
@@ -117,8 +126,10 @@ class BenchEngine(ABC):
             result = self._library.bench_result(bench).contents
             if result.status != abi.DONE:
                 raise self._error(result, launch)
-            fault = kernel_fault(operations[len(operations) - 1].data, launch.program,
-                                 result.message.decode(errors="replace"))
+            unmapped = result.message.decode(errors="replace")
+            if unmapped and launch.check is None:
+                unmapped += "; check_accesses=True (--check-accesses) names the instruction and the work-item"
+            fault = kernel_fault(operations[len(operations) - 1].data, launch.places, launch.slot, unmapped)
             if fault is not None:
                 raise fault
             seconds = time.perf_counter() - begin
@@ -130,8 +141,11 @@ class BenchEngine(ABC):
             raise
 
     def _allow(self, bench: int, check: AccessCheck | None) -> None:
-        mode = abi.CHECK_NOTHING if check is None else abi.CHECK_ALIGNMENT if check.ranges is None else abi.CHECK_ALL
-        ranges = [abi.AddressRange(*ends) for ends in (check and check.ranges) or ()]
+        mode = abi.CHECK_NOTHING if check is None else abi.CHECK_ALL
+        # Beside memory the hardware knows no more than that an access was; here it is known whose.
+        everywhere = ((self.memory.base, self.memory.base + self.memory.size),)
+        allowed = everywhere if check is None or check.ranges is None else check.ranges
+        ranges = [abi.AddressRange(*ends) for ends in allowed]
         self._library.bench_allow(bench, (abi.AddressRange * len(ranges))(*ranges), len(ranges), mode)
 
     def _run_sliced(self) -> None:
@@ -194,21 +208,23 @@ class BenchEngine(ABC):
             assert launch.check is not None
             refused, dispatch = result.refused, Dispatch.from_words(launch.descriptor)
             ids = local_ids(dispatch.extents, dispatch.dimensions, dispatch.wavefronts)
-            return launch.check.error(launch.program, refused.pc, refused.address,
-                                      name_work_item(dispatch, refused.offsets, ids[:, refused.item].tolist()))
+            work_item = name_work_item(dispatch, refused.offsets, ids[:, refused.item].tolist())
+            if launch.check.ranges is None and not refused.misaligned:
+                return outside_memory(launch.places, refused.pc, refused.address, work_item, self.memory)
+            return launch.check.error(launch.places, refused.pc, refused.address, work_item)
         if result.status != abi.TIMEOUT:
             return SimulationError(message)
         return SimulationTimeout(
-            f"no end of the kernel after {launch.max_cycles} cycles; {message}. If it is only slow, give more "
-            "max_cycles.\n" + "\n".join(self._wavefronts(result)))
+            f"{launch.places.whose} did not finish within {launch.max_cycles} cycles; {message}. If it is only slow, "
+            "give more max_cycles.\n" + "\n".join(self._wavefronts(result, launch.places)))
 
-    def _wavefronts(self, result: abi.Result) -> list[str]:
+    def _wavefronts(self, result: abi.Result, places: Places) -> list[str]:
         lines = []
         for unit, probe in enumerate(list(result.probe)[:self.config.compute_units]):
             for i in range(WAVEFRONTS):
                 state = WavefrontState(probe.states >> 3 * i & 7)
                 if state is not WavefrontState.FREE:
-                    lines.append(f"CU {unit} wavefront {i} at instruction {probe.pcs[i]}: {_DOING[state]}")
+                    lines.append(f"CU {unit} wavefront {i}: {_doing(places, state, probe.pcs[i])}")
         if len(lines) > _WAVEFRONTS_TOLD:
             rest = len(lines) - _WAVEFRONTS_TOLD
             return [*lines[:_WAVEFRONTS_TOLD], f"and {rest} more wavefronts"]

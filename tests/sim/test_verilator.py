@@ -92,7 +92,8 @@ def test_access_outside_memory(engine_class, memory):
 @pytest.mark.parametrize("engine_class", ENGINES)
 def test_timeout_tells_what_wavefronts_do(engine_class, memory):
     engine = engine_class(CONFIG, memory, core=StubCore)
-    with pytest.raises(SimulationTimeout, match=r"50 cycles; memory moved .*\nCU 0 wavefront 3 at instruction 17"):
+    with pytest.raises(SimulationTimeout, match=r"within 50 cycles; memory moved .*\n"
+                       r"CU 0 wavefront 3: PC 17, behind the program of 1 words: "):
         engine.launch(launch(memory, max_cycles=50))
     cycles = engine.launch(launch(memory)).cycles
     with pytest.raises(SimulationTimeout):
