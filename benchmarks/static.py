@@ -1,4 +1,7 @@
-"""Instructions and scratchpad words of the benchmark kernels, checked in: ``python -m benchmarks.static --write``."""
+"""Instructions and scratchpad words of the benchmark kernels, checked in.
+
+``python -m fgpu.benchmarks.static --write`` measures them anew.
+"""
 
 from pathlib import Path
 from typing import Final

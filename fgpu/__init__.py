@@ -13,13 +13,19 @@ if TYPE_CHECKING:
     from .compiler import Image, compile_opencl
     from .sim import Device
 
-__all__ = ["Config", "Device", "Image", "compile_opencl"]
+__all__ = ["Config", "Device", "Image", "__version__", "compile_opencl"]
+
+__version__: str
 
 _LATE = {"Device": "fgpu.sim", "Image": "fgpu.compiler", "compile_opencl": "fgpu.compiler"}
 """Where names are that only those who simulate or compile need: nobody else waits for what they import."""
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("fgpu")      # pyproject.toml says it, and nothing else
     if name not in _LATE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_LATE[name]), name)

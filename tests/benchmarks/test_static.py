@@ -15,7 +15,7 @@ from ..checked_in import demand_unmoved
 @pytest.mark.ci
 def test_nothing_moved() -> None:
     demand_unmoved(differences(static.load(), static.measure()), "sizes", "benchmarks/static.json",
-                   "python -m benchmarks.static --write")
+                   "python -m fgpu.benchmarks.static --write")
 
 
 def test_every_word_has_a_line_of_its_source() -> None:
