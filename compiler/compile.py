@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from fgpu.config import ATOMICS, Config, check_config
 from fgpu.errors import CompileError
@@ -10,11 +11,15 @@ from fgpu.extras import demand
 from .image import Image
 from .image_cache import kept_image
 
+if TYPE_CHECKING:
+    from .pipeline import Observer
+
 __all__ = ["compile_opencl"]
 
 
 def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>", options: str | Sequence[str] = (),
-                   config: Config | None = None, kernels: str | Sequence[str] | None = None) -> Image:
+                   config: Config | None = None, kernels: str | Sequence[str] | None = None,
+                   observers: "Sequence[Observer]" = ()) -> Image:
     """Compile OpenCL C to an image with all its kernels, or those that ``kernels`` names.
 
     ``source`` is one program, called ``filename`` in messages, or several by their file names, which know nothing of
@@ -23,7 +28,8 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
     (the default one with all atomics if None): its code RAM, scratchpad, stores and atomics bound the program.
     Kernels that are not named may need more, and may use what is not supported.
 
-    Images are kept in the user's cache folder and found there again, unless the source includes other files.
+    Images are kept in the user's cache folder and found there again, unless the source includes other files or there
+    are ``observers``, who see the compiler's passes (:mod:`fgpu.compiler.observers`).
     Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported,
     :class:`~fgpu.errors.MissingExtraError` without clang and LLVM (``fgpu[opencl]``).
     """
@@ -47,8 +53,10 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
     def compiled() -> Image:
         from .kernels import compile_sources  # late: a program that is known needs neither clang nor llvmlite
 
-        return compile_sources(sources, options, config, kernels)
+        return compile_sources(sources, options, config, kernels, observers)
 
+    if observers:
+        return compiled()
     return kept_image(sources, options, config, kernels, compiled)
 
 

@@ -88,12 +88,13 @@ class Fitting:
     """
 
     def __init__(self, config: Config, linker: Linker, reconverges: bool, most: int,
-                 observers: Sequence[Observer] = ()) -> None:
+                 observers: Sequence[Observer] = (), variant: str = "") -> None:
         self.config = config
         self.linker = linker
         self.reconverges = reconverges
         self.most = most
         self.observers = observers
+        self.variant = variant
         self._bodies: dict[Plan, dict[str, Function | None]] = {}
 
     def start_source(self) -> None:
@@ -148,8 +149,8 @@ class Fitting:
 
     def _context(self, module: Module, plan: Plan, under_way: tuple[str, ...],
                  registers: Sequence[int] = COLOURS) -> Context:
-        return Context(self.config, module, plan, self.linker.data, self.reconverges, self.observers, under_way,
-                       self._bodies.setdefault(plan, {}), registers=registers)
+        return Context(self.config, module, plan, self.linker.data, self.reconverges, self.observers, self.variant,
+                       under_way, self._bodies.setdefault(plan, {}), registers=registers)
 
     # -- functions ---------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from .frontend.clang import Size, builtins, compile_to_bitcode, read_ir
 from .image import Image, Kernel, Parameter
 from .ir.module import Function, Module
 from .linker import Linker
+from .observers import default_observers
 from .pipeline import Observer
 from .refusals import check_program, short_store
 from .work_groups import asks_for_work_groups
@@ -33,6 +34,7 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
     words: list[int] = []
     least: list[int] = []
     count = 0
+    observers = [*default_observers(), *observers]
     tried: dict[tuple[bool, tuple[bytes, ...]], Image | None] = {}
 
     def attempt(size: Size, reconverges: bool = True) -> Image | None:
@@ -50,8 +52,10 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
             check_program(module, functions, config)
         # Only of the last attempt anybody asks how much too large it is.
         most = config.cram_words * (_MANY if size is Size.SMALL else 1)
+        variant = f"{size.name.lower()}, {'' if reconverges else 'no reconvergence, '}"
         try:
-            linker, kernels = _compiled(modules, config, reconverges, most, observers)
+            fitting = Fitting(config, Linker(config), reconverges, most, observers, variant)
+            linker, kernels = _compiled(modules, fitting)
         except TooLargeError as error:
             least.append(error.least)
             return None
@@ -102,10 +106,7 @@ def _modules(modules: Mapping[str, Module], wanted: Sequence[str] | None) -> dic
             for module, functions in zip(modules.values(), present, strict=True)}
 
 
-def _compiled(modules: Mapping[Module, Sequence[Function]], config: Config, reconverges: bool,
-              most: int, observers: Sequence[Observer]) -> tuple[Linker, dict[str, Kernel]]:
-    linker = Linker(config)
-    fitting = Fitting(config, linker, reconverges, most, observers)
+def _compiled(modules: Mapping[Module, Sequence[Function]], fitting: Fitting) -> tuple[Linker, dict[str, Kernel]]:
     kernels: dict[str, Kernel] = {}
     for module, functions in modules.items():
         fitting.start_source()
@@ -113,7 +114,7 @@ def _compiled(modules: Mapping[Module, Sequence[Function]], config: Config, reco
             if function.name in kernels:
                 raise function.error(f"there are two kernels {function.name!r} in the image")
             kernels[function.name] = _kernel(fitting, function, module)
-    return linker, kernels
+    return fitting.linker, kernels
 
 
 def _kernel(fitting: Fitting, function: Function, module: Module) -> Kernel:

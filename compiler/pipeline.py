@@ -25,14 +25,17 @@ from .backend.schedule import overlap, shorten_lives
 from .backend.uniformity import find_divergent_branches
 from .backend.unify_exits import unify_exits
 from .ir.module import Function, Module
-from .legalize.expand import expand, expand_switches
+from .legalize.bit_counting import expand_bit_counting
+from .legalize.division import expand_divisions
 from .legalize.float_classes import expand_float_classes
 from .legalize.floats import expand_floats, floats_as_words
 from .legalize.inline_calls import inline_by_signature
+from .legalize.inline_routines import inline_routines
 from .legalize.memcpy import expand_copies
 from .legalize.overflow import expand_overflow
 from .legalize.scalarize import scalarize
 from .legalize.struct_arguments import split_structs
+from .legalize.switches import expand_switches
 from .legalize.tables import DataSegment, localize_tables
 from .legalize.unaligned import split_unaligned
 from .legalize.wide_integers import split_wide_integers
@@ -130,6 +133,8 @@ class Context:
     reconverges: bool = True
     """Whether work-items that a branch split meet again."""
     observers: Sequence[Observer] = ()
+    variant: str = ""
+    """For observers: what of the source is compiled."""
     under_way: tuple[str, ...] = ()
     """The functions that lead to this one, and this one."""
     bodies: dict[str, Function | None] = field(default_factory=dict)
@@ -270,7 +275,11 @@ PASSES: tuple[Pass, ...] = (
          needs=(Fact.SCALAR, Fact.NO_OVERFLOW, Fact.NO_STRUCTS, Fact.FEW_FLOATS), leaves=(Fact.NARROW,)),
     Pass("split-unaligned", _IR, "accesses of odd size or alignment become several", _alone(split_unaligned),
          needs=(Fact.NARROW,), leaves=(Fact.ALIGNED,)),
-    Pass("expand", _IR, "division and bit counting become routines; small routines are inlined", _alone(expand),
+    Pass("expand-divisions", _IR, "division becomes shifts, multiplications and routines", _alone(expand_divisions),
+         needs=(Fact.NARROW,)),
+    Pass("expand-bit-counting", _IR, "counting bits becomes routines", _alone(expand_bit_counting),
+         needs=(Fact.NARROW,)),
+    Pass("inline-routines", _IR, "calls of small routines become their bodies", _alone(inline_routines),
          needs=(Fact.NARROW, Fact.FEW_FLOATS), leaves=(Fact.LEGAL,)),
 
     Pass("select", _SELECT, "instruction selection: machine operations on virtual registers", _select,

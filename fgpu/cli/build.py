@@ -37,6 +37,23 @@ def _report(image: Any, output: Path) -> None:
     console.print(f"wrote {output}: {len(image.words)} instructions", highlight=False, soft_wrap=True)
 
 
+def _list_passes(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        from fgpu.compiler.observers import list_passes
+
+        click.echo(list_passes(), nl=False)
+        context.exit()
+
+
+def _printers(before: tuple[str, ...], after: tuple[str, ...]) -> list[Any]:
+    """What prints functions before and after passes of these names, if there are any."""
+    if not before and not after:
+        return []
+    from fgpu.compiler.observers import Printer
+
+    return [Printer(click.echo, before, after)]
+
+
 @click.command("compile")
 @_FILE
 @_output("Image to write: .json (with kernels and parameters) or .mif (words only).")
@@ -45,22 +62,29 @@ def _report(image: Any, output: Path) -> None:
               help="Compile this kernel; may be repeated. Without it, all of the program's.")
 @click.option("--listing", is_flag=True, help="Print the assembly, too.")
 @click.option("--source", "with_source", is_flag=True, help="Print the assembly with the source lines beside it.")
+@click.option("--print-before", "before", multiple=True, metavar="PASS",
+              help="Print functions as they are before this pass, or all; may be repeated. Compiles anew.")
+@click.option("--print-after", "after", multiple=True, metavar="PASS",
+              help="Print functions as this pass, or all, left them; may be repeated. Compiles anew.")
+@click.option("--list-passes", is_flag=True, is_eager=True, expose_value=False, callback=_list_passes,
+              help="Print the compiler's passes in their order, and exit.")
 @config_options()
 def compile_(file: Path, output: Path, kernels: tuple[str, ...], listing: bool, with_source: bool,
-             options: tuple[str, ...], config: Config) -> None:
+             before: tuple[str, ...], after: tuple[str, ...], options: tuple[str, ...], config: Config) -> None:
     """Compile OpenCL C to a program image.
 
     The hardware options say what the program may use: its code RAM, scratchpad and stores.
 
     \b
-    Example:
+    Examples:
       fgpu compile vec_add.cl -o vec_add.json --listing
+      fgpu compile vec_add.cl -o vec_add.json --print-after select
     """
     from fgpu.compiler import Sources, disassemble
 
     if file.suffix.lower() not in OPENCL:
         raise click.ClickException(f"{file} is not OpenCL C: its name must end in .cl")
-    image = compile_file(file, config, options, kernels)
+    image = compile_file(file, config, options, kernels, _printers(before, after))
     image.save(output)
     if listing or with_source:
         click.echo(disassemble(image, sources=Sources() if with_source else None))

@@ -3,7 +3,7 @@
 import ast
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -173,12 +173,14 @@ def write_file(path: Path, content: bytes | str) -> None:
         raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from None
 
 
-def compile_file(path: Path, config: Config, options: tuple[str, ...] = (), kernels: tuple[str, ...] = ()) -> Any:
-    """The image of OpenCL C, of which only ``kernels`` are compiled if there are any."""
+def compile_file(path: Path, config: Config, options: tuple[str, ...] = (), kernels: tuple[str, ...] = (),
+                 observers: Sequence[Any] = ()) -> Any:
+    """The image of OpenCL C, of which only ``kernels`` are compiled if there are any; ``observers`` see the
+    passes."""
     from fgpu.compiler import compile_opencl
 
     return compile_opencl(read_text(path), filename=str(path), options=(*options, f"-I{path.parent}"), config=config,
-                          kernels=kernels or None)
+                          kernels=kernels or None, observers=observers)
 
 
 def load_image(path: Path, config: Config, options: tuple[str, ...] = (), kernels: tuple[str, ...] = ()) -> Any:
