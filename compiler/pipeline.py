@@ -41,7 +41,7 @@ from .legalize.unaligned import split_unaligned
 from .legalize.wide_integers import split_wide_integers
 from .legalize.work_dim import ask_for_dimensions
 from .optimize.induction_variables import compare_counters_for_equality, count_once, merge_counters
-from .optimize.mulhi import high_products
+from .optimize.mulhi import combine_mulhi
 from .optimize.unrolled_loops import enter_unrolled_loops_late
 from .select.frame import make_frame, private_in_frame
 from .select.isel import lower
@@ -81,6 +81,7 @@ class Fact(enum.Enum):
     NO_SWITCHES = "branches have two targets at most"
     FEW_FLOATS = "no operations on floats but the hardware's"
     NARROW = "no integer has more than 32 bits"
+    NO_DIVISIONS = "no quotients and remainders"
     ALIGNED = "accesses are of 1, 2 or 4 bytes, and aligned"
     LEGAL = "only what instruction selection knows"
     SSA = "machine operations, each register with one definition"
@@ -262,7 +263,7 @@ PASSES: tuple[Pass, ...] = (
          _alone(compare_counters_for_equality), needs=(Fact.FEW_COUNTERS,)),
     Pass("drop-counters", _IR, "a variable of the program tells a loop's end instead of a counter",
          _alone(count_once), needs=(Fact.FEW_COUNTERS,)),
-    Pass("mulhi", _IR, "the high half of a product is a call of a routine", _alone(high_products),
+    Pass("mulhi", _IR, "the high half of a product is a call of a routine", _alone(combine_mulhi),
          needs=(Fact.SCALAR,)),
     Pass("expand-switches", _IR, "switches become chains of comparisons", _alone(expand_switches),
          leaves=(Fact.NO_SWITCHES,)),
@@ -275,12 +276,12 @@ PASSES: tuple[Pass, ...] = (
          needs=(Fact.SCALAR, Fact.NO_OVERFLOW, Fact.NO_STRUCTS, Fact.FEW_FLOATS), leaves=(Fact.NARROW,)),
     Pass("split-unaligned", _IR, "accesses of odd size or alignment become several", _alone(split_unaligned),
          needs=(Fact.NARROW,), leaves=(Fact.ALIGNED,)),
-    Pass("expand-divisions", _IR, "division becomes shifts, multiplications and routines", _alone(expand_divisions),
-         needs=(Fact.NARROW,)),
-    Pass("expand-bit-counting", _IR, "counting bits becomes routines", _alone(expand_bit_counting),
-         needs=(Fact.NARROW,)),
-    Pass("inline-routines", _IR, "calls of small routines become their bodies", _alone(inline_routines),
-         needs=(Fact.NARROW, Fact.FEW_FLOATS), leaves=(Fact.LEGAL,)),
+    Pass("expand-divisions", _IR, "quotients and remainders become shifts, products with reciprocals, and routines",
+         _alone(expand_divisions), needs=(Fact.NARROW,), leaves=(Fact.NO_DIVISIONS,)),
+    Pass("expand-bit-counting", _IR, "counts of ones and of leading or trailing zeros become routines",
+         _alone(expand_bit_counting), needs=(Fact.NARROW,)),
+    Pass("inline-routines", _IR, "short routines, and those that few places call, become their bodies",
+         _alone(inline_routines), needs=(Fact.NARROW, Fact.FEW_FLOATS, Fact.NO_DIVISIONS), leaves=(Fact.LEGAL,)),
 
     Pass("select", _SELECT, "instruction selection: machine operations on virtual registers", _select,
          needs=(Fact.LEGAL, Fact.ALIGNED, Fact.NO_SWITCHES, Fact.NO_TABLES), leaves=(Fact.SSA,)),

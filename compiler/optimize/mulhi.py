@@ -5,13 +5,13 @@ clang makes it of the usual four 16-bit multiplications, and programs write it w
 
 from ..ir.module import Constant, Definitions, Function, Local, Op, Value
 
-__all__ = ["high_products"]
+__all__ = ["combine_mulhi"]
 
 _ROUTINES = {Op.ZEXT: "fgpu_high_product", Op.SEXT: "fgpu_signed_high_product"}
 _WORD_BITS = 32
 
 
-def high_products(function: Function) -> None:
+def combine_mulhi(function: Function) -> None:
     """Let ``(a * b) >> 32``, computed in 64 bits, be a call of a runtime function."""
     definitions = function.definitions()
     for instruction in function.instructions():

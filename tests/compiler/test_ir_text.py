@@ -67,7 +67,7 @@ def test_generated_programs(seed):
 
     with suppress(CompileError):        # of those that are too large
         compile_and_look({"k.cl": case.program.text}, case.config, look,
-                         ("inline-calls", "split-structs", "localize-tables", "inline-routines"))
+                         ("inline-calls", "split-structs", "localize-tables", IR_PASSES[-1]))
 
 
 def test_every_field():
