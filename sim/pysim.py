@@ -21,41 +21,12 @@ from .memory import GlobalMemory
 from .testbench import abi
 from .testbench.build import build_bench
 from .testbench.driver import BenchEngine, create
+from .testbench.ports import leaves
 from .verilator_build import Factory
 
 __all__ = ["PysimEngine"]
 
-_STRUCTURE: Any = ctypes.Structure
 _PERIOD = 10e-9
-
-
-def _fields(structure: Any, prefix: str = "") -> list[tuple[str, int, int]]:
-    """Name, byte offset and size of every leaf of a ctypes structure: ``axi[0].ar.addr``, 8, 4."""
-    found = []
-    for name, kind in structure._fields_:
-        offset = getattr(structure, name).offset
-        many = issubclass(kind, ctypes.Array) and issubclass(kind._type_, _STRUCTURE)
-        parts = ([(f"{prefix}{name}{i}.", kind._type_, offset + i * ctypes.sizeof(kind._type_))
-                  for i in range(kind._length_)] if many else [(f"{prefix}{name}", kind, offset)])
-        for path, element, at in parts:
-            if issubclass(element, _STRUCTURE):
-                inner = path if path.endswith(".") else f"{path}."
-                found += [(field, at + more, size) for field, more, size in _fields(element, inner)]
-            else:
-                found.append((path, at, ctypes.sizeof(element)))
-    return found
-
-
-def _port(field: str) -> str:
-    """The flat port name (:func:`fgpu.tools.verilog.ports`) of a field of ``PortsOut`` or ``PortsIn``."""
-    group, _, rest = field.partition(".")
-    if group.startswith("axi"):
-        return f"m{group[3:]}_axi_{rest.replace('.', '')}"
-    if group == "lite":
-        return f"s_axi_{rest}"
-    if group.startswith(("probe", "access")):
-        return f"{group}_{rest}"
-    return {"status": "kernel_status"}.get(group, group)
 
 
 class _Harness(Elaboratable):
@@ -77,18 +48,18 @@ class _Harness(Elaboratable):
 
         parts: list[Value] = []
         at = 0
-        for field, offset, size in _fields(abi.PortsOut):
-            value = flat.get(_port(field))
+        for leaf in leaves(abi.PortsOut):
+            value = flat.get(leaf.port)
             if value is None:
                 continue
-            parts += [Const(0, 8 * (offset - at)), value, Const(0, 8 * size - len(value))]
-            at = offset + size
+            parts += [Const(0, 8 * (leaf.offset - at)), value, Const(0, 8 * leaf.size - len(value))]
+            at = leaf.offset + leaf.size
         m.d.comb += self.outputs.eq(Cat(*parts))
 
-        for field, offset, size in _fields(abi.PortsIn):
-            target = flat.get(_port(field))
+        for leaf in leaves(abi.PortsIn):
+            target = flat.get(leaf.port)
             if target is not None:
-                m.d.comb += target.eq(self.inputs[8 * offset:8 * (offset + size)])
+                m.d.comb += target.eq(self.inputs[8 * leaf.offset:8 * (leaf.offset + leaf.size)])
         return m
 
 

@@ -21,7 +21,6 @@ from fgpu.errors import ToolError
 from fgpu.extras import demand
 
 from .testbench.build import (
-    BENCH_FLAGS,
     BENCH_SOURCES,
     Compiler,
     Progress,
@@ -31,7 +30,9 @@ from .testbench.build import (
     digest,
     find_compiler,
     run_tool,
+    write_abi,
 )
+from .testbench.header import binding_header
 
 __all__ = [
     "Factory", "Model", "build_model", "hardware_digest", "runtime_object", "verilator_flags", "verilator_root",
@@ -132,7 +133,7 @@ def build_model(config: Config, *, core: Factory | None = None, trace: bool = Fa
     """
     config = config.replace(statistics=True)
     chosen = find_compiler(compiler)
-    benches = [*bench_sources(), _TESTBENCH / "model.cpp", Path(__file__)]
+    benches = [*bench_sources(), _TESTBENCH / "model.cpp", _TESTBENCH / "header.py", Path(__file__)]
     key = f"{config.compute_units}cu-" + digest([
         config.key, hardware_digest(core), *benches, _version("verilator"), *compiled_by(chosen), str(trace)])
 
@@ -154,12 +155,12 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     begin = time.monotonic()
     progress("generating Verilog")
     component = core(config)
-    names = list(ports(component))
+    widths = {name: len(value) for name, (value, _) in ports(component).items()}
     events = []
     if hasattr(component, "cache_probe"):
         events = [name for name, field in data.Layout.cast(component.cache_probe.shape()) for _ in range(field.width)]
     write_verilog(config, work / "fgpu.v", core=lambda _: component, initial=False)
-    (work / "binding.h").write_text(_binding(config, names, events, trace))
+    (work / "binding.h").write_text(binding_header(widths, events, trace=trace))
     generated = time.monotonic()
 
     progress("running Verilator")
@@ -171,7 +172,7 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     progress("compiling")
     chosen = find_compiler(compiler)
     files = json.loads((work / "obj" / "Vfgpu.json").read_text())["sources"]
-    flags = verilator_flags(trace) + BENCH_FLAGS + [f"-I{path}" for path in (work, work / "obj", _TESTBENCH)]
+    flags = [*verilator_flags(trace), f"-I{work / 'obj'}", *write_abi(work)]
     slow = [*files["classes_slow"], *files["support_slow"], *files.get("support_fast", [])]
     sources = [
         *((path, _FAST) for path in _joined(work / "fast.cpp", files["classes_fast"])),
@@ -217,52 +218,3 @@ def runtime_object(compiler: Compiler, trace: bool, sources: Sequence[str]) -> P
 
     key = digest([_version("verilator"), *compiled_by(compiler), *flags, *sources])
     return cached(f"runtime-{key}", "runtime.o", build)[0]
-
-
-# -- the binding between a model's ports and ports.h ----------------------------------------------
-
-_AXI_ADDRESS = ["id", "addr", "len", "size", "burst", "valid"]
-_AXI_OUT = ["wdata", "wstrb", "wlast", "wvalid", "bready", "rready"]
-_AXI_IN = ["rdata", "awready", "wready", "arready", "bid", "bresp", "bvalid", "rid", "rresp", "rlast", "rvalid"]
-_LITE_OUT = ["rdata", "awready", "wready", "bresp", "bvalid", "arready", "rresp", "rvalid"]
-_LITE_IN = ["wdata", "awaddr", "araddr", "awvalid", "wstrb", "wvalid", "bready", "arvalid", "rready"]
-_PROBE = ["bucket", "issue", "lanes", "states"]
-_ACCESS = ["load", "atomic", "width", "wavefront", "number", "phase", "lanes", "pc"]
-
-
-def _binding(config: Config, names: list[str], events: list[str], trace: bool) -> str:
-    """C++ that copies a model's outputs to ``PortsOut`` and ``PortsIn`` to its inputs."""
-    sample, drive = [], []
-    for i in range(config.axi_ports):
-        for channel in ("aw", "ar"):
-            sample += [f"out.axi[{i}].{channel}.{f} = top.m{i}_axi_{channel}{f};" for f in _AXI_ADDRESS]
-        sample += [f"out.axi[{i}].{f} = top.m{i}_axi_{f};" for f in _AXI_OUT]
-        drive += [f"top.m{i}_axi_{f} = in.axi[{i}].{f};" for f in _AXI_IN]
-    sample += [f"out.lite.{f} = top.s_axi_{f};" for f in _LITE_OUT]
-    drive += [f"top.s_axi_{f} = in.lite.{f};" for f in _LITE_IN]
-    sample += ["out.status = top.kernel_status;"]
-    if "probe0_bucket" in names:
-        for i in range(config.compute_units):
-            sample += [f"out.probe[{i}].{f} = top.probe{i}_{f};" for f in _PROBE]
-            # Eight times 16 bits, in the order in which both sides keep them on little-endian machines.
-            sample += [f"std::memcpy(out.probe[{i}].pcs, top.probe{i}_pcs.data(), sizeof out.probe[{i}].pcs);"]
-    if "access0_valid" in names:
-        for i in range(config.compute_units):
-            access = f"out.access[{i}]"
-            sample += [f"{access}.{f} = top.access{i}_{f};" for f in ("valid", "starts")]
-            sample += [f"if (top.access{i}_valid) {{", *(f"    {access}.{f} = top.access{i}_{f};" for f in _ACCESS),
-                       f"    std::memcpy({access}.addresses, top.access{i}_addresses.data(), "
-                       f"sizeof {access}.addresses);", "}",
-                       f"if (top.access{i}_starts)",
-                       f"    std::memcpy({access}.offsets, top.access{i}_offsets.data(), sizeof {access}.offsets);"]
-    bits = [f"uint64_t(top.cache_probe_{event}) << {events.index(event)}" for event in dict.fromkeys(events)]
-    sample += [f"out.events = {' | '.join(bits) or '0'};"]
-
-    def function(head: str, body: list[str]) -> str:
-        return f"static inline void {head} {{\n" + "".join(f"    {line}\n" for line in body) + "}\n"
-
-    return "\n".join([
-        "#pragma once", "#include <cstring>", '#include "Vfgpu.h"',
-        '#include "verilated_vcd_c.h"' if trace else "", '#include "ports.h"',
-        function("sample(Vfgpu &top, fgpu::PortsOut &out)", sample),
-        function("drive(Vfgpu &top, const fgpu::PortsIn &in)", drive)])

@@ -1,89 +1,83 @@
-"""The structures and functions of the C++ test bench, for ctypes (``ports.h`` and ``testbench.cpp``)."""
+"""The structures and functions of the C++ test bench, for ctypes; C++ has the structures from ``header.py``."""
 
 import ctypes
-from ctypes import POINTER, Structure, c_char, c_char_p, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, c_char, c_char_p, c_uint32, c_uint64, c_void_p
+from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from fgpu.config import PE_COUNT, WAVEFRONTS, Config
+from fgpu.cu.pipeline import MEMORY_STAGE
 from fgpu.errors import ToolError
 
 from ..engine import MemoryTiming
 from ..memory import GlobalMemory
+from .ports import COMPUTE_UNITS, EVENTS, PORTS, AxiAddress, PortsIn, PortsOut, ProbeOut
 
 __all__ = [
-    "CHECK_ALIGNMENT", "CHECK_ALL", "CHECK_NOTHING", "DONE", "OP_PAUSE", "OP_READ", "OP_START", "OP_WAIT", "OP_WRITE",
-    "PROTOCOL_ERROR", "REFUSED_ACCESS", "RUNNING", "TIMEOUT", "AddressRange", "BenchConfig", "BenchLibrary", "HostOp",
-    "PortsIn", "PortsOut", "ProbeOut", "Result", "bench_config",
+    "CHECK_ALIGNMENT", "CHECK_ALL", "CHECK_NOTHING", "CONSTANTS", "DONE", "ENUMERATIONS", "OP_PAUSE", "OP_READ",
+    "OP_START", "OP_WAIT", "OP_WRITE", "PROTOCOL_ERROR", "REFUSED_ACCESS", "RUNNING", "STRUCTURES", "TIMEOUT",
+    "AddressRange", "AxiAddress", "BenchConfig", "BenchLibrary", "HostOp", "PortsIn", "PortsOut", "ProbeOut",
+    "Result", "bench_config",
 ]
 
-PORTS = 4
-COMPUTE_UNITS = 8
-EVENTS = 64
 BUCKETS = 8
 IDS = 64
-
-OP_WRITE, OP_READ, OP_START, OP_WAIT, OP_PAUSE = range(5)
-RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT, REFUSED_ACCESS = range(5)
-CHECK_NOTHING, CHECK_ALIGNMENT, CHECK_ALL = range(3)
-
-
-class AxiAddress(Structure):
-    _fields_ = [("addr", c_uint32), ("id", c_uint8), ("len", c_uint8), ("size", c_uint8), ("burst", c_uint8),
-                ("valid", c_uint8)]
-
-
-class AxiOut(Structure):
-    _fields_ = [("wdata", c_uint64), ("aw", AxiAddress), ("ar", AxiAddress), ("wstrb", c_uint8),
-                ("wlast", c_uint8), ("wvalid", c_uint8), ("bready", c_uint8), ("rready", c_uint8)]
+CONSTANTS: Final = {
+    "WAVEFRONTS": WAVEFRONTS,       # of a compute unit
+    "LANES": PE_COUNT,              # processing elements of a compute unit, and phases of a wavefront
+    "BUCKETS": BUCKETS,             # kinds of cycles of a compute unit
+    "IDS": IDS,                     # AXI identifiers
+    "MEMORY_STAGE": MEMORY_STAGE,   # cycles from the issue of a phase until its accesses are seen
+}
+"""Numbers that C++ is told."""
 
 
-class LiteOut(Structure):
-    _fields_ = [("rdata", c_uint32), ("awready", c_uint8), ("wready", c_uint8), ("bresp", c_uint8),
-                ("bvalid", c_uint8), ("arready", c_uint8), ("rresp", c_uint8), ("rvalid", c_uint8)]
+class Op(IntEnum):
+    """What the host does."""
+
+    OP_WRITE = 0
+    OP_READ = 1
+    OP_START = 2
+    OP_WAIT = 3
+    """``data`` is a bit of the status; of several such operations, all are waited for at each."""
+    OP_PAUSE = 4
+    """``data`` is a number of cycles."""
 
 
-class ProbeOut(Structure):
-    _fields_ = [("pcs", c_uint16 * WAVEFRONTS), ("states", c_uint32), ("bucket", c_uint8), ("issue", c_uint8),
-                ("lanes", c_uint8)]
+class Status(IntEnum):
+    """How far a launch is, or how it ended."""
+
+    RUNNING = 0
+    DONE = 1
+    PROTOCOL_ERROR = 2
+    TIMEOUT = 3
+    REFUSED_ACCESS = 4
 
 
-class AccessOut(Structure):
-    _fields_ = [("addresses", c_uint32 * PE_COUNT), ("offsets", c_uint32 * 3), ("pc", c_uint16), ("valid", c_uint8),
-                ("load", c_uint8), ("atomic", c_uint8), ("width", c_uint8), ("wavefront", c_uint8),
-                ("number", c_uint8), ("phase", c_uint8), ("lanes", c_uint8), ("starts", c_uint8)]
+class Check(IntEnum):
+    """What is checked of the accesses of kernels."""
+
+    CHECK_NOTHING = 0
+    CHECK_ALIGNMENT = 1
+    CHECK_ALL = 2
 
 
-class PortsOut(Structure):
-    """What the hardware drives in one cycle."""
-
-    _fields_ = [("axi", AxiOut * PORTS), ("events", c_uint64), ("probe", ProbeOut * COMPUTE_UNITS),
-                ("access", AccessOut * COMPUTE_UNITS), ("lite", LiteOut), ("status", c_uint16)]
-
-
-class AxiIn(Structure):
-    _fields_ = [("rdata", c_uint64), ("awready", c_uint8), ("wready", c_uint8), ("arready", c_uint8),
-                ("bid", c_uint8), ("bresp", c_uint8), ("bvalid", c_uint8), ("rid", c_uint8), ("rresp", c_uint8),
-                ("rlast", c_uint8), ("rvalid", c_uint8)]
-
-
-class LiteIn(Structure):
-    _fields_ = [("wdata", c_uint32), ("awaddr", c_uint16), ("araddr", c_uint16), ("awvalid", c_uint8),
-                ("wstrb", c_uint8), ("wvalid", c_uint8), ("bready", c_uint8), ("arvalid", c_uint8),
-                ("rready", c_uint8)]
-
-
-class PortsIn(Structure):
-    """What the test bench drives in one cycle."""
-
-    _fields_ = [("axi", AxiIn * PORTS), ("lite", LiteIn)]
+OP_WRITE, OP_READ, OP_START, OP_WAIT, OP_PAUSE = Op
+RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT, REFUSED_ACCESS = Status
+CHECK_NOTHING, CHECK_ALIGNMENT, CHECK_ALL = Check
+ENUMERATIONS: Final = (Op, Status, Check)
 
 
 class Range(Structure):
+    """From ``least`` to ``greatest``, both included."""
+
     _fields_ = [("least", c_uint32), ("greatest", c_uint32)]
 
 
 class Timing(Structure):
+    """``MemoryTiming`` of ``sim/engine.py``; chances are of 2**53: no floating point here."""
+
     _fields_ = [("read_latency", Range), ("write_latency", Range), ("pause_cycles", Range),
                 ("interleave", c_uint32), ("reorder", c_uint32), ("pause_threshold", c_uint64),
                 ("seed", c_uint64)]
@@ -103,33 +97,44 @@ class AddressRange(Structure):
 
 
 class HostOp(Structure):
-    """One operation of the host; ``kind`` is one of ``OP_WRITE`` and its companions."""
+    """One operation of the host; ``kind`` is an :class:`Op`, ``data`` what is written, or has been read."""
 
     _fields_ = [("kind", c_uint32), ("address", c_uint32), ("data", c_uint32)]
 
 
 class PortCounters(Structure):
+    """Traffic of an AXI4 port."""
+
     _fields_ = [(name, c_uint64) for name in (
         "read_bursts", "read_beats", "read_bytes", "write_bursts", "write_beats", "write_bytes")]
 
 
 class UnitCounters(Structure):
+    """Of a compute unit; ``wavefront_cycles`` is the sum of the wavefronts that were there in each cycle."""
+
     _fields_ = [("buckets", c_uint64 * BUCKETS), ("instructions", c_uint64), ("work_item_instructions", c_uint64),
                 ("wavefront_cycles", c_uint64)]
 
 
 class RefusedAccess(Structure):
+    """``item`` is the work-item's number in its work-group, ``offsets`` are the work-group's."""
+
     _fields_ = [("address", c_uint32), ("pc", c_uint32), ("item", c_uint32), ("offsets", c_uint32 * 3),
                 ("misaligned", c_uint32), ("happened", c_uint32)]
 
 
 class Result(Structure):
-    """What a launch took, or how it failed."""
+    """What a launch took, or how it failed. ``now`` counts from the creation of the bench, ``cycles`` from the start;
+    ``probe`` is of the last cycle of a launch that failed; ``message`` says what failed, or, when ``DONE``, which was
+    the first burst ever where no memory is."""
 
     _fields_ = [("status", c_uint32), ("padding", c_uint32), ("now", c_uint64), ("cycles", c_uint64),
                 ("port", PortCounters * PORTS), ("unit", UnitCounters * COMPUTE_UNITS), ("events", c_uint64 * EVENTS),
                 ("probe", ProbeOut * COMPUTE_UNITS), ("refused", RefusedAccess), ("message", c_char * 256)]
 
+
+STRUCTURES: Final[tuple[Any, ...]] = (BenchConfig, AddressRange, HostOp, Result)
+"""Those that Python hands over or gets back, beside the ports."""
 
 _FUNCTIONS = {
     "bench_create": ([POINTER(BenchConfig)], c_void_p),
@@ -163,15 +168,6 @@ class BenchLibrary:
             function = getattr(self._library, f"fgpu_{name}")
             function.argtypes, function.restype = arguments, result
             setattr(self, name, function)
-        self._check()
-
-    def _check(self) -> None:
-        ours = [ctypes.sizeof(t) for t in (PortsOut, PortsIn, BenchConfig, HostOp, Result)]
-        theirs = (c_uint32 * len(ours))()
-        self._library.fgpu_abi_sizes(theirs)
-        if list(theirs) != ours:
-            raise ToolError(f"the C++ compiler lays out the test bench's structures as {list(theirs)} bytes, "
-                            f"Python as {ours}")
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"the test bench has no function {name!r}")

@@ -6,12 +6,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "ports.h"
+#include "abi.h"
 
 namespace fgpu {
-
-// Cycles from the issue of a phase until its accesses are seen: of fgpu/cu/pipeline.py.
-constexpr uint64_t MEMORY_STAGE = FGPU_MEMORY_STAGE;
 
 class AccessChecker {
 public:

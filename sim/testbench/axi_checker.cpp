@@ -7,7 +7,8 @@ using ull = unsigned long long;
 constexpr uint8_t EXOKAY = 1;   // of exclusive accesses, which nobody makes
 
 static bool same(const AxiAddress &a, const AxiAddress &b) {
-    return a.addr == b.addr && a.id == b.id && a.len == b.len && a.size == b.size && a.burst == b.burst;
+    return a.addr == b.addr && a.id == b.id && a.len == b.len && a.size == b.size && a.burst == b.burst
+           && a.cache == b.cache && a.prot == b.prot;
 }
 
 // -- AXI4 ---------------------------------------------------------------------------------------
@@ -197,11 +198,11 @@ void LiteChecker::active_step(const LiteOut &out, const LiteIn &in, uint64_t now
 
 void LiteChecker::check_held(const LiteOut &out, const LiteIn &in, uint64_t now) {
     const char *changed = nullptr;
-    if (held_in.awvalid && !(in.awvalid && in.awaddr == held_in.awaddr))
+    if (held_in.awvalid && !(in.awvalid && in.awaddr == held_in.awaddr && in.awprot == held_in.awprot))
         changed = "AW";
     if (held_in.wvalid && !(in.wvalid && in.wdata == held_in.wdata && in.wstrb == held_in.wstrb))
         changed = "W";
-    if (held_in.arvalid && !(in.arvalid && in.araddr == held_in.araddr))
+    if (held_in.arvalid && !(in.arvalid && in.araddr == held_in.araddr && in.arprot == held_in.arprot))
         changed = "AR";
     if (held_out.bvalid && !(out.bvalid && out.bresp == held_out.bresp))
         changed = "B";

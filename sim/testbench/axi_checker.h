@@ -6,7 +6,7 @@
 #pragma once
 
 #include "failure.h"
-#include "ports.h"
+#include "abi.h"
 
 namespace fgpu {
 

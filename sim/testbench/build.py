@@ -13,13 +13,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fgpu.cu.pipeline import MEMORY_STAGE
 from fgpu.errors import ToolError
 from fgpu.store import kept_files
 
+from .header import abi_header
+
 __all__ = [
-    "BENCH_FLAGS", "BENCH_SOURCES", "Compiler", "Progress", "bench_sources", "build_bench", "cached", "compiled_by",
-    "digest", "find_compiler", "run_tool",
+    "BENCH_SOURCES", "Compiler", "Progress", "bench_sources", "build_bench", "cached", "compiled_by",
+    "digest", "find_compiler", "run_tool", "write_abi",
 ]
 
 Progress = Callable[[str], None]
@@ -27,8 +28,6 @@ Progress = Callable[[str], None]
 
 _HERE = Path(__file__).parent
 BENCH_SOURCES = [_HERE / f"{name}.cpp" for name in ("testbench", "axi_checker", "memory", "host", "access")]
-BENCH_FLAGS = [f"-DFGPU_MEMORY_STAGE={MEMORY_STAGE}"]
-"""What the test bench has to know of the hardware."""
 _TAIL_LINES = 25
 
 
@@ -146,19 +145,26 @@ def compiled_by(compiler: Compiler) -> list[str | Path]:
     return [*compiler.command, compiler.version, f"{platform.system()} {platform.machine()}", Path(__file__)]
 
 
-def bench_sources() -> list[Path]:
-    """The test bench's C++, headers and all."""
-    return [*sorted(_HERE.glob("*.h")), *BENCH_SOURCES]
+def bench_sources() -> list[str | Path]:
+    """The test bench's C++, headers and all, for :func:`digest`."""
+    return [*sorted(_HERE.glob("*.h")), *BENCH_SOURCES, abi_header()]
+
+
+def write_abi(folder: Path) -> list[str]:
+    """Write the test bench's generated header; the flags with which it and the others are found."""
+    (folder / "abi.h").write_text(abi_header())
+    return [f"-I{folder}", f"-I{_HERE}"]
 
 
 def build_bench(compiler: str | None = None, progress: Progress | None = None) -> Path:
     """The test bench alone, for engines that bring their own model."""
     chosen = find_compiler(compiler)
-    flags = [*BENCH_FLAGS, "-O2", "-Wall", "-Wextra"]
+    flags = ["-O2", "-Wall", "-Wextra"]
     key = "bench-" + digest([*bench_sources(), *flags, *compiled_by(chosen)])
 
     def build(work: Path) -> dict[str, Any]:
-        chosen.compile([(source, ()) for source in BENCH_SOURCES], work / "bench.so", flags=flags, progress=progress)
+        chosen.compile([(source, ()) for source in BENCH_SOURCES], work / "bench.so",
+                       flags=[*flags, *write_abi(work)], progress=progress)
         return {"compiler": chosen.version}
 
     return cached(key, "bench.so", build)[0]

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "failure.h"
-#include "ports.h"
+#include "abi.h"
 #include "random.h"
 
 namespace fgpu {

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "ports.h"
+#include "abi.h"
 
 namespace fgpu {
 

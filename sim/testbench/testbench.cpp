@@ -101,14 +101,6 @@ using namespace fgpu;
 
 extern "C" {
 
-void fgpu_abi_sizes(uint32_t *sizes) {
-    sizes[0] = sizeof(PortsOut);
-    sizes[1] = sizeof(PortsIn);
-    sizes[2] = sizeof(BenchConfig);
-    sizes[3] = sizeof(HostOp);
-    sizes[4] = sizeof(Result);
-}
-
 Testbench *fgpu_bench_create(const BenchConfig *config) { return new (std::nothrow) Testbench(*config); }
 
 void fgpu_bench_destroy(Testbench *bench) { delete bench; }

@@ -10,7 +10,7 @@
 #include "axi_checker.h"
 #include "host.h"
 #include "memory.h"
-#include "ports.h"
+#include "abi.h"
 
 namespace fgpu {
 
@@ -33,7 +33,7 @@ public:
         }
         if (__builtin_expect(failed, 0))
             return stop(out, cycle);
-        host.step(out.lite, out.status, in.lite, cycle);
+        host.step(out.lite, out.kernel_status, in.lite, cycle);
         for (unsigned i = 0; i < config.ports; i++)
             ports[i].step(out.axi[i], in.axi[i], cycle);
         if (counted)

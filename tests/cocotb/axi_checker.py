@@ -52,8 +52,8 @@ class AxiChecker(_Channels):
     """Of one AXI4 port, seen from nowhere: both sides of each channel."""
 
     ADDRESS = ("addr", "id", "len", "size", "burst")
-    PAYLOADS = {"aw": ADDRESS, "w": ("data", "strb", "last"), "b": ("id", "resp"), "ar": ADDRESS,
-                "r": ("data", "id", "resp", "last")}
+    PAYLOADS = {"aw": (*ADDRESS, "cache", "prot"), "w": ("data", "strb", "last"), "b": ("id", "resp"),
+                "ar": (*ADDRESS, "cache", "prot"), "r": ("data", "id", "resp", "last")}
 
     def __init__(self, name: str, *, beat_bytes: int, ids: int = 64) -> None:
         super().__init__(name, self.PAYLOADS)
@@ -145,7 +145,8 @@ class AxiChecker(_Channels):
 class LiteChecker(_Channels):
     """Of an AXI4-Lite port."""
 
-    PAYLOADS = {"aw": ("addr",), "w": ("data", "strb"), "b": ("resp",), "ar": ("addr",), "r": ("data", "resp")}
+    PAYLOADS = {"aw": ("addr", "prot"), "w": ("data", "strb"), "b": ("resp",), "ar": ("addr", "prot"),
+                "r": ("data", "resp")}
 
     def __init__(self, name: str) -> None:
         super().__init__(name, self.PAYLOADS)

@@ -44,8 +44,8 @@ __kernel void histogram(__global const uint *in, __global uint *unused, __global
 }
 """
 # Of a channel: what is always known, and what is while it is valid.
-AXI_OUT = {"aw": ("addr", "id", "len", "size", "burst"), "ar": ("addr", "id", "len", "size", "burst"),
-           "w": ("strb", "last")}
+ADDRESS = ("addr", "id", "len", "size", "burst", "cache", "prot")
+AXI_OUT = {"aw": ADDRESS, "ar": ADDRESS, "w": ("strb", "last")}
 LITE_OUT = {"b": ("resp",), "r": ("resp", "data")}
 
 
@@ -59,7 +59,8 @@ class Watch:
         self._channels = [
             (getattr(dut, f"{bus}_{channel}valid"), [getattr(dut, f"{bus}_{channel}{field}") for field in fields])
             for bus, channels in (("m0_axi", AXI_OUT), ("s_axi", LITE_OUT)) for channel, fields in channels.items()]
-        self._always = [*ready, dut.kernel_status, *(valid for valid, _ in self._channels)]
+        self._always = [*ready, dut.kernel_status, dut.kernel_fault, dut.interrupt,
+                        *(valid for valid, _ in self._channels)]
 
     async def run(self) -> None:
         dut, cycle, start, before = self._dut, 0, 0, 0

@@ -1,9 +1,10 @@
 """The C++ memory model driven from Python, cycle by cycle, and a random AXI4 master for it."""
 
-import ctypes
 import random
+import struct
 from ctypes import byref
 from dataclasses import dataclass, field
+from typing import Any
 
 from fgpu.config import Config
 from fgpu.sim.engine import MemoryTiming
@@ -165,5 +166,11 @@ class RandomMaster:
 
 
 def snapshot(bench: Bench) -> bytes:
-    """All that the bench drives in this cycle."""
-    return ctypes.string_at(ctypes.addressof(bench.inputs), ctypes.sizeof(bench.inputs))
+    """All that the bench drives in this cycle, however it is laid out."""
+    def packed(form: str, structure: Any, names: str) -> bytes:
+        return struct.pack(form, *(getattr(structure, name) for name in names.split()))
+
+    return b"".join([
+        *(packed("<Q10B6x", port, "rdata awready wready arready bid bresp bvalid rid rresp rlast rvalid")
+          for port in bench.inputs.axi),
+        packed("<IHH6B2x", bench.inputs.lite, "wdata awaddr araddr awvalid wstrb wvalid bready arvalid rready")])

@@ -78,6 +78,8 @@ WRONG: dict[str, tuple[list[dict[str, int]], str]] = {
     # The core.
     "AR goes": ([{"ar_valid": 1}, {}], "AR channel changed"),
     "AR changes": ([{"ar_valid": 1}, {"ar_valid": 1, "ar_len": 1}], "AR channel changed"),
+    "AR cache changes": ([{"ar_valid": 1}, {"ar_valid": 1, "ar_cache": 3}], "AR channel changed"),
+    "AW prot changes": ([{"aw_valid": 1, "aw_prot": 1}, {"aw_valid": 1}], "AW channel changed"),
     "AW goes": ([{"aw_valid": 1}, {}], "AW channel changed"),
     "AW changes": ([{"aw_valid": 1}, {"aw_valid": 1, "aw_id": 1}], "AW channel changed"),
     "W goes": ([write(2), {"wvalid": 1}, {}], "W channel changed"),
@@ -122,6 +124,8 @@ WRONG: dict[str, tuple[list[dict[str, int]], str]] = {
     "control R goes": ([LOOK, {"lite_rvalid": 1}, {}], "control port's R channel changed"),
     "control R changes": ([LOOK, {"lite_rvalid": 1}, {"lite_rvalid": 1, "lite_rdata": 2}], "R channel changed"),
     "control AW goes": ([{"lite_awvalid": 1}, {}], "control port's AW channel changed"),
+    "control AW prot changes": ([{"lite_awvalid": 1}, {"lite_awvalid": 1, "lite_awprot": 1}],
+                                "control port's AW channel changed"),
     "control W changes": ([{"lite_wvalid": 1}, {"lite_wvalid": 1, "lite_wdata": 1}], "port's W channel changed"),
     "control AR changes": ([{"lite_arvalid": 1}, {"lite_arvalid": 1, "lite_araddr": 4}], "port's AR channel changed"),
     "control exclusive": ([LOOK, {"lite_rvalid": 1, "lite_rresp": 1}], "answers EXOKAY"),

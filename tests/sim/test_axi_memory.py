@@ -287,7 +287,7 @@ def test_host_writes_reads_and_counts_from_the_start():
     bench = Bench(memory=GlobalMemory(size=4096))
     lite, seen = bench.out.lite, bench.inputs.lite
     bench.run_host((abi.OP_WRITE, 0x40, 7), (abi.OP_READ, 0x44, 0), (abi.OP_START, 0x8004, 1), (abi.OP_WAIT, 0, 0))
-    bench.out.status = 1        # of the launch before
+    bench.out.kernel_status = 1        # of the launch before
     bench.step()
     assert (seen.awvalid, seen.wvalid, seen.awaddr, seen.wdata, seen.wstrb) == (1, 1, 0x40, 7, 15)
     lite.wready = 1             # data may be taken before the address
@@ -313,10 +313,10 @@ def test_host_writes_reads_and_counts_from_the_start():
     lite.bvalid = 1
     bench.step()                # one cycle after the start; the old status bit is still there
     lite.bvalid = 0
-    bench.out.status = 0
+    bench.out.kernel_status = 0
     bench.step(5)
     assert bench.status == abi.RUNNING
-    bench.out.status = 1
+    bench.out.kernel_status = 1
     bench.step()
     assert bench.status == abi.DONE
     assert bench.result.cycles == 7

@@ -185,7 +185,8 @@ def test_records_know_the_headers(monkeypatch):
     monkeypatch.setattr(record, "digest", lambda found: parts.extend(found) or "digest")
     record.version.__wrapped__()
     names = {path.name for path in parts if isinstance(path, Path)}
-    assert {"ports.h", "memory.h", "memory.cpp", "copy.cl"} <= names
+    assert build.abi_header() in parts
+    assert {"memory.h", "memory.cpp", "copy.cl"} <= names
     assert compiler_version() in parts
     sources = []
     monkeypatch.setattr(bitcode, "_digest", lambda found: sources.extend(found) or "digest")
