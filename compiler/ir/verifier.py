@@ -1,6 +1,7 @@
 """Checks that a function's IR is well-formed, and, after legalization, that it is what instruction selection has."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from fgpu.config import FLOAT_OPS
@@ -100,7 +101,7 @@ class _Verifier:
         for name, type in self.function.parameters:
             if name in self.types:
                 yield f"%{name} is defined twice"
-            self.types[name] = type
+            self.types[name] = replace(type, fields=()) if type.is_by_value else type   # the address of the copy
         for block in self.function.blocks.values():
             for at, i in enumerate(block.instructions):
                 if i.name in self.types:

@@ -126,7 +126,8 @@ def _part(b: Builder, type: Type, offset: int, words: list[Value]) -> Value:
 def _copy(function: Function, name: str, struct: Type, words: list[str]) -> list[Instruction]:
     """A private variable of the parameter's name that starts with ``words``."""
     b = Builder(function)
-    b.append(Instruction(Op.ALLOCA, _PRIVATE, name, source=struct))
+    b.start(Instruction(Op.ALLOCA, _PRIVATE, name, source=struct, location=function.location))
+    b.append(b.like)
     for number, word in enumerate(words):
         b.store(Local(word), WORD, b.offset(Local(name), _PRIVATE, number * WORD.size), _PRIVATE, 4)
     return b.made

@@ -168,6 +168,10 @@ def test_number_of_arguments():
         verify(module.functions["g"], module)
 
 
+def test_structs_by_value_are_addresses():
+    verify(function("%b: i32 = load ptr %s", "ret i32 %b", header="function i32 @f(ptr byval {i32} %s)"))
+
+
 def test_all_that_is_broken_is_said():
     with pytest.raises(InvalidIRError) as error:
         verify(function("%b: i32 = add %a", "ret i32 %d"))

@@ -1,0 +1,61 @@
+"""Tests of one pass each, in files: a module in textual IR, what the pass makes of it, and what to watch out for.
+
+    ; what this shows
+    ; pass: scalarize
+
+    function void @f(...) {
+    ...
+
+    ; expect
+
+    function void @f(...) {
+    ...
+
+Lines ``; frame``, ``; words N`` (of the scratchpad, for tables) and ``; float-ops NAME...`` say how the program is
+compiled. The pass runs on every function that is there, and what the verifier does not accept fails.
+``python -m tests.compiler.passes.update`` writes what comes out now behind ``; expect``; read the difference.
+"""
+
+import re
+from pathlib import Path
+
+from fgpu.compiler.ir.parser import parse_module
+from fgpu.compiler.ir.printer import print_module
+from fgpu.compiler.ir.verifier import verify
+from fgpu.compiler.legalize.tables import DataSegment
+from fgpu.compiler.pipeline import PASSES, Context, Plan
+from fgpu.config import Config
+
+__all__ = ["EXPECT", "FILES", "apply", "parts"]
+
+FILES = sorted(Path(__file__).parent.glob("*.ir"))
+EXPECT = "; expect\n"
+
+
+def parts(path: Path) -> tuple[str, str]:
+    """What goes into the pass, with the comments before it, and what should come out."""
+    before, _, after = path.read_text(encoding="utf-8").partition(EXPECT)
+    return before, after.lstrip("\n")
+
+
+def _setting(text: str, name: str) -> str | None:
+    match = re.search(rf"^; {name}(?::? (.*))?$", text, re.M)
+    return None if match is None else match[1] or ""
+
+
+def apply(text: str, file: str) -> str:
+    """What the pass that ``text`` names makes of it."""
+    name = _setting(text, "pass")
+    step = next((step for step in PASSES if step.name == name and step.phase.is_ir), None)
+    assert step is not None, f"{file}: there is no pass {name!r} on IR"
+    module = parse_module(text, file)
+    float_ops = frozenset((_setting(text, "float-ops") or "").split())
+    plan = Plan(int(_setting(text, "words") or 0), has_frame=_setting(text, "frame") is not None)
+    context = Context(Config(float_ops=float_ops), module, plan, DataSegment())
+    for function in module.functions.values():
+        verify(function, module)
+        context.under_way = (function.name,)
+        if step.applies(function, context):
+            step.run(function, context)
+        verify(function, module)
+    return print_module(module)
