@@ -82,7 +82,8 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = (),
         elif op.opcode is Pseudo.JUMP:
             ops[index] = Op(Opcode.BEQ, imm=entries[op.imm] - (at + index) - 1, location=op.location)
     if lines is not None:
-        lines |= {at + index: op.location for index, op in enumerate(ops) if op.location is not None}
+        lines |= {at + index: op.location for index, op in enumerate(ops)
+                  if op.location is not None and op.location.line > 0}
     return [_encode(op) for op in ops]
 
 

@@ -18,6 +18,7 @@ def test_nothing_moved() -> None:
                    "python -m fgpu.benchmarks.static --write")
 
 
+@pytest.mark.ci
 def test_every_word_has_a_line_of_its_source() -> None:
     """Of the kernel's own file, or in subroutines of the routine's."""
     sources = Sources()

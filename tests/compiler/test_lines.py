@@ -6,7 +6,9 @@ import pytest
 
 from fgpu import Config
 from fgpu.compiler import Image, compile_opencl
+from fgpu.compiler.frontend import clang
 from fgpu.compiler.ir.module import Block, Constant, Function, Instruction, Location, Type
+from fgpu.compiler.kernels import compile_sources
 from fgpu.compiler.select.locations import source_locations
 from fgpu.isa import decode
 
@@ -127,6 +129,16 @@ def test_names_are_as_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         image = compile_opencl(source, filename=name, options=[f"-I{folder}"])
         lines = {(location.file, location.line) for location in image.lines.values()}
         assert lines == {(name, 2), (name, 4), (name, 5), (str(Path(folder) / "h.h"), 3)}
+
+
+@pytest.mark.parametrize("source", [SUM, PARTING, INLINED], ids=["sum", "parting", "inlined"])
+def test_lines_change_no_word(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = Config(scratchpad_size=8)
+    told = compile_sources({"k.cl": source}, [], config)
+    monkeypatch.setattr(clang, "_CLANG", tuple(option for option in clang._CLANG if option != "-gline-tables-only"))
+    untold = compile_sources({"k.cl": source}, [], config)
+    assert told.words == untold.words
+    assert not untold.lines, "clang told of none"
 
 
 def test_no_line_of_clang_is_the_line_of_what_is_next_to_it() -> None:
