@@ -14,6 +14,7 @@ from fgpu.gateware.round_robin import RoundRobin
 from fgpu.gateware.sharing import add_shared
 from fgpu.interfaces.fetch import Fetched, FetchRequest
 from fgpu.interfaces.work_groups import KernelInfo
+from fgpu.isa import INSTRUCTION_BITS
 from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess
@@ -30,6 +31,52 @@ from .wavefront import Commit, WavefrontController
 __all__ = ["WavefrontScheduler"]
 
 _HALF = WAVEFRONT_SIZE // 2
+
+
+class _Chosen:
+    """Registers behind slot cycle 0: the wavefront whose instruction is read, to be issued if ``valid``, to be looked
+    at if ``check``, namely the one after that just issued if ``ahead``."""
+
+    def __init__(self) -> None:
+        self.valid, self.check = (Signal() for _ in range(2))
+        self.ahead = Signal(name="ahead1")
+        self.wavefront, self.pc = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS, name="pc1")
+
+
+class _Instruction:
+    """Registers behind slot cycle 1: the instruction and the state of its wavefront."""
+
+    def __init__(self) -> None:
+        self.valid, self.check = (Signal() for _ in range(2))
+        self.ahead = Signal(name="ahead2")
+        self.wavefront, self.pc = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS, name="pc2")
+        self.word, self.mask = (Signal(width) for width in (INSTRUCTION_BITS, WAVEFRONT_SIZE))
+        self.number = Signal(WAVEFRONT_BITS, name="number2")
+
+
+class _Decoded:
+    """Registers behind slot cycle 2. ``halves``: those with enabled work-items; ``early``: it was looked at ahead and
+    does not need the result of the instruction before it."""
+
+    def __init__(self) -> None:
+        self.valid, self.early = (Signal() for _ in range(2))
+        self.legal = Signal(name="legal3")
+        self.wavefront = Signal(range(WAVEFRONTS), name="wavefront3")
+        self.number = Signal(WAVEFRONT_BITS, name="number3")
+        self.control: Any = Signal(ControlWord, name="control3")
+        self.mask = Signal(WAVEFRONT_SIZE, name="mask3")
+        self.halves = Signal(2, name="halves3")
+        self.next, self.target = (Signal(FAULT_PC_BITS) for _ in range(2))
+        self.pc = Signal(FAULT_PC_BITS, name="pc3")
+        self.access = self.control.memory != MemoryAccess.NONE
+
+
+class _AtVector:
+    """What the scheduler knows of the instruction at the vector: it is in its ``second_half``, or its wavefront
+    ``continues`` without waiting for anybody but the vector."""
+
+    def __init__(self) -> None:
+        self.continues, self.second_half = Signal(), Signal(name="second_half")
 
 
 class WavefrontScheduler(wiring.Component):
@@ -79,15 +126,41 @@ class WavefrontScheduler(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        fetched: Any = self.fetched
-
         m.d.sync += self.beat.eq(self.beat + 1)
         controllers = [add_shared(m, f"controller{slot}", platform, "wavefront", lambda: WavefrontController(config))
                        for slot in range(WAVEFRONTS)]
         m.submodules.divergence = divergence = DivergenceUnit(config)
         m.d.comb += [divergence.branch.eq(self.branch), divergence.start.eq(self.start)]
 
-        # Enabled work-items, instruction pairs and numbers of the wavefronts.
+        chosen, instruction, decoded, at_vector = _Chosen(), _Instruction(), _Decoded(), _AtVector()
+        masks, pairs = self._add_memories(m, divergence)
+        numbers = Array(Signal(WAVEFRONT_BITS, name=f"number{slot}") for slot in range(WAVEFRONTS))
+        selected, checked = self._pick(m, controllers, chosen, decoded, at_vector)
+        self._read(m, chosen, instruction, masks, pairs, numbers)
+        decoder, scoreboard = self._decode(m, instruction, decoded)
+        commit, issued, writes_at_once = self._commit(m, decoder, instruction, decoded)
+        self._tell(m, decoded, issued, divergence, scoreboard)
+        self._issue_phases(m, decoded, issued, writes_at_once, at_vector)
+
+        self._connect_controllers(m, controllers, divergence, commit, decoded.valid, decoded.wavefront, selected)
+        for slot, controller in enumerate(controllers):
+            m.d.comb += [
+                controller.loading.eq(scoreboard.loading[slot]),
+                controller.check_granted.eq(checked[slot]),
+                controller.checked.eq(instruction.check & (instruction.wavefront == slot)),
+                controller.depends.eq(scoreboard.depends | ~decoder.legal),
+            ]
+        for slot in range(WAVEFRONTS):
+            with m.If(self.start[slot]):
+                m.d.sync += numbers[slot].eq(self.start_number)
+        self._fetch(m, controllers)
+        self._report_faults(m, controllers)
+        if config.statistics:
+            self._probe(m, controllers, issued, decoded.mask)
+        return m
+
+    def _add_memories(self, m: Module, divergence: DivergenceUnit) -> tuple[Any, Any]:
+        """Enabled work-items and instruction pairs of the wavefronts; their read ports."""
         m.submodules.masks = masks = Memory(shape=unsigned(WAVEFRONT_SIZE), depth=WAVEFRONTS, init=[])
         mask_write, mask_read = masks.write_port(), masks.read_port(domain="comb")
         mask: Any = Mux(divergence.mask_write.valid, divergence.mask_write.as_value(), self.start_mask.as_value())
@@ -97,174 +170,179 @@ class WavefrontScheduler(wiring.Component):
             mask_write.addr.eq(chosen_mask.wavefront), mask_write.data.eq(chosen_mask.mask),
             mask_write.en.eq(chosen_mask.valid),
         ]
+        fetched: Any = self.fetched
         m.submodules.pairs = pairs = Memory(shape=unsigned(64), depth=WAVEFRONTS, init=[])
         pair_write, pair_read = pairs.write_port(), pairs.read_port(domain="comb")
         m.d.comb += [
             pair_write.addr.eq(fetched.wavefront), pair_write.data.eq(fetched.pair), pair_write.en.eq(fetched.valid),
         ]
-        numbers = Array(Signal(WAVEFRONT_BITS, name=f"number{slot}") for slot in range(WAVEFRONTS))
+        return mask_read, pair_read
 
-        # Slot cycle 0: pick a ready wavefront. Cycle 1: look at the instruction that follows the one just issued. Or
-        # then and in the others: one of a wavefront that loads, which may not need what it loads.
-        continues, look_ahead = Signal(), Signal()
+    def _pick(self, m: Module, controllers: list[Any], chosen: _Chosen, decoded: _Decoded,
+              at_vector: _AtVector) -> tuple[Signal, Signal]:
+        """Slot cycle 0: pick a ready wavefront. Cycle 1: look at the instruction that follows the one just issued. Or
+        then and in the others: one of a wavefront that loads, which may not need what it loads.
+
+        Returns the wavefronts ``selected`` to issue, and ``checked``; one bit of both is set, or none.
+        """
+        early, look_ahead = Signal(), Signal()
         picks = Signal(init=1)      # in slot cycle 0
         m.d.sync += picks.eq(self.beat == SLOT_CYCLES - 1)
         present = Cat(controller.present for controller in controllers)
-        m.d.comb += look_ahead.eq(continues & (self.beat == 1) & present.bit_select(self.issue.wavefront, 1))
-        second_half = Signal()
+        m.d.comb += look_ahead.eq(
+            at_vector.continues & (self.beat == 1) & present.bit_select(self.issue.wavefront, 1))
         m.submodules.turn = turn = WavefrontTurn()
-        early, early3, wavefront3 = Signal(), Signal(), Signal(range(WAVEFRONTS))
-        control3 = Signal(ControlWord)
-        access = control3.memory != MemoryAccess.NONE
         able = Cat(controller.able for controller in controllers)
         pick, check = Signal(), Signal()
-        selected, checked = Signal(WAVEFRONTS), Signal(WAVEFRONTS)      # one of them is set, or none
+        selected, checked = Signal(WAVEFRONTS), Signal(WAVEFRONTS)
         checks = Cat(controller.check for controller in controllers)
         m.d.comb += [
             turn.ready.eq(Cat(controller.ready for controller in controllers)),
             turn.free.eq(Cat(controller.free for controller in controllers)),
-            early.eq(early3 & able.bit_select(wavefront3, 1)),
-            pick.eq(picks & ~second_half & (turn.valid | early)),
+            early.eq(decoded.early & able.bit_select(decoded.wavefront, 1)),
+            pick.eq(picks & ~at_vector.second_half & (turn.valid | early)),
             check.eq(look_ahead | (~picks & checks.any())),
             turn.accept.eq(pick),
         ]
-        with m.If(picks & ~second_half):
-            m.d.comb += selected.eq(Mux(turn.valid & ~(early & access), turn.choice, early << wavefront3))
+        with m.If(picks & ~at_vector.second_half):
+            m.d.comb += selected.eq(
+                Mux(turn.valid & ~(early & decoded.access), turn.choice, early << decoded.wavefront))
         with m.If(look_ahead):
             m.d.comb += checked.eq(1 << self.issue.wavefront)
         with m.Elif(~picks):
             m.d.comb += checked.eq(lowest(checks))
-        valid1, check1, ahead1 = Signal(), Signal(), Signal()
-        wavefront1, pc1 = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
         m.d.sync += [
-            valid1.eq(pick), check1.eq(check), ahead1.eq(look_ahead), wavefront1.eq(number_of(selected | checked)),
+            chosen.valid.eq(pick), chosen.check.eq(check), chosen.ahead.eq(look_ahead),
+            chosen.wavefront.eq(number_of(selected | checked)),
         ]
         # Nothing changes the address of a wavefront that was picked before it is committed.
-        m.d.comb += pc1.eq(choose([controller.pc for controller in controllers], wavefront1))
+        m.d.comb += chosen.pc.eq(choose([controller.pc for controller in controllers], chosen.wavefront))
+        return selected, checked
 
-        # Slot cycle 1: read.
-        valid2, check2, ahead2 = Signal(), Signal(), Signal()
-        wavefront2, pc2 = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS)
-        word2, mask2, number2 = Signal(32), Signal(WAVEFRONT_SIZE), Signal(WAVEFRONT_BITS)
-        m.d.comb += [pair_read.addr.eq(wavefront1), mask_read.addr.eq(wavefront1)]
+    @staticmethod
+    def _read(m: Module, chosen: _Chosen, instruction: _Instruction, masks: Any, pairs: Any,
+              numbers: Any) -> None:
+        """Slot cycle 1."""
+        m.d.comb += [pairs.addr.eq(chosen.wavefront), masks.addr.eq(chosen.wavefront)]
         m.d.sync += [
-            valid2.eq(valid1), check2.eq(check1), ahead2.eq(ahead1), wavefront2.eq(wavefront1), pc2.eq(pc1),
-            word2.eq(Mux(pc1[0], pair_read.data[32:], pair_read.data[:32])),
-            mask2.eq(mask_read.data), number2.eq(numbers[wavefront1]),
+            instruction.valid.eq(chosen.valid), instruction.check.eq(chosen.check),
+            instruction.ahead.eq(chosen.ahead),
+            instruction.wavefront.eq(chosen.wavefront), instruction.pc.eq(chosen.pc),
+            instruction.word.eq(Mux(chosen.pc[0], pairs.data[32:], pairs.data[:32])),
+            instruction.mask.eq(masks.data), instruction.number.eq(numbers[chosen.wavefront]),
         ]
 
-        # Slot cycle 2: decode.
-        m.submodules.decoder = decoder = Decoder(config)
-        m.d.comb += decoder.word.eq(word2)
-        if config.float_ops:
+    def _decode(self, m: Module, instruction: _Instruction, decoded: _Decoded) -> tuple[Decoder, Scoreboard]:
+        """Slot cycle 2."""
+        m.submodules.decoder = decoder = Decoder(self._config)
+        m.d.comb += decoder.word.eq(instruction.word)
+        if self._config.float_ops:
             m.d.comb += decoder.float_available.eq(self.float_available)
         m.submodules.scoreboard = scoreboard = Scoreboard()
         m.d.comb += [
-            scoreboard.wavefront.eq(wavefront2),
+            scoreboard.wavefront.eq(instruction.wavefront),
             scoreboard.control.eq(decoder.control),
             scoreboard.reads_rs.eq(decoder.reads_rs),
             scoreboard.reads_rt.eq(decoder.reads_rt),
             scoreboard.last.write.eq(self.control.write),
             scoreboard.last.rd.eq(self.control.rd),
         ]
-        valid3, number3 = Signal(), Signal(WAVEFRONT_BITS)
-        mask3 = Signal(WAVEFRONT_SIZE)
-        halves3 = Signal(2)
-        next3, target3, pc3 = Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS)
-        legal3 = Signal()
         is_branch = decoder.control.flow == Flow.BRANCH
+        mask, pc = instruction.mask, instruction.pc
         m.d.sync += [
-            valid3.eq(valid2), wavefront3.eq(wavefront2), number3.eq(number2),
-            early3.eq(ahead2 & ~scoreboard.follows),
-            control3.eq(decoder.control), mask3.eq(mask2),
-            halves3.eq(Cat(mask2[:_HALF].any(), mask2[_HALF:].any())),
-            next3.eq(pc2 + 1), pc3.eq(pc2), legal3.eq(decoder.legal),
-            target3.eq(pc2 + decoder.displacement + is_branch),
+            decoded.valid.eq(instruction.valid), decoded.wavefront.eq(instruction.wavefront),
+            decoded.number.eq(instruction.number),
+            decoded.early.eq(instruction.ahead & ~scoreboard.follows),
+            decoded.control.eq(decoder.control), decoded.mask.eq(mask),
+            decoded.halves.eq(Cat(mask[:_HALF].any(), mask[_HALF:].any())),
+            decoded.next.eq(pc + 1), decoded.pc.eq(pc), decoded.legal.eq(decoder.legal),
+            decoded.target.eq(pc + decoder.displacement + is_branch),
         ]
+        return decoder, scoreboard
 
-        # Slot cycle 3: commit.
+    def _commit(self, m: Module, decoder: Decoder, instruction: _Instruction,
+                decoded: _Decoded) -> tuple[Any, Signal, Any]:
+        """Slot cycle 3: what becomes of the instruction, whether it is issued, and whether the vector writes its
+        result."""
+        control = decoded.control
         commit = Signal(Commit)
-        on_vector = (control3.flow == Flow.NEXT) | (control3.flow == Flow.BRANCH)
-        with m.If(~legal3):
+        with m.If(~decoded.legal):
             m.d.comb += commit.eq(Commit.ILLEGAL)
-        with m.Elif(control3.flow != Flow.NEXT):
+        with m.Elif(control.flow != Flow.NEXT):
             m.d.comb += commit.eq(Commit.FLOW)
-        with m.Elif(access & ~self.memory_ready):
+        with m.Elif(decoded.access & ~self.memory_ready):
             m.d.comb += commit.eq(Commit.REFUSED)
         issued = Signal()
-        writes_at_once = control3.flow == Flow.NEXT
-        is_issued = valid3 & (commit != Commit.REFUSED) & legal3
-        if config.float_ops:
+        writes_at_once = control.flow == Flow.NEXT
+        is_issued = decoded.valid & (commit != Commit.REFUSED) & decoded.legal
+        if self._config.float_ops:
             floats: Any = self.floats
             is_float3 = Signal()
-            m.d.sync += [is_float3.eq(decoder.is_float), floats.operation.eq(word2[24:28])]
+            m.d.sync += [is_float3.eq(decoder.is_float), floats.operation.eq(instruction.word[24:28])]
             with m.If(is_float3):
                 m.d.comb += commit.eq(Mux(floats.clear, Commit.FLOAT, Commit.COLLIDES))
             m.d.comb += [
-                floats.both_halves.eq(halves3.all()),
-                floats.accept.eq(valid3 & is_float3 & floats.clear),
+                floats.both_halves.eq(decoded.halves.all()),
+                floats.accept.eq(decoded.valid & is_float3 & floats.clear),
             ]
             is_issued &= commit != Commit.COLLIDES
             writes_at_once &= ~is_float3
+        m.d.comb += issued.eq(is_issued)
+        return commit, issued, writes_at_once
+
+    def _tell(self, m: Module, decoded: _Decoded, issued: Signal, divergence: DivergenceUnit,
+              scoreboard: Scoreboard) -> None:
+        """Slot cycle 3: those who follow an instruction from its issue on."""
+        control = decoded.control
         m.d.comb += [
-            issued.eq(is_issued),
-            divergence.request_valid.eq(valid3 & legal3 & (control3.flow != Flow.NEXT)),     # is never refused
-            divergence.request.flow.eq(control3.flow),
-            divergence.request.wavefront.eq(wavefront3),
-            divergence.request.next.eq(next3),
-            divergence.request.target.eq(target3),
-            divergence.request.mask.eq(mask3),
-            scoreboard.load.valid.eq(issued & access & (control3.memory != MemoryAccess.STORE)),
-            scoreboard.load.wavefront.eq(wavefront3),
-            scoreboard.load.rd.eq(control3.rd),
+            divergence.request_valid.eq(        # is never refused
+                decoded.valid & decoded.legal & (control.flow != Flow.NEXT)),
+            divergence.request.flow.eq(control.flow),
+            divergence.request.wavefront.eq(decoded.wavefront),
+            divergence.request.next.eq(decoded.next),
+            divergence.request.target.eq(decoded.target),
+            divergence.request.mask.eq(decoded.mask),
+            scoreboard.load.valid.eq(issued & decoded.access & (control.memory != MemoryAccess.STORE)),
+            scoreboard.load.wavefront.eq(decoded.wavefront),
+            scoreboard.load.rd.eq(control.rd),
             scoreboard.done.eq(self.load_done),
             scoreboard.done_wavefront.eq(self.load_done_wavefront),
         ]
-        with m.If(issued & access):
-            m.d.comb += self.memory_reserve.eq(Mux(halves3.all(), PHASES, SLOT_CYCLES))
+        with m.If(issued & decoded.access):
+            m.d.comb += self.memory_reserve.eq(Mux(decoded.halves.all(), PHASES, SLOT_CYCLES))
 
-        # The phases.
+    def _issue_phases(self, m: Module, decoded: _Decoded, issued: Signal, writes_at_once: Any,
+                      at_vector: _AtVector) -> None:
+        """The vector gets a phase a cycle, for one slot or two."""
+        control = decoded.control
+        on_vector = (control.flow == Flow.NEXT) | (control.flow == Flow.BRANCH)
         shift = Signal(WAVEFRONT_SIZE)
+        next_phase = [
+            self.issue.phase.eq(self.issue.phase + 1), self.issue.first.eq(0), shift.eq(shift >> PE_COUNT),
+        ]
         with m.If(self.beat == SLOT_CYCLES - 1):
-            m.d.sync += [second_half.eq(0), continues.eq(0)]
-            with m.If(second_half):
-                m.d.sync += [self.issue.phase.eq(self.issue.phase + 1), self.issue.first.eq(0), shift.eq(shift >> 8)]
+            m.d.sync += [at_vector.second_half.eq(0), at_vector.continues.eq(0)]
+            with m.If(at_vector.second_half):
+                m.d.sync += next_phase
             with m.Else():
                 m.d.sync += [
-                    second_half.eq(issued & on_vector & halves3.all()),
-                    continues.eq(issued & writes_at_once),
+                    at_vector.second_half.eq(issued & on_vector & decoded.halves.all()),
+                    at_vector.continues.eq(issued & writes_at_once),
                     self.issue.valid.eq(issued & on_vector),
-                    self.issue.wavefront.eq(wavefront3),
-                    self.issue.number.eq(number3),
-                    self.issue.pc.eq(pc3),
-                    self.issue.phase.eq(Mux(halves3[0], 0, SLOT_CYCLES)),
+                    self.issue.wavefront.eq(decoded.wavefront),
+                    self.issue.number.eq(decoded.number),
+                    self.issue.pc.eq(decoded.pc),
+                    self.issue.phase.eq(Mux(decoded.halves[0], 0, SLOT_CYCLES)),
                     self.issue.first.eq(1),
-                    shift.eq(Mux(halves3[0], mask3, mask3 >> _HALF)),
-                    self.control.eq(control3),
+                    shift.eq(Mux(decoded.halves[0], decoded.mask, decoded.mask >> _HALF)),
+                    self.control.eq(control),
                 ]
         with m.Else():
-            m.d.sync += [self.issue.phase.eq(self.issue.phase + 1), self.issue.first.eq(0), shift.eq(shift >> 8)]
+            m.d.sync += next_phase
         m.d.comb += [
             self.issue.lanes.eq(shift[:PE_COUNT]),
-            self.issue.last.eq((self.beat == SLOT_CYCLES - 1) & ~second_half),
+            self.issue.last.eq((self.beat == SLOT_CYCLES - 1) & ~at_vector.second_half),
         ]
-
-        self._connect_controllers(m, controllers, divergence, commit, valid3, wavefront3, selected)
-        for slot, controller in enumerate(controllers):
-            m.d.comb += [
-                controller.loading.eq(scoreboard.loading[slot]),
-                controller.check_granted.eq(checked[slot]),
-                controller.checked.eq(check2 & (wavefront2 == slot)),
-                controller.depends.eq(scoreboard.depends | ~decoder.legal),
-            ]
-        for slot in range(WAVEFRONTS):
-            with m.If(self.start[slot]):
-                m.d.sync += numbers[slot].eq(self.start_number)
-        self._fetch(m, controllers)
-        self._report_faults(m, controllers)
-        if config.statistics:
-            self._probe(m, controllers, issued, mask3)
-        return m
 
     def _connect_controllers(self, m: Module, controllers: list[Any], divergence: DivergenceUnit,
                              commit: Any, valid3: Any, wavefront3: Any, selected: Any) -> None:
