@@ -34,7 +34,7 @@ class LineBuffer(wiring.Component):
     """A line for each tag manager. Beats of different lines may interleave.
 
     A row can be read in the cycle after its last beat. ``clear`` starts a new line and must come before the
-    line's read burst is requested, or with it. A word of the memory is a row or a beat, whichever is wider.
+    line's read burst is requested, or with it. An entry of the memory is a row or a beat, whichever is wider.
     """
 
     def __init__(self, config: Config) -> None:
@@ -49,11 +49,11 @@ class LineBuffer(wiring.Component):
         m = Module()
         config = self._config
         wide = max(config.row_words, config.axi_words)
-        beats_in_word = exact_log2(wide // config.axi_words)
-        rows_in_word = exact_log2(wide // config.row_words)
+        beats_in_entry = exact_log2(wide // config.axi_words)
+        rows_in_entry = exact_log2(wide // config.row_words)
         beat_bits = exact_log2(config.burst_beats)
 
-        m.submodules.storage = storage = LutRam(data.ArrayLayout(config.axi_data_width, 1 << beats_in_word),
+        m.submodules.storage = storage = LutRam(data.ArrayLayout(config.axi_data_width, 1 << beats_in_entry),
                                                 config.slice_tag_managers * config.line_words // wide)
         write, read = storage.write_port(granularity=1), storage.read_port()
 
@@ -63,11 +63,11 @@ class LineBuffer(wiring.Component):
         number = Signal(beat_bits)
         m.d.comb += [
             number.eq(counts[beat.id]),
-            write.addr.eq(Cat(number[beats_in_word:], beat.id)),
-            write.en.eq(self.beats.valid << number[:beats_in_word]),
+            write.addr.eq(Cat(number[beats_in_entry:], beat.id)),
+            write.en.eq(self.beats.valid << number[:beats_in_entry]),
         ]
-        for lane in range(1 << beats_in_word):
-            m.d.comb += write.data[lane].eq(beat.data)
+        for part in range(1 << beats_in_entry):
+            m.d.comb += write.data[part].eq(beat.data)
         with m.If(self.beats.valid):
             m.d.sync += counts[beat.id].eq(number + 1)
         with m.If(self.clear.valid):
@@ -76,8 +76,8 @@ class LineBuffer(wiring.Component):
         port = self.port
         arrived = counts[port.tag_manager]
         m.d.comb += [
-            read.addr.eq(Cat(port.number[rows_in_word:], port.tag_manager)),
-            port.row.eq(read.data.as_value().word_select(port.number[:rows_in_word], config.row_words * 32)),
-            port.arrived.eq((arrived >> beats_in_word) > (port.number >> rows_in_word)),
+            read.addr.eq(Cat(port.number[rows_in_entry:], port.tag_manager)),
+            port.row.eq(read.data.as_value().word_select(port.number[:rows_in_entry], config.row_words * 32)),
+            port.arrived.eq((arrived >> beats_in_entry) > (port.number >> rows_in_entry)),
         ]
         return m

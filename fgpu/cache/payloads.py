@@ -15,7 +15,7 @@ RETIREMENTS = 8
 
 
 def index_bits(config: Config) -> int:
-    """Bits of the place of a line in the cache: its set, and above that its way."""
+    """Bits of the number of an entry of the cache, which holds a line: its set, and above that its way."""
     return exact_log2(config.slice_lines)
 
 

@@ -16,11 +16,11 @@ from .payloads import Allocation, Station, TagOp, TagRequest, set_bits, tag_mana
 __all__ = ["GROUP_LINES", "LineState", "Sweep", "TagStage", "TagStall"]
 
 GROUP_LINES = 8
-"""Lines whose state shares a word of memory, so that the cleaner sees them all in one cycle."""
+"""Lines whose states are one entry of memory, so that the cleaner sees them all in one cycle."""
 
 
 class LineState(data.Struct):
-    """What the tag stage knows of a place in the cache, besides the tag (dissertation, section 3.5.3).
+    """What the tag stage knows of an entry of the cache, besides the tag (dissertation, section 3.5.3).
 
     A valid line that is not populated holds nothing but its dirty bytes.
     """
@@ -61,7 +61,7 @@ class TagStall(data.Struct):
 class TagStage(wiring.Component):
     """Tags and states of all lines; one request a cycle.
 
-    Step T0 reads the tags and the states of the line's set and chooses a place there, the one that has the line or
+    Step T0 reads the tags and the states of the line's set and chooses an entry there, the one that has the line or
     the one that was not used for the longest time (of 4: for a long time). T1 decides, updates both, and passes
     the request on to the ``stations``. Latency 1 cycle from ``requests`` to ``stations``.
 
@@ -120,7 +120,7 @@ class TagStage(wiring.Component):
         config = self._config
         low, ways = set_bits(config), range(config.cache_ways)
         tag_bits = config.line_address_bits - low
-        lane_bits = exact_log2(GROUP_LINES)
+        group_bits = exact_log2(GROUP_LINES)
 
         def memories(name: str, shape: ShapeLike, depth: int) -> list[LutRam]:
             """A memory for each way."""
@@ -160,8 +160,8 @@ class TagStage(wiring.Component):
         t0_tag = t0.line[low:]
         t0_way = Signal(exact_log2(config.cache_ways))
         t0_follows = Signal()
-        group_set, group_way = self.sweep.group[:low - lane_bits], self.sweep.group[low - lane_bits:]
-        places = []     # of the set: whether the tag is that of the line, the tag, the state, the rows written
+        group_set, group_way = self.sweep.group[:low - group_bits], self.sweep.group[low - group_bits:]
+        entries = []    # of the set: whether the tag is that of the line, the tag, the state, the rows written
         m.d.comb += [
             self.requests.ready.eq(~t1_valid | t1_go),
             # T1 writes the memories only now: what it leaves is known without them.
@@ -174,19 +174,19 @@ class TagStage(wiring.Component):
             m.d.comb += [
                 tag_read.addr.eq(t0_set),
                 written_read.addr.eq(t0_set),
-                state_read.addr.eq(Mux(self.sweep.active, group_set, t0_set[lane_bits:])),
+                state_read.addr.eq(Mux(self.sweep.active, group_set, t0_set[group_bits:])),
                 match.eq(Mux(follows, t1.line[low:] == t0_tag, tag_read.data == t0_tag)),
-                state.eq(Mux(follows, t1_new.as_value(), state_read.data[t0_set[:lane_bits]].as_value())),
+                state.eq(Mux(follows, t1_new.as_value(), state_read.data[t0_set[:group_bits]].as_value())),
             ]
             with m.If(group_way == way):
-                m.d.comb += self.sweep.dirty.eq(Cat(state_read.data[lane].dirty for lane in range(GROUP_LINES)))
-            places.append((match, Mux(follows, t1.line[low:], tag_read.data), state.as_value(),
+                m.d.comb += self.sweep.dirty.eq(Cat(state_read.data[line].dirty for line in range(GROUP_LINES)))
+            entries.append((match, Mux(follows, t1.line[low:], tag_read.data), state.as_value(),
                            Mux(follows, t1_next_written, written_read.data)))
-        t0_match, t0_old_tag, t0_old, t0_written = places[0]
+        t0_match, t0_old_tag, t0_old, t0_written = entries[0]
         if len(ways) > 1:
             t1_scrubs = t1_valid & (t1.op == TagOp.SCRUB)
-            t0_match = self._choose_way(m, t0_way, places, t1_serves, t1_scrubs, t1_set, t1_way)
-            _, t0_old_tag, t0_old, t0_written = (Array(each)[t0_way] for each in zip(*places, strict=True))
+            t0_match = self._choose_way(m, t0_way, entries, t1_serves, t1_scrubs, t1_set, t1_way)
+            _, t0_old_tag, t0_old, t0_written = (Array(each)[t0_way] for each in zip(*entries, strict=True))
         with m.If(self.requests.ready):
             m.d.sync += t1_valid.eq(self.requests.valid)
             with m.If(self.requests.valid):
@@ -281,10 +281,10 @@ class TagStage(wiring.Component):
                 written_write.addr.eq(t1_set),
                 written_write.data.eq(t1_next_written),
                 written_write.en.eq(settles),
-                state_write.addr.eq(t1_set[lane_bits:]),
+                state_write.addr.eq(t1_set[group_bits:]),
             ]
-            for lane in range(GROUP_LINES):
-                m.d.comb += state_write.data[lane].eq(t1_new)
+            for line in range(GROUP_LINES):
+                m.d.comb += state_write.data[line].eq(t1_new)
             with m.If(self.sweep.invalidate):
                 m.d.comb += [
                     state_write.addr.eq(group_set),
@@ -292,7 +292,7 @@ class TagStage(wiring.Component):
                     state_write.en.eq((group_way == way).replicate(GROUP_LINES)),
                 ]
             with m.Elif(settles):
-                m.d.comb += state_write.en.eq(1 << t1_set[:lane_bits])
+                m.d.comb += state_write.en.eq(1 << t1_set[:group_bits])
 
         if config.atomics:
             m.d.comb += self.stations.payload.atomic.eq(atomic)
@@ -309,14 +309,14 @@ class TagStage(wiring.Component):
         ]
         return m
 
-    def _choose_way(self, m: Module, way: Signal, places: list[tuple[Signal, Value, Value, Value]], serves: Value,
+    def _choose_way(self, m: Module, way: Signal, entries: list[tuple[Signal, Value, Value, Value]], serves: Value,
                     scrubs: Value, used_set: Value, used_way: Signal) -> Value:
-        """The ``way`` of the place for T0; returns whether that has the line. T1 uses a place if it ``serves`` or
+        """The ``way`` of the entry for T0; returns whether that has the line. T1 uses an entry if it ``serves`` or
         ``scrubs`` it.
         """
         low = set_bits(self._config)
         t0 = self.requests.payload
-        # A place for each set that was not used lately: the next one, whenever it is used.
+        # A way of each set that was not used lately: the next one, whenever it is used.
         m.submodules.idle_ways = idle_ways = LutRam(len(way), self._config.cache_sets)
         read, write = idle_ways.read_port(), idle_ways.write_port()
         t1_idle_way = Signal(len(way))
@@ -331,11 +331,11 @@ class TagStage(wiring.Component):
         idle_way = Mux(used & (used_set == t0.line[:low]), write.data, read.data)
         with m.If(self.requests.ready & self.requests.valid):
             m.d.sync += t1_idle_way.eq(idle_way)
-        here = Cat(match & data.View(LineState, state).valid for match, _, state, _ in places)
+        here = Cat(match & data.View(LineState, state).valid for match, _, state, _ in entries)
         m.d.comb += way.eq(idle_way)
-        for number in range(len(places)):
+        for number in range(len(entries)):
             with m.If(here[number]):
                 m.d.comb += way.eq(number)
-        with m.If((t0.op == TagOp.CLEAN) | (t0.op == TagOp.SCRUB)):     # these name a place
+        with m.If((t0.op == TagOp.CLEAN) | (t0.op == TagOp.SCRUB)):     # these name an entry
             m.d.comb += way.eq(t0.line[low:])
         return here.any()

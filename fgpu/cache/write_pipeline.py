@@ -38,7 +38,7 @@ class WritePipeline(wiring.Component):
     Of a line only the beats from the first to the last with a dirty byte leave; ``span`` names them while the
     last row is pushed. They leave when all of them are here, so that a started burst never waits for the data
     stage; the first is valid 2 cycles after the last row was pushed, the others follow without a gap, and so does
-    the next line. A word of the memory is a row or a beat, whichever is wider. (Dissertation, section 3.5.4.)
+    the next line. An entry of the memory is a row or a beat, whichever is wider. (Dissertation, section 3.5.4.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -55,10 +55,10 @@ class WritePipeline(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        beats_in_word = exact_log2(self._wide // config.axi_words)
-        rows_in_word = exact_log2(self._wide // config.row_words)
+        beats_in_entry = exact_log2(self._wide // config.axi_words)
+        rows_in_entry = exact_log2(self._wide // config.row_words)
 
-        m.submodules.storage = storage = LutRam(data.ArrayLayout(MarkedRow(config), 1 << rows_in_word),
+        m.submodules.storage = storage = LutRam(data.ArrayLayout(MarkedRow(config), 1 << rows_in_entry),
                                                 self._lines * config.line_words // self._wide)
         write, read = storage.write_port(granularity=1), storage.read_port()
 
@@ -66,11 +66,11 @@ class WritePipeline(wiring.Component):
         row_in_line = row[:exact_log2(config.line_rows)]
         row_last = row_in_line.all()
         m.d.comb += [
-            write.addr.eq(row[rows_in_word:]),
-            write.en.eq(self.input.push << row[:rows_in_word]),
+            write.addr.eq(row[rows_in_entry:]),
+            write.en.eq(self.input.push << row[:rows_in_entry]),
         ]
-        for lane in range(1 << rows_in_word):
-            m.d.comb += write.data[lane].eq(self.input.row)
+        for part in range(1 << rows_in_entry):
+            m.d.comb += write.data[part].eq(self.input.row)
         with m.If(self.input.push):
             m.d.sync += row.eq(row + 1)
 
@@ -91,8 +91,8 @@ class WritePipeline(wiring.Component):
         take = Signal()
         m.d.comb += [
             beat.eq(Mux(begun, next_beat, spans.output.payload.first)),
-            read.addr.eq(Cat(beat, line)[beats_in_word:]),
-            words.eq(read.data.as_value().word_select(beat[:beats_in_word], len(words.as_value()))),
+            read.addr.eq(Cat(beat, line)[beats_in_entry:]),
+            words.eq(read.data.as_value().word_select(beat[:beats_in_entry], len(words.as_value()))),
             take.eq(spans.output.valid & (~self.beats.valid | self.beats.ready)),
             spans.output.ready.eq(take & beat_last),
             self.input.room.eq(reserved != self._lines),

@@ -21,10 +21,10 @@ from .control_word import Width
 from .register_file import Words
 from .vector import PhaseAccess
 
-__all__ = ["PLACES", "Coalescer", "RowAccess"]
+__all__ = ["PHASE_ENTRIES", "Coalescer", "RowAccess"]
 
-PLACES = 4 * PHASES
-"""Phases that find room."""
+PHASE_ENTRIES = 4 * PHASES
+"""Phases that it keeps, each in an entry of LUT RAM."""
 
 
 def parts_of_word(config: Config) -> int:
@@ -87,7 +87,7 @@ class Coalescer(wiring.Component):
     Latency 3 cycles. All lanes of a phase that are in the row of the lowest remaining lane leave with it; atomic
     operations leave one by one. A phase has an enabled lane, or is the last of its instruction.
 
-    Phases stay in LUT RAM, ``PLACES`` at most, until their last access is accepted: then ``released``
+    Phases stay in LUT RAM, ``PHASE_ENTRIES`` at most, until their last access is accepted: then ``released``
     is high. ``store_data`` is that of the access. The lanes of the next row are known a cycle ahead: the plans of the
     phases are a memory of their own, which is read before the rest.
     """
@@ -120,10 +120,10 @@ class Coalescer(wiring.Component):
             with m.If(new.atomic):
                 m.d.comb += incoming.same_row.eq(0)
         kept = _Kept(config)
-        write_place = Signal(range(2 * PLACES))     # one bit more, to tell full from empty
-        next_place = Signal(range(2 * PLACES))
-        place = Signal(range(PLACES))               # of the phase in stage 2
-        access_place = Signal(range(PLACES))        # of the phase of the access
+        write_place = Signal(range(2 * PHASE_ENTRIES))     # one bit more, to tell full from empty
+        next_place = Signal(range(2 * PHASE_ENTRIES))
+        place = Signal(range(PHASE_ENTRIES))               # of the phase in stage 2
+        access_place = Signal(range(PHASE_ENTRIES))        # of the phase of the access
         next_plan: Any = self._memory(m, "plans", _Plan(), incoming, write_place, next_place)
         phase: Any = self._memory(m, "kept", kept, Cat(new[name] for name in kept.members), write_place, place)
         m.d.comb += self.store_data.eq(
@@ -212,8 +212,8 @@ class Coalescer(wiring.Component):
 
     def _memory(self, m: Module, name: str, shape: ShapeLike, value: Any, write_place: Signal,
                 read_place: Signal) -> Any:
-        """A part of all phases, in LUT RAM; the one at a place."""
-        m.submodules[name] = memory = LutRam(shape, PLACES)
+        """A part of all phases, in LUT RAM; the one in an entry."""
+        m.submodules[name] = memory = LutRam(shape, PHASE_ENTRIES)
         write, read = memory.write_port(), memory.read_port()
         m.d.comb += [
             write.addr.eq(write_place),

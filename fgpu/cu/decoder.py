@@ -43,19 +43,19 @@ _OWN_WRITES = (Unit.MEMORY, Unit.ATOMIC, Unit.FLOAT)
 _WIDTHS = {0: Width.BYTE, 1: Width.HALF, 2: Width.WORD}
 
 
-def _control(row: Instruction) -> dict[str, Any]:
+def _control(instruction: Instruction) -> dict[str, Any]:
     """The control word of an instruction, without its register numbers and immediate."""
     # By default the arithmetic unit computes rs * 2**0 + operand: an addition.
     control: dict[str, Any] = {
-        "use_immediate": row.immediate is not None,
+        "use_immediate": instruction.immediate is not None,
         "multiplier": Multiplier.FIXED,
         "addend": Addend.OPERAND,
-        "write": row.writes_rd and row.unit not in _OWN_WRITES,
+        "write": instruction.writes_rd and instruction.unit not in _OWN_WRITES,
     }
-    opcode = row.opcode
+    opcode = instruction.opcode
     if opcode in _LOGIC:
         control |= {"result": Result.OTHER, "logic": _LOGIC[opcode]}
-    match row.unit:
+    match instruction.unit:
         case Unit.ADD if opcode is Opcode.SUB:
             control |= {"addend": Addend.MINUS_OPERAND}
         case Unit.MOVE:
@@ -77,28 +77,30 @@ def _control(row: Instruction) -> dict[str, Any]:
         case Unit.RUNTIME:
             control |= {"result": Result.OTHER, "other": Other.RUNTIME, "runtime": _RUNTIME[opcode]}
         case Unit.MEMORY:
-            control |= {"memory": MemoryAccess.LOAD if row.is_load else MemoryAccess.STORE,
-                        "scale": row.scale, "width": _WIDTHS[row.scale]}
+            control |= {"memory": MemoryAccess.LOAD if instruction.is_load else MemoryAccess.STORE,
+                        "scale": instruction.scale, "width": _WIDTHS[instruction.scale]}
         case Unit.ATOMIC:
-            assert row.atomic is not None
-            control |= {"memory": MemoryAccess.ATOMIC, "atomic": AtomicOp[row.atomic.upper()],
-                        "scale": row.scale, "width": Width.WORD}
-            if row.format is Format.RD_RS_RT:   # the address is rs; rt takes the way of the logic unit's results
+            assert instruction.atomic is not None
+            control |= {"memory": MemoryAccess.ATOMIC, "atomic": AtomicOp[instruction.atomic.upper()],
+                        "scale": instruction.scale, "width": Width.WORD}
+            # The address of cmpxchg is rs; rt takes the way of the logic unit's results.
+            if instruction.format is Format.RD_RS_RT:
                 control |= {"addend": Addend.ZERO, "result": Result.OTHER, "logic": Logic.SECOND}
         case Unit.SCRATCHPAD:
-            control |= {"result": Result.OTHER, "other": Other.SCRATCHPAD, "scratchpad_write": not row.writes_rd}
+            control |= {"result": Result.OTHER, "other": Other.SCRATCHPAD,
+                        "scratchpad_write": not instruction.writes_rd}
         case Unit.CONTROL:
-            control |= {"flow": Flow.BRANCH if row.is_branch else Flow.CALL, "on_equal": opcode is Opcode.BEQ}
+            control |= {"flow": Flow.BRANCH if instruction.is_branch else Flow.CALL, "on_equal": opcode is Opcode.BEQ}
         case Unit.RETURN:
             control |= {"flow": Flow.RETURN}
     return control
 
 
-def _is_decoded(row: Instruction, config: Config) -> bool:
+def _is_decoded(instruction: Instruction, config: Config) -> bool:
     """Floating-point operations are all decoded if there is any: their module tells which it has."""
-    if row.unit is Unit.FLOAT:
+    if instruction.unit is Unit.FLOAT:
         return bool(config.float_ops)
-    return config.lacks(row) is None
+    return config.lacks(instruction) is None
 
 
 class Decoder(wiring.Component):
@@ -127,32 +129,32 @@ class Decoder(wiring.Component):
         imm16 = Cat(imm14, word[5:7])
 
         with m.Switch(word[24:32]):
-            for row in isa.INSTRUCTIONS:
-                if not _is_decoded(row, self._config):
+            for instruction in isa.INSTRUCTIONS:
+                if not _is_decoded(instruction, self._config):
                     continue
-                with m.Case(row.opcode.value):
+                with m.Case(instruction.opcode.value):
                     m.d.comb += [
-                        self.control.eq(ControlWord.const(_control(row))),
+                        self.control.eq(ControlWord.const(_control(instruction))),
                         self.legal.eq(1),
-                        self.reads_rs.eq(row.reads_rs),
-                        self.reads_rt.eq(row.reads_rt),
+                        self.reads_rs.eq(instruction.reads_rs),
+                        self.reads_rt.eq(instruction.reads_rt),
                     ]
-                    if row.opcode is Opcode.LUI:
+                    if instruction.opcode is Opcode.LUI:
                         m.d.comb += self.control.immediate.eq(imm16 << 16)
-                    elif row.immediate is isa.IMM16:
+                    elif instruction.immediate is isa.IMM16:
                         m.d.comb += self.control.immediate.eq(imm16.as_signed())
-                    elif row.immediate_kind is Immediate.SIGNED:
+                    elif instruction.immediate_kind is Immediate.SIGNED:
                         m.d.comb += self.control.immediate.eq(imm14.as_signed())
-                    elif row.immediate is isa.IMM4:
+                    elif instruction.immediate is isa.IMM4:
                         m.d.comb += self.control.immediate.eq(word[5:9])
                     else:
                         m.d.comb += self.control.immediate.eq(imm14)
-                    if row.unit is Unit.FLOAT:
+                    if instruction.unit is Unit.FLOAT:
                         m.d.comb += [
-                            self.is_float.eq(self.float_available[row.opcode.value & 15]),
+                            self.is_float.eq(self.float_available[instruction.opcode.value & 15]),
                             self.legal.eq(self.is_float),
                         ]
-                    elif row.writes_rd and row.unit not in _OWN_WRITES:
+                    elif instruction.writes_rd and instruction.unit not in _OWN_WRITES:
                         # r0 reads as zero because nothing ever writes it.
                         m.d.comb += self.control.write.eq(word[0:5].any())
         rs, rt = word[5:10], word[10:15]

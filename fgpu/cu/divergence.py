@@ -40,7 +40,7 @@ class OutcomeKind(enum.Enum, shape=2):
 
     RESUME = 0
     JUMP = 1
-    RETIRE = 2
+    RETIRE = 2      # the wavefront ends
     OVERFLOW = 3    # the stack is full: the wavefront stops
 
 

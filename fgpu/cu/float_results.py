@@ -14,19 +14,19 @@ from .control_word import Issue
 from .float.operations import FloatOp, Slots
 from .pipeline import BEAT_BITS, FLOAT_RESULT_CYCLES, FLOAT_RESULT_STAGE, SLOT_CYCLES, bank_shift, beat_of
 
-__all__ = ["FloatCommit", "FloatPlace", "FloatResults"]
+__all__ = ["FloatCommit", "FloatDestination", "FloatResults"]
 
-_FIRST_PLACE = min(FLOAT_RESULT_CYCLES.values()) // SLOT_CYCLES
+_FIRST_SLOT = min(FLOAT_RESULT_CYCLES.values()) // SLOT_CYCLES
 """Slots from the commitment of the fastest operation until its first results leave."""
-_BASE_SLOTS = _FIRST_PLACE - 1
+_BASE_SLOTS = _FIRST_SLOT - 1
 """The same from its issue."""
-_LAST_PLACE = max(FLOAT_RESULT_CYCLES.values()) // SLOT_CYCLES + 1
+_LAST_SLOT = max(FLOAT_RESULT_CYCLES.values()) // SLOT_CYCLES + 1
 """Slots from the commitment of the slowest operation until the results of its second half leave."""
 _LAST_BEAT = (beat_of(0, FLOAT_RESULT_STAGE) - 1) % SLOT_CYCLES
 """Slots of results end before those of issue."""
 _TIME_BITS = 4
 """Of the number of a slot of issue; an operation's context is kept for so many slots."""
-assert _LAST_PLACE < 1 << _TIME_BITS
+assert _LAST_SLOT < 1 << _TIME_BITS
 
 
 class FloatCommit(wiring.Signature):
@@ -46,7 +46,7 @@ class FloatCommit(wiring.Signature):
         })
 
 
-class FloatPlace(data.Struct):
+class FloatDestination(data.Struct):
     """Where the results of one phase go: a register of those of its work-items that ``lanes`` names."""
 
     wavefront: WAVEFRONT_BITS
@@ -82,7 +82,7 @@ class FloatResults(wiring.Component):
     rd: In(REGISTER_BITS)
     operation: Out(FloatOp)
     select: Out(FloatOp)
-    place: Out(FloatPlace)
+    place: Out(FloatDestination)
     valid: Out(1)
     valid_next: Out(1)
 
@@ -92,22 +92,22 @@ class FloatResults(wiring.Component):
 
         phase = (self.beat + bank_shift(FLOAT_RESULT_STAGE))[:BEAT_BITS]     # whose results leave, in its half
 
-        # Place k: what leaves in k slots. Slots of results begin one cycle before those of issue.
-        taken = Signal(_LAST_PLACE + 1)
-        ahead = [Signal(FloatOp, name=f"ahead{place}") for place in range(_LAST_PLACE + 1)]
-        first = Signal(range(_LAST_PLACE + 1))
+        # What leaves in k slots, by k. Slots of results begin one cycle before those of issue.
+        taken = Signal(_LAST_SLOT + 1)
+        ahead = [Signal(FloatOp, name=f"ahead{slot}") for slot in range(_LAST_SLOT + 1)]
+        first = Signal(range(_LAST_SLOT + 1))
         m.d.comb += [
             commit.slots.eq(self.slots[commit.operation.as_value()]),
-            first.eq(_FIRST_PLACE + commit.slots),
+            first.eq(_FIRST_SLOT + commit.slots),
             commit.clear.eq(~(taken.bit_select(first, 1) | (commit.both_halves & taken.bit_select(first + 1, 1)))),
         ]
         with m.If(self.beat == _LAST_BEAT):
             m.d.sync += taken.eq(taken >> 1)
-            m.d.sync += [ahead[place].eq(ahead[place + 1]) for place in range(_LAST_PLACE)]
+            m.d.sync += [ahead[slot].eq(ahead[slot + 1]) for slot in range(_LAST_SLOT)]
         with m.If(commit.accept):
-            for place in range(_FIRST_PLACE, _LAST_PLACE + 1):
-                with m.If((first == place) | (commit.both_halves & (first == place - 1))):
-                    m.d.sync += [taken[place].eq(1), ahead[place].eq(commit.operation)]
+            for slot in range(_FIRST_SLOT, _LAST_SLOT + 1):
+                with m.If((first == slot) | (commit.both_halves & (first == slot - 1))):
+                    m.d.sync += [taken[slot].eq(1), ahead[slot].eq(commit.operation)]
 
         # The operation in stage 0, and in stage 3.
         entering = Signal(FloatOp)

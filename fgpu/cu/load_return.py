@@ -136,14 +136,14 @@ class LoadReturn(wiring.Component):
                 queue.take.eq(self.taken[number]),
             ]
         view = data.View(Row(self._config), current)
-        # The place in a bank, which counts up while the registers are cleared.
-        place = bank_address(self.load.register, self.load.phase, self.load.wavefront)
-        following = Signal(len(place) + 1)
+        # The address in a bank, which counts up while the registers are cleared.
+        address = bank_address(self.load.register, self.load.phase, self.load.wavefront)
+        following = Signal(len(address) + 1)
         clears = self.clear & ~following[-1]
         m.d.comb += following.eq(
-            Mux(self.clear, place, bank_address(station.rd, station.phase, station.wavefront)) + self.clear)
+            Mux(self.clear, address, bank_address(station.rd, station.phase, station.wavefront)) + self.clear)
         m.d.sync += [
-            place.eq(following),
+            address.eq(following),
             self.clear.eq(clears),
             self.load.phase[:BEAT_BITS].eq(station.phase[:BEAT_BITS]),
             # Nothing else ever writes r0.

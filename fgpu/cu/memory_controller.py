@@ -11,7 +11,7 @@ from fgpu.cu.pipeline import BEAT_BITS
 from fgpu.gateware.queue import Queue
 from fgpu.interfaces.memory_bus import MemoryRequest, Row
 
-from .coalescer import PLACES, Coalescer
+from .coalescer import PHASE_ENTRIES, Coalescer
 from .load_return import LoadReturn, Station
 from .register_file import RegisterWrite
 from .request_builder import RequestBuilder
@@ -63,7 +63,7 @@ class MemoryController(wiring.Component):
         load_return = LoadReturn(config, self._row_fifo_depth)
         m.submodules.load_return = ResetInserter(self.clear_registers)(load_return)
 
-        # Phases without any enabled work-item need no place, except the last of an instruction.
+        # Phases without any enabled work-item need no entry, except the last of an instruction.
         wanted = Signal()
         m.d.comb += [
             wanted.eq(self.access.lanes.any() | self.access.last),
@@ -71,11 +71,11 @@ class MemoryController(wiring.Component):
             coalescer.phase_valid.eq(self.access_valid & wanted),
             builder.store_data.eq(coalescer.store_data),
         ]
-        reserved = Signal(range(PLACES + 1))
+        reserved = Signal(range(PHASE_ENTRIES + 1))
         leaving = Cat(coalescer.released, self.access_valid & ~wanted)
         m.d.sync += [
             reserved.eq(reserved + self.reserve - leaving[0] - leaving[1]),
-            self.ready.eq(reserved <= PLACES - PHASES),
+            self.ready.eq(reserved <= PHASE_ENTRIES - PHASES),
         ]
 
         connect(m, coalescer.accesses, builder.accesses)

@@ -127,14 +127,15 @@ class WavefrontScheduler(wiring.Component):
         m = Module()
         config = self._config
         m.d.sync += self.beat.eq(self.beat + 1)
-        controllers = [add_shared(m, f"controller{slot}", platform, "wavefront", lambda: WavefrontController(config))
-                       for slot in range(WAVEFRONTS)]
+        controllers = [
+            add_shared(m, f"controller{number}", platform, "wavefront", lambda: WavefrontController(config))
+            for number in range(WAVEFRONTS)]
         m.submodules.divergence = divergence = DivergenceUnit(config)
         m.d.comb += [divergence.branch.eq(self.branch), divergence.start.eq(self.start)]
 
         chosen, instruction, decoded, at_vector = _Chosen(), _Instruction(), _Decoded(), _AtVector()
         masks, pairs = self._add_memories(m, divergence)
-        numbers = Array(Signal(WAVEFRONT_BITS, name=f"number{slot}") for slot in range(WAVEFRONTS))
+        numbers = Array(Signal(WAVEFRONT_BITS, name=f"number{number}") for number in range(WAVEFRONTS))
         selected, checked = self._pick(m, controllers, chosen, decoded, at_vector)
         self._read(m, chosen, instruction, masks, pairs, numbers)
         decoder, scoreboard = self._decode(m, instruction, decoded)
@@ -143,16 +144,16 @@ class WavefrontScheduler(wiring.Component):
         self._issue_phases(m, decoded, issued, writes_at_once, at_vector)
 
         self._connect_controllers(m, controllers, divergence, commit, decoded.valid, decoded.wavefront, selected)
-        for slot, controller in enumerate(controllers):
+        for number, controller in enumerate(controllers):
             m.d.comb += [
-                controller.loading.eq(scoreboard.loading[slot]),
-                controller.check_granted.eq(checked[slot]),
-                controller.checked.eq(instruction.check & (instruction.wavefront == slot)),
+                controller.loading.eq(scoreboard.loading[number]),
+                controller.check_granted.eq(checked[number]),
+                controller.checked.eq(instruction.check & (instruction.wavefront == number)),
                 controller.depends.eq(scoreboard.depends | ~decoder.legal),
             ]
-        for slot in range(WAVEFRONTS):
-            with m.If(self.start[slot]):
-                m.d.sync += numbers[slot].eq(self.start_number)
+        for number in range(WAVEFRONTS):
+            with m.If(self.start[number]):
+                m.d.sync += numbers[number].eq(self.start_number)
         self._fetch(m, controllers)
         self._report_faults(m, controllers)
         if config.statistics:
@@ -346,21 +347,21 @@ class WavefrontScheduler(wiring.Component):
 
     def _connect_controllers(self, m: Module, controllers: list[Any], divergence: DivergenceUnit,
                              commit: Any, valid3: Any, wavefront3: Any, selected: Any) -> None:
-        for slot, controller in enumerate(controllers):
+        for number, controller in enumerate(controllers):
             m.d.comb += [
                 controller.slot_end.eq(self.beat == SLOT_CYCLES - 1),
-                controller.start.eq(self.start[slot]),
+                controller.start.eq(self.start[number]),
                 controller.entry.eq(self.kernel.entry),
                 controller.cancel.eq(self.cancel),
-                controller.selected.eq(selected[slot]),
+                controller.selected.eq(selected[number]),
                 controller.commit.eq(commit),
-                controller.committed.eq(valid3 & (wavefront3 == slot)),
+                controller.committed.eq(valid3 & (wavefront3 == number)),
                 controller.outcome.eq(divergence.outcome),
-                controller.outcome_mine.eq(divergence.outcome.wavefront == slot),
-                controller.load_done.eq(self.load_done & (self.load_done_wavefront == slot)),
+                controller.outcome_mine.eq(divergence.outcome.wavefront == number),
+                controller.load_done.eq(self.load_done & (self.load_done_wavefront == number)),
                 controller.memory_ready.eq(self.memory_ready),
-                controller.fetch_done.eq(self.fetched.valid & (self.fetched.wavefront == slot)),
-                self.free[slot].eq(controller.free),
+                controller.fetch_done.eq(self.fetched.valid & (self.fetched.wavefront == number)),
+                self.free[number].eq(controller.free),
             ]
             if self._config.float_ops:
                 m.d.comb += controller.float_slots.eq(self.floats.slots)
@@ -382,24 +383,24 @@ class WavefrontScheduler(wiring.Component):
                     only([controller.pc[1:self._config.pc_bits] for controller in controllers], turn.chosen)
                     + (Cat(controller.ahead for controller in controllers) & turn.chosen).any()),
             ]
-        for slot, controller in enumerate(controllers):
-            m.d.comb += controller.fetch_granted.eq(free & turn.chosen[slot])
+        for number, controller in enumerate(controllers):
+            m.d.comb += controller.fetch_granted.eq(free & turn.chosen[number])
 
     def _report_faults(self, m: Module, controllers: list[Any]) -> None:
-        """The first fault counts; of several in one cycle that of the lowest slot."""
+        """The first fault counts; of several in one cycle that of the lowest wavefront."""
         m.d.sync += self.fault.eq(0)
-        for slot, controller in reversed(list(enumerate(controllers))):
+        for number, controller in reversed(list(enumerate(controllers))):
             with m.If(controller.fault_cause != FaultCause.NONE):
                 m.d.sync += [
                     self.fault.valid.eq(1), self.fault.cause.eq(controller.fault_cause),
-                    self.fault.wavefront.eq(slot), self.fault.pc.eq(controller.fault_pc),
+                    self.fault.wavefront.eq(number), self.fault.pc.eq(controller.fault_pc),
                 ]
 
     def _probe(self, m: Module, controllers: list[Any], issued: Any, mask: Any) -> None:
         probe: Any = self.probe
         states = [controller.state for controller in controllers]
-        for slot, controller in enumerate(controllers):
-            m.d.comb += [probe.states[slot].eq(states[slot]), probe.pcs[slot].eq(controller.pc)]
+        for number, controller in enumerate(controllers):
+            m.d.comb += [probe.states[number].eq(states[number]), probe.pcs[number].eq(controller.pc)]
 
         def any_is(state: WavefrontState) -> Any:
             return Cat(each == state for each in states).any()

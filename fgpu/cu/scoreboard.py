@@ -57,25 +57,25 @@ class Scoreboard(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         control: Any = self.control
-        # Of a wavefront's last two loads, the destination; the next one goes to the place of the older.
-        older = Array(Signal(name=f"older{slot}") for slot in range(WAVEFRONTS))
-        both = Array(Signal(name=f"both{slot}") for slot in range(WAVEFRONTS))
+        # Of a wavefront's last two loads, the destination; the next one goes to the entry of the older.
+        older = Array(Signal(name=f"older{number}") for number in range(WAVEFRONTS))
+        both = Array(Signal(name=f"both{number}") for number in range(WAVEFRONTS))
 
         def uses(register: Any) -> Any:
             return ((register == control.rd) | ((register == control.rs) & self.reads_rs)
                     | ((register == control.rt) & self.reads_rt))
 
         hits = []
-        for place in range(LOADS):
-            m.submodules[f"destinations{place}"] = memory = Memory(shape=REGISTER_BITS, depth=WAVEFRONTS, init=[])
+        for entry in range(LOADS):
+            m.submodules[f"destinations{entry}"] = memory = Memory(shape=REGISTER_BITS, depth=WAVEFRONTS, init=[])
             write, read = memory.write_port(), memory.read_port(domain="comb")
             m.d.comb += [
                 write.addr.eq(self.load.wavefront),
                 write.data.eq(self.load.rd),
-                write.en.eq(self.load.valid & (older[self.load.wavefront] == place)),
+                write.en.eq(self.load.valid & (older[self.load.wavefront] == entry)),
                 read.addr.eq(self.wavefront),
             ]
-            waits = both[self.wavefront] | (older[self.wavefront] != place)
+            waits = both[self.wavefront] | (older[self.wavefront] != entry)
             hits.append(waits & uses(read.data))
         is_load = control.memory == MemoryAccess.LOAD
         m.d.comb += self.depends.eq(
@@ -85,13 +85,13 @@ class Scoreboard(wiring.Component):
         last: Any = self.last
         m.d.comb += self.follows.eq(last.write & uses(last.rd))
 
-        for slot in range(WAVEFRONTS):
-            comes = self.load.valid & (self.load.wavefront == slot)
-            goes = self.done & (self.done_wavefront == slot)
+        for number in range(WAVEFRONTS):
+            comes = self.load.valid & (self.load.wavefront == number)
+            goes = self.done & (self.done_wavefront == number)
             with m.If(comes):
-                m.d.sync += older[slot].eq(~older[slot])
+                m.d.sync += older[number].eq(~older[number])
             with m.If(comes & ~goes):
-                m.d.sync += [self.loading[slot].eq(1), both[slot].eq(self.loading[slot])]
+                m.d.sync += [self.loading[number].eq(1), both[number].eq(self.loading[number])]
             with m.Elif(goes & ~comes):
-                m.d.sync += [self.loading[slot].eq(both[slot]), both[slot].eq(0)]
+                m.d.sync += [self.loading[number].eq(both[number]), both[number].eq(0)]
         return m

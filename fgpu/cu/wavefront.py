@@ -1,4 +1,4 @@
-"""The controller of one wavefront slot (section 3.4.2)."""
+"""The controller of one of a compute unit's wavefronts (section 3.4.2)."""
 
 from typing import Any
 

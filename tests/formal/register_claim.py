@@ -12,7 +12,7 @@ from amaranth.utils import exact_log2
 from fgpu.config import BANK_WORDS, BANKS, PE_COUNT, Config
 from fgpu.cu.control_word import ControlWord
 from fgpu.cu.decoder import Decoder
-from fgpu.cu.float_results import _LAST_PLACE, FloatResults, _Context
+from fgpu.cu.float_results import _LAST_SLOT, FloatResults, _Context
 from fgpu.cu.launcher import Launcher
 from fgpu.cu.load_return import LoadReturn
 from fgpu.cu.pipeline import RESULT_STAGE
@@ -153,7 +153,7 @@ class RegisterClaim(Claim):
             m.d.sync += cycles.eq(cycles + 1)
         self.invariant((cycles == _CONTEXTS) | (cycles == Cat(beat, self.inside("results.now", 4))))
         self.invariant((cycles == _CONTEXTS) | (clear & (cycles == here)))
-        self.invariant(~clear | ~self.inside("results.taken", _LAST_PLACE + 1).any())
+        self.invariant(~clear | ~self.inside("results.taken", _LAST_SLOT + 1).any())
         for number in range(_CONTEXTS):
             context = data.View(_Context, self.inside(f"results.contexts[{number}]", _Context.as_shape().size))
             self.invariant((cycles <= number) | ~context.lanes.any() | context.register.any())
