@@ -5,6 +5,7 @@ from typing import Any
 from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from fgpu.address_map import (
     DESCRIPTOR_WORDS,
@@ -28,6 +29,17 @@ _LAST_FIXED_WORD = DescriptorWord.SIZE.value
 _FIRST_PARAMETER = DescriptorWord.PARAMETERS.value
 _SETTLE_CYCLES = 4
 """Cycles after the last work-group's acceptance until the compute units' ``idle`` tells of it."""
+
+
+class _Descriptor:
+    """Registers with what was read of the running kernel's descriptor."""
+
+    def __init__(self) -> None:
+        self.sizes = Array(Signal(32, name=f"size{number}") for number in range(DIMENSIONS))
+        self.origins = Array(Signal(32, name=f"origin{number}") for number in range(DIMENSIONS))
+        self.last_ids = Array(Signal(32, name=f"last_id{number}") for number in range(DIMENSIONS))
+        self.shape: Any = Signal(ShapeWord)
+        self.size_word: Any = Signal(SizeWord)
 
 
 class Dispatcher(wiring.Component):
@@ -81,19 +93,11 @@ class Dispatcher(wiring.Component):
         lowest = Signal(range(KERNEL_SLOTS))
         encode_lowest(m, lowest, self.pending)
 
-        sizes = Array(Signal(32, name=f"size{number}") for number in range(DIMENSIONS))
-        origins = Array(Signal(32, name=f"origin{number}") for number in range(DIMENSIONS))
-        last_ids = Array(Signal(32, name=f"last_id{number}") for number in range(DIMENSIONS))
-        shape = Signal(ShapeWord)
-        size_word = Signal(SizeWord)
+        descriptor = _Descriptor()
+        shape, size_word = descriptor.shape, descriptor.size_word
         group = Signal(WorkGroup)
         m.submodules.local_ids = local_ids = LocalIdGenerator()
-
-        # Extents of a work-group, 1 in unused dimensions.
-        extents = Signal(data.ArrayLayout(10, DIMENSIONS))
-        for number in range(DIMENSIONS):
-            used = number <= shape.dimensions_minus_1
-            m.d.comb += extents[number].eq(Mux(used, shape.work_group_size[number], 1))
+        extents = self._extents(m, shape)
         m.d.comb += [
             local_ids.sizes.eq(extents),
             local_ids.dimensions_minus_1.eq(shape.dimensions_minus_1),
@@ -104,11 +108,7 @@ class Dispatcher(wiring.Component):
         known = Signal()
         known_shape = Signal(ShapeWord)
         known_wavefronts_minus_1 = Signal.like(kernel.wavefronts_minus_1)
-        partial = size_word.work_items[:6]      # modulo the size of a wavefront
-        with m.If(partial == 0):
-            m.d.comb += kernel.last_mask.eq(-1)
-        with m.Else():
-            m.d.comb += kernel.last_mask.eq((Const(1, WAVEFRONT_SIZE) << partial) - 1)
+        self._mask_last_wavefront(m, size_word)
 
         read_word = Signal(range(DESCRIPTOR_WORDS))
         arriving_word = Signal(range(DESCRIPTOR_WORDS))
@@ -154,7 +154,7 @@ class Dispatcher(wiring.Component):
             with m.State("Write sizes"):
                 size_pair = Signal(RuntimePair)
                 m.d.comb += [
-                    size_pair.low.eq(sizes[dimension]),
+                    size_pair.low.eq(descriptor.sizes[dimension]),
                     size_pair.high.eq(Array(shape.work_group_size[n] for n in range(DIMENSIONS))[dimension]),
                     self.runtime_write.valid.eq(1),
                     self.runtime_write.address.eq(RuntimeAddress.size(dimension)),
@@ -166,7 +166,7 @@ class Dispatcher(wiring.Component):
             with m.State("Write local ids"):
                 m.d.comb += [local_ids.enable.eq(1), self.runtime_write.eq(local_ids.write)]
                 for number in range(DIMENSIONS):
-                    m.d.sync += [group.ids[number].eq(0), group.offsets[number].eq(origins[number])]
+                    m.d.sync += [group.ids[number].eq(0), group.offsets[number].eq(descriptor.origins[number])]
                 with m.If(~local_ids.busy):
                     m.next = "Choose compute unit"
             with m.State("Choose compute unit"):
@@ -185,7 +185,7 @@ class Dispatcher(wiring.Component):
                 with m.If(ready):
                     m.d.sync += settle.eq(_SETTLE_CYCLES)
                     m.next = "Choose compute unit"
-                    self._advance(m, group, last_ids, origins, extents, "Drain")
+                    self._advance(m, group, descriptor, extents, "Drain")
             with m.State("Drain"):
                 with m.If(settle != 0):
                     m.d.sync += settle.eq(settle - 1)
@@ -209,14 +209,7 @@ class Dispatcher(wiring.Component):
                 m.next = "Idle"
 
         m.d.comb += [turn.requests.eq(self.room), self.running.eq(Mux(active, 1 << slot, 0))]
-        with m.If(self.finished.any()):
-            m.d.sync += self.cancel.eq(0)
-        with m.Elif(self.fault & (active | self.accepted.any())):
-            m.d.sync += self.cancel.eq(1)
-        with m.If(self.fault & ((~active & ~self.accepted.any()) | self.finished.any())):
-            m.d.sync += suspect.eq(1)
-        with m.Elif(self.clean_start):
-            m.d.sync += suspect.eq(0)
+        self._follow_faults(m, active, suspect)
         for work_groups in self.work_groups:
             m.d.comb += work_groups.payload.eq(group)
 
@@ -227,39 +220,71 @@ class Dispatcher(wiring.Component):
                 self.runtime_write.word.eq(self.lram_data),
             ]
         with m.If(arriving):
-            word = self.lram_data
-            with m.Switch(arriving_word):
-                with m.Case(DescriptorWord.ENTRY):
-                    entry = EntryWord(word)
-                    m.d.sync += [
-                        kernel.entry.eq(entry.entry), kernel.wavefronts_minus_1.eq(entry.wavefronts_minus_1),
-                    ]
-                with m.Case(DescriptorWord.SHAPE):
-                    m.d.sync += shape.eq(word)
-                with m.Case(DescriptorWord.SIZE):
-                    m.d.sync += size_word.eq(word)
-                for number in range(DIMENSIONS):
-                    with m.Case(DescriptorWord.GLOBAL_SIZE + number):
-                        m.d.sync += sizes[number].eq(word)
-                    with m.Case(DescriptorWord.GLOBAL_OFFSET + number):
-                        m.d.sync += origins[number].eq(word)
-                    with m.Case(DescriptorWord.WORK_GROUPS + number):
-                        used = number <= shape.dimensions_minus_1
-                        m.d.sync += last_ids[number].eq(Mux(used, word, 0))
+            self._keep_word(m, arriving_word, descriptor)
         return m
 
     @staticmethod
-    def _advance(m: Module, group: Any, last_ids: Any, origins: Any, extents: Any, end: str) -> None:
+    def _extents(m: Module, shape: Any) -> Any:
+        """Those of a work-group, 1 in unused dimensions."""
+        extents = Signal(data.ArrayLayout(10, DIMENSIONS))
+        for number in range(DIMENSIONS):
+            used = number <= shape.dimensions_minus_1
+            m.d.comb += extents[number].eq(Mux(used, shape.work_group_size[number], 1))
+        return extents
+
+    def _mask_last_wavefront(self, m: Module, size_word: Any) -> None:
+        partial = size_word.work_items[:exact_log2(WAVEFRONT_SIZE)]
+        with m.If(partial == 0):
+            m.d.comb += self.kernel.last_mask.eq(-1)
+        with m.Else():
+            m.d.comb += self.kernel.last_mask.eq((Const(1, WAVEFRONT_SIZE) << partial) - 1)
+
+    def _follow_faults(self, m: Module, active: Signal, suspect: Signal) -> None:
+        """The running kernel is cancelled; what fails when none runs makes the cache's lines suspect."""
+        with m.If(self.finished.any()):
+            m.d.sync += self.cancel.eq(0)
+        with m.Elif(self.fault & (active | self.accepted.any())):
+            m.d.sync += self.cancel.eq(1)
+        with m.If(self.fault & ((~active & ~self.accepted.any()) | self.finished.any())):
+            m.d.sync += suspect.eq(1)
+        with m.Elif(self.clean_start):
+            m.d.sync += suspect.eq(0)
+
+    def _keep_word(self, m: Module, number: Signal, descriptor: _Descriptor) -> None:
+        """Word ``number`` of the descriptor arrives."""
+        kernel: Any = self.kernel
+        word = self.lram_data
+        with m.Switch(number):
+            with m.Case(DescriptorWord.ENTRY):
+                entry = EntryWord(word)
+                m.d.sync += [
+                    kernel.entry.eq(entry.entry), kernel.wavefronts_minus_1.eq(entry.wavefronts_minus_1),
+                ]
+            with m.Case(DescriptorWord.SHAPE):
+                m.d.sync += descriptor.shape.eq(word)
+            with m.Case(DescriptorWord.SIZE):
+                m.d.sync += descriptor.size_word.eq(word)
+            for dimension in range(DIMENSIONS):
+                with m.Case(DescriptorWord.GLOBAL_SIZE + dimension):
+                    m.d.sync += descriptor.sizes[dimension].eq(word)
+                with m.Case(DescriptorWord.GLOBAL_OFFSET + dimension):
+                    m.d.sync += descriptor.origins[dimension].eq(word)
+                with m.Case(DescriptorWord.WORK_GROUPS + dimension):
+                    used = dimension <= descriptor.shape.dimensions_minus_1
+                    m.d.sync += descriptor.last_ids[dimension].eq(Mux(used, word, 0))
+
+    @staticmethod
+    def _advance(m: Module, group: Any, descriptor: _Descriptor, extents: Any, end: str) -> None:
         """Step to the next work-group, dimension 0 fastest; after the last one go to state ``end``."""
         last: Any = Const(1, 1)
         for number in range(DIMENSIONS):
             is_last = Signal(name=f"last_in_dimension{number}")
-            m.d.comb += is_last.eq(group.ids[number] == last_ids[number])
+            m.d.comb += is_last.eq(group.ids[number] == descriptor.last_ids[number])
             with m.If(last):
                 m.d.sync += [
                     group.ids[number].eq(Mux(is_last, 0, group.ids[number] + 1)),
                     group.offsets[number].eq(
-                        Mux(is_last, origins[number], group.offsets[number] + extents[number])),
+                        Mux(is_last, descriptor.origins[number], group.offsets[number] + extents[number])),
                 ]
             last = last & is_last
         with m.If(last):
