@@ -58,6 +58,31 @@ class TagStall(data.Struct):
     """The write-back of the very line that is wanted isn't acknowledged yet."""
 
 
+class _T1:
+    """What step T0 leaves to T1, a request and the entry that was chosen for it, and what T1 makes of that.
+
+    ``old``: the entry's state, of the line with ``old_tag``; ``serves``: a request of a compute unit; ``settles``:
+    the entry's state changes; ``go``: nothing stands in the way.
+    """
+
+    def __init__(self, config: Config) -> None:
+        low = set_bits(config)
+        self.valid, self.match = Signal(name="t1_valid"), Signal(name="t1_match")
+        self.request: Any = Signal(TagRequest(config), name="t1")
+        self.old_tag = Signal(config.line_address_bits - low, name="t1_old_tag")
+        self.old: Any = Signal(LineState, name="t1_old")
+        self.new: Any = Signal(LineState, name="t1_new")
+        self.old_written = Signal(config.line_rows, name="t1_old_written")
+        self.new_written = Signal(config.line_rows, name="t1_new_written")
+        self.next_written = Signal(config.line_rows, name="t1_next_written")
+        self.set = self.request.line[:low]
+        self.way = Signal(exact_log2(config.cache_ways), name="t1_way")
+        self.go, self.serves, self.settles = (Signal(name=f"t1_{name}") for name in ("go", "serves", "settles"))
+        self.hit, self.fill, self.evict, self.complete = (
+            Signal(name=name) for name in ("hit", "fill", "evict", "complete"))
+        self.atomic = self.request.op == TagOp.ATOMIC if config.atomics else Const(0)
+
+
 class TagStage(wiring.Component):
     """Tags and states of all lines; one request a cycle.
 
@@ -118,173 +143,173 @@ class TagStage(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        low, ways = set_bits(config), range(config.cache_ways)
-        tag_bits = config.line_address_bits - low
-        group_bits = exact_log2(GROUP_LINES)
-
-        def memories(name: str, shape: ShapeLike, depth: int) -> list[LutRam]:
-            """A memory for each way."""
-            each = [LutRam(shape, depth) for _ in ways]
-            for way, memory in enumerate(each):
-                m.submodules[f"{name}{way}" if len(ways) > 1 else name] = memory
-            return each
-
-        tags = memories("tags", tag_bits, config.cache_sets)
+        tags = self._add_memories(m, "tags", config.line_address_bits - set_bits(config), config.cache_sets)
         tag_reads, tag_writes = [tag.read_port() for tag in tags], [tag.write_port() for tag in tags]
-        states = memories("states", data.ArrayLayout(LineState, GROUP_LINES), config.cache_sets // GROUP_LINES)
+        states = self._add_memories(m, "states", data.ArrayLayout(LineState, GROUP_LINES),
+                                    config.cache_sets // GROUP_LINES)
         state_reads = [state.read_port() for state in states]
         state_writes = [state.write_port(granularity=1) for state in states]
         # Which rows of a line were written completely: when all were, the line is complete.
-        written_rows = memories("written_rows", config.line_rows, config.cache_sets)
+        written_rows = self._add_memories(m, "written_rows", config.line_rows, config.cache_sets)
         written_reads = [rows.read_port() for rows in written_rows]
         written_writes = [rows.write_port() for rows in written_rows]
 
-        t1_valid = Signal()
-        t1 = Signal(TagRequest(config))
-        t1_match = Signal()
-        t1_old_tag = Signal(tag_bits)
-        t1_old = Signal(LineState)
-        t1_new = Signal(LineState)
-        t1_old_written = Signal(config.line_rows)
-        t1_new_written = Signal(config.line_rows)
-        t1_next_written = Signal(config.line_rows)
-        t1_set = t1.line[:low]
-        t1_way = Signal(exact_log2(config.cache_ways))
-        t1_go = Signal()
-        t1_serves = Signal()
-        t1_settles = Signal()
+        t1 = _T1(config)
+        self._look_up(m, t1, list(zip(tag_reads, state_reads, written_reads, strict=True)))
+        self._decide(m, t1)
+        self._pass_on(m, t1)
+        self._update(m, t1, list(zip(tag_writes, state_writes, written_writes, strict=True)))
+        self._report(m, t1)
+        return m
 
-        # T0
+    def _add_memories(self, m: Module, name: str, shape: ShapeLike, depth: int) -> list[LutRam]:
+        """A memory for each way."""
+        each = [LutRam(shape, depth) for _ in range(self._config.cache_ways)]
+        for way, memory in enumerate(each):
+            m.submodules[f"{name}{way}" if len(each) > 1 else name] = memory
+        return each
+
+    def _swept_group(self) -> tuple[Value, Value]:
+        """Set, in units of groups, and way of the lines that the cleaner looks at."""
+        bits = set_bits(self._config) - exact_log2(GROUP_LINES)
+        return self.sweep.group[:bits], self.sweep.group[bits:]
+
+    def _look_up(self, m: Module, t1: _T1, reads: list[tuple[Any, Any, Any]]) -> None:
+        """Step T0. ``reads``: of each way the ports of tag, states and written rows."""
+        config = self._config
+        low, group_bits = set_bits(config), exact_log2(GROUP_LINES)
         t0 = self.requests.payload
         t0_set = t0.line[:low]
         t0_tag = t0.line[low:]
         t0_way = Signal(exact_log2(config.cache_ways))
         t0_follows = Signal()
-        group_set, group_way = self.sweep.group[:low - group_bits], self.sweep.group[low - group_bits:]
+        group_set, group_way = self._swept_group()
         entries = []    # of the set: whether the tag is that of the line, the tag, the state, the rows written
         m.d.comb += [
-            self.requests.ready.eq(~t1_valid | t1_go),
+            self.requests.ready.eq(~t1.valid | t1.go),
             # T1 writes the memories only now: what it leaves is known without them.
-            t0_follows.eq(t1_settles & (t1_set == t0_set)),
+            t0_follows.eq(t1.settles & (t1.set == t0_set)),
         ]
-        for way in ways:
+        for way, (tag_read, state_read, written_read) in enumerate(reads):
             match, state = Signal(name=f"t0_match{way}"), Signal(LineState, name=f"t0_state{way}")
-            follows = t0_follows & (t1_way == way)
-            tag_read, state_read, written_read = tag_reads[way], state_reads[way], written_reads[way]
+            follows = t0_follows & (t1.way == way)
             m.d.comb += [
                 tag_read.addr.eq(t0_set),
                 written_read.addr.eq(t0_set),
                 state_read.addr.eq(Mux(self.sweep.active, group_set, t0_set[group_bits:])),
-                match.eq(Mux(follows, t1.line[low:] == t0_tag, tag_read.data == t0_tag)),
-                state.eq(Mux(follows, t1_new.as_value(), state_read.data[t0_set[:group_bits]].as_value())),
+                match.eq(Mux(follows, t1.request.line[low:] == t0_tag, tag_read.data == t0_tag)),
+                state.eq(Mux(follows, t1.new.as_value(), state_read.data[t0_set[:group_bits]].as_value())),
             ]
             with m.If(group_way == way):
                 m.d.comb += self.sweep.dirty.eq(Cat(state_read.data[line].dirty for line in range(GROUP_LINES)))
-            entries.append((match, Mux(follows, t1.line[low:], tag_read.data), state.as_value(),
-                           Mux(follows, t1_next_written, written_read.data)))
+            entries.append((match, Mux(follows, t1.request.line[low:], tag_read.data), state.as_value(),
+                            Mux(follows, t1.next_written, written_read.data)))
         t0_match, t0_old_tag, t0_old, t0_written = entries[0]
-        if len(ways) > 1:
-            t1_scrubs = t1_valid & (t1.op == TagOp.SCRUB)
-            t0_match = self._choose_way(m, t0_way, entries, t1_serves, t1_scrubs, t1_set, t1_way)
+        if len(reads) > 1:
+            t1_scrubs = t1.valid & (t1.request.op == TagOp.SCRUB)
+            t0_match = self._choose_way(m, t0_way, entries, t1.serves, t1_scrubs, t1.set, t1.way)
             _, t0_old_tag, t0_old, t0_written = (Array(each)[t0_way] for each in zip(*entries, strict=True))
         with m.If(self.requests.ready):
-            m.d.sync += t1_valid.eq(self.requests.valid)
+            m.d.sync += t1.valid.eq(self.requests.valid)
             with m.If(self.requests.valid):
                 m.d.sync += [
-                    t1.eq(t0),
-                    t1_way.eq(t0_way),
-                    t1_match.eq(t0_match),
-                    t1_old_tag.eq(t0_old_tag),
-                    t1_old.eq(t0_old),
-                    t1_old_written.eq(t0_written),
+                    t1.request.eq(t0),
+                    t1.way.eq(t0_way),
+                    t1.match.eq(t0_match),
+                    t1.old_tag.eq(t0_old_tag),
+                    t1.old.eq(t0_old),
+                    t1.old_written.eq(t0_written),
                 ]
 
-        # T1
-        hit = Signal()
-        fill = Signal()
-        evict = Signal()
-        complete = Signal()
-        atomic = t1.op == TagOp.ATOMIC if config.atomics else Const(0)
+    def _decide(self, m: Module, t1: _T1) -> None:
+        """Step T1: what becomes of the line, and of the entry's old one."""
         m.d.comb += [
-            hit.eq(t1_match & t1_old.valid),
-            t1_new.eq(t1_old),
-            t1_new_written.eq(Mux(hit, t1_old_written, 0)),
-            complete.eq(t1_new_written.all()),
+            t1.hit.eq(t1.match & t1.old.valid),
+            t1.new.eq(t1.old),
+            t1.new_written.eq(Mux(t1.hit, t1.old_written, 0)),
+            t1.complete.eq(t1.new_written.all()),
             # A new round begins when the line is written back.
-            t1_next_written.eq(Mux(t1.op == TagOp.RETIRE, 0, t1_new_written)),
-            t1_serves.eq(t1_valid & ((t1.op == TagOp.READ) | (t1.op == TagOp.WRITE) | atomic)),
-            t1_settles.eq(t1_serves | (t1_valid & (t1.op == TagOp.RETIRE) & evict)),
+            t1.next_written.eq(Mux(t1.request.op == TagOp.RETIRE, 0, t1.new_written)),
+            t1.serves.eq(t1.valid & ((t1.request.op == TagOp.READ) | (t1.request.op == TagOp.WRITE) | t1.atomic)),
+            t1.settles.eq(t1.serves | (t1.valid & (t1.request.op == TagOp.RETIRE) & t1.evict)),
         ]
-        with m.Switch(t1.op):
+        with m.Switch(t1.request.op):
             with m.Case(TagOp.READ, TagOp.ATOMIC):
                 m.d.comb += [
-                    fill.eq(~hit | ~t1_old.populated),
-                    evict.eq(~hit & t1_old.valid & t1_old.dirty),
-                    t1_new.valid.eq(1),
-                    t1_new.populated.eq(1),
-                    t1_new.dirty.eq((hit & t1_old.dirty) | atomic),
+                    t1.fill.eq(~t1.hit | ~t1.old.populated),
+                    t1.evict.eq(~t1.hit & t1.old.valid & t1.old.dirty),
+                    t1.new.valid.eq(1),
+                    t1.new.populated.eq(1),
+                    t1.new.dirty.eq((t1.hit & t1.old.dirty) | t1.atomic),
                 ]
             with m.Case(TagOp.WRITE):
                 m.d.comb += [
-                    evict.eq(~hit & t1_old.valid & t1_old.dirty),
-                    t1_new.valid.eq(1),
-                    t1_new_written.eq(Mux(hit, t1_old_written, 0) | (t1.rows & t1.whole.replicate(config.line_rows))),
-                    t1_new.populated.eq((hit & t1_old.populated) | complete),
-                    t1_new.dirty.eq(1),
+                    t1.evict.eq(~t1.hit & t1.old.valid & t1.old.dirty),
+                    t1.new.valid.eq(1),
+                    t1.new_written.eq(Mux(t1.hit, t1.old_written, 0)
+                                      | (t1.request.rows & t1.request.whole.replicate(self._config.line_rows))),
+                    t1.new.populated.eq((t1.hit & t1.old.populated) | t1.complete),
+                    t1.new.dirty.eq(1),
                 ]
             with m.Case(TagOp.CLEAN):
-                m.d.comb += evict.eq(1)
+                m.d.comb += t1.evict.eq(1)
             with m.Case(TagOp.RETIRE):
                 m.d.comb += [
-                    evict.eq(hit & t1_old.dirty & (complete | ~t1_old.populated) & ~self.conflict),
-                    t1_new.valid.eq(complete),
-                    t1_new.populated.eq(complete),
-                    t1_new.dirty.eq(0),
+                    t1.evict.eq(t1.hit & t1.old.dirty & (t1.complete | ~t1.old.populated) & ~self.conflict),
+                    t1.new.valid.eq(t1.complete),
+                    t1.new.populated.eq(t1.complete),
+                    t1.new.dirty.eq(0),
                 ]
 
+    def _pass_on(self, m: Module, t1: _T1) -> None:
+        """Step T1: to the stations, to a tag manager, to memory, if all of them are ready."""
         m.d.comb += [
-            self.line.eq(t1.line),
-            self.stall.station.eq(t1_valid & ~self.stations.ready),
-            self.victim.eq(Cat(t1_set, t1_old_tag)),
-            self.stall.victim.eq(t1_serves & ~hit & (self.conflict | (evict & self.victim_conflict))),
-            self.stall.tag_manager.eq(t1_valid & (fill | evict) & ~self.allocations.ready),
-            t1_go.eq(t1_valid & ~self.stall.as_value().any()),
-            self.stations.valid.eq(t1_go & (evict | (t1.op != TagOp.RETIRE))),
-            self.allocations.valid.eq(t1_go & (fill | evict)),
-            self.fills.valid.eq(t1_go & fill),
-            self.fills.payload.line.eq(t1.line),
+            self.line.eq(t1.request.line),
+            self.stall.station.eq(t1.valid & ~self.stations.ready),
+            self.victim.eq(Cat(t1.set, t1.old_tag)),
+            self.stall.victim.eq(t1.serves & ~t1.hit & (self.conflict | (t1.evict & self.victim_conflict))),
+            self.stall.tag_manager.eq(t1.valid & (t1.fill | t1.evict) & ~self.allocations.ready),
+            t1.go.eq(t1.valid & ~self.stall.as_value().any()),
+            self.stations.valid.eq(t1.go & (t1.evict | (t1.request.op != TagOp.RETIRE))),
+            self.allocations.valid.eq(t1.go & (t1.fill | t1.evict)),
+            self.fills.valid.eq(t1.go & t1.fill),
+            self.fills.payload.line.eq(t1.request.line),
             self.fills.payload.id.eq(self.spare),
-            self.allocations.payload.fill.eq(fill),
-            self.allocations.payload.evict.eq(evict),
-            self.allocations.payload.retire.eq(t1.op == TagOp.RETIRE),
+            self.allocations.payload.fill.eq(t1.fill),
+            self.allocations.payload.evict.eq(t1.evict),
+            self.allocations.payload.retire.eq(t1.request.op == TagOp.RETIRE),
             self.allocations.payload.victim.eq(self.victim),
-            self.stations.payload.index.eq(Cat(t1_set, t1_way)),
-            self.stations.payload.rows.eq(t1.rows),
-            self.stations.payload.cu.eq(t1.cu),
-            self.stations.payload.write.eq(t1.op == TagOp.WRITE),
-            self.stations.payload.walk.eq(fill | evict | (t1.op == TagOp.SCRUB)),
-            self.stations.payload.fill.eq(fill),
-            self.stations.payload.merge.eq(fill & hit),
-            self.stations.payload.evict.eq(evict),
-            self.stations.payload.keep.eq((t1.op == TagOp.RETIRE) & complete),
+            self.stations.payload.index.eq(Cat(t1.set, t1.way)),
+            self.stations.payload.rows.eq(t1.request.rows),
+            self.stations.payload.cu.eq(t1.request.cu),
+            self.stations.payload.write.eq(t1.request.op == TagOp.WRITE),
+            self.stations.payload.walk.eq(t1.fill | t1.evict | (t1.request.op == TagOp.SCRUB)),
+            self.stations.payload.fill.eq(t1.fill),
+            self.stations.payload.merge.eq(t1.fill & t1.hit),
+            self.stations.payload.evict.eq(t1.evict),
+            self.stations.payload.keep.eq((t1.request.op == TagOp.RETIRE) & t1.complete),
             self.stations.payload.tag_manager.eq(
-                Mux(t1.op == TagOp.RETIRE, self.spare_retirement, self.spare)),
+                Mux(t1.request.op == TagOp.RETIRE, self.spare_retirement, self.spare)),
         ]
+
+    def _update(self, m: Module, t1: _T1, writes: list[tuple[Any, Any, Any]]) -> None:
+        """Step T1. ``writes``: of each way the ports of tag, states and written rows."""
+        low, group_bits = set_bits(self._config), exact_log2(GROUP_LINES)
+        group_set, group_way = self._swept_group()
         # What is served is written while it waits, too, again and again: that it goes is known late.
-        for way in ways:
-            tag_write, state_write, written_write = tag_writes[way], state_writes[way], written_writes[way]
-            settles = (t1_serves | (t1_go & t1_settles)) & (t1_way == way)
+        for way, (tag_write, state_write, written_write) in enumerate(writes):
+            settles = (t1.serves | (t1.go & t1.settles)) & (t1.way == way)
             m.d.comb += [
-                tag_write.addr.eq(t1_set),
-                tag_write.data.eq(t1.line[low:]),
-                tag_write.en.eq(t1_serves & (t1_way == way)),
-                written_write.addr.eq(t1_set),
-                written_write.data.eq(t1_next_written),
+                tag_write.addr.eq(t1.set),
+                tag_write.data.eq(t1.request.line[low:]),
+                tag_write.en.eq(t1.serves & (t1.way == way)),
+                written_write.addr.eq(t1.set),
+                written_write.data.eq(t1.next_written),
                 written_write.en.eq(settles),
-                state_write.addr.eq(t1_set[group_bits:]),
+                state_write.addr.eq(t1.set[group_bits:]),
             ]
             for line in range(GROUP_LINES):
-                m.d.comb += state_write.data[line].eq(t1_new)
+                m.d.comb += state_write.data[line].eq(t1.new)
             with m.If(self.sweep.invalidate):
                 m.d.comb += [
                     state_write.addr.eq(group_set),
@@ -292,22 +317,23 @@ class TagStage(wiring.Component):
                     state_write.en.eq((group_way == way).replicate(GROUP_LINES)),
                 ]
             with m.Elif(settles):
-                m.d.comb += state_write.en.eq(1 << t1_set[:group_bits])
+                m.d.comb += state_write.en.eq(1 << t1.set[:group_bits])
 
-        if config.atomics:
-            m.d.comb += self.stations.payload.atomic.eq(atomic)
+    def _report(self, m: Module, t1: _T1) -> None:
+        if self._config.atomics:
+            m.d.comb += self.stations.payload.atomic.eq(t1.atomic)
         m.d.comb += [
-            self.idle.eq(~t1_valid),
-            self.written.valid.eq(t1_go & (t1.op == TagOp.WRITE) & ~hit),
-            self.written.payload.eq(t1.line),
-            self.completed.valid.eq(t1_go & (t1.op == TagOp.WRITE) & complete & ~(hit & t1_old_written.all())),
-            self.completed.payload.eq(t1.line),
-            self.needs_tag_manager.eq(t1_valid & fill),
-            self.retired.eq(t1_go & (t1.op == TagOp.RETIRE)),
-            self.accepted.eq(t1_go & t1_serves),
-            self.hit.eq(~fill & hit),
+            self.idle.eq(~t1.valid),
+            self.written.valid.eq(t1.go & (t1.request.op == TagOp.WRITE) & ~t1.hit),
+            self.written.payload.eq(t1.request.line),
+            self.completed.valid.eq(
+                t1.go & (t1.request.op == TagOp.WRITE) & t1.complete & ~(t1.hit & t1.old_written.all())),
+            self.completed.payload.eq(t1.request.line),
+            self.needs_tag_manager.eq(t1.valid & t1.fill),
+            self.retired.eq(t1.go & (t1.request.op == TagOp.RETIRE)),
+            self.accepted.eq(t1.go & t1.serves),
+            self.hit.eq(~t1.fill & t1.hit),
         ]
-        return m
 
     def _choose_way(self, m: Module, way: Signal, entries: list[tuple[Signal, Value, Value, Value]], serves: Value,
                     scrubs: Value, used_set: Value, used_way: Signal) -> Value:

@@ -44,15 +44,15 @@ def test_mutants_of_the_cleaner_fail(old: str, new: str, tmp_path: Path) -> None
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("evict.eq(~hit & t1_old.valid & t1_old.dirty),\n                    t1_new.valid.eq(1),\n"
-     "                    t1_new_written", "evict.eq(0),\n                    t1_new.valid.eq(1),\n"
-     "                    t1_new_written"),
-    ("t1_new.dirty.eq((hit & t1_old.dirty) | atomic)", "t1_new.dirty.eq(atomic)"),
-    ("t0_follows.eq(t1_settles & (t1_set == t0_set))", "t0_follows.eq(0)"),
-    ("t1_new.valid.eq(complete),", "t1_new.valid.eq(1),"),
-    ("self.stations.payload.merge.eq(fill & hit)", "self.stations.payload.merge.eq(0)"),
+    ("t1.evict.eq(~t1.hit & t1.old.valid & t1.old.dirty),\n                    t1.new.valid.eq(1),\n"
+     "                    t1.new_written", "t1.evict.eq(0),\n                    t1.new.valid.eq(1),\n"
+     "                    t1.new_written"),
+    ("t1.new.dirty.eq((t1.hit & t1.old.dirty) | t1.atomic)", "t1.new.dirty.eq(t1.atomic)"),
+    ("t0_follows.eq(t1.settles & (t1.set == t0_set))", "t0_follows.eq(0)"),
+    ("t1.new.valid.eq(t1.complete),", "t1.new.valid.eq(1),"),
+    ("self.stations.payload.merge.eq(t1.fill & t1.hit)", "self.stations.payload.merge.eq(0)"),
     ("state_write.data.eq(0),", "state_write.data.eq(1),"),
-    ("self.victim.eq(Cat(t1_set, t1_old_tag))", "self.victim.eq(Cat(t1_set, t1_old_tag | 1))"),
+    ("self.victim.eq(Cat(t1.set, t1.old_tag))", "self.victim.eq(Cat(t1.set, t1.old_tag | 1))"),
 ])
 def test_mutants_of_the_tag_stage_fail(old: str, new: str, tmp_path: Path) -> None:
     assert not cleaner_claim(SMALL, mutant("fgpu.cache.tag_stage", old, new).TagStage).is_proven(tmp_path, depth=2)

@@ -33,12 +33,12 @@ def test_victims_are_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("(self.conflict | (evict & self.victim_conflict))", "(evict & self.victim_conflict)"),
-    ("(self.conflict | (evict & self.victim_conflict))", "self.conflict"),
-    ("(complete | ~t1_old.populated) & ~self.conflict", "(complete | ~t1_old.populated)"),
-    ("hit.eq(t1_match & t1_old.valid)", "hit.eq(t1_old.valid)"),
-    ("t0_follows.eq(t1_settles & (t1_set == t0_set))", "t0_follows.eq(0)"),
-    ("self.fills.valid.eq(t1_go & fill)", "self.fills.valid.eq(t1_valid & fill)"),
+    ("(self.conflict | (t1.evict & self.victim_conflict))", "(t1.evict & self.victim_conflict)"),
+    ("(self.conflict | (t1.evict & self.victim_conflict))", "self.conflict"),
+    ("(t1.complete | ~t1.old.populated) & ~self.conflict", "(t1.complete | ~t1.old.populated)"),
+    ("t1.hit.eq(t1.match & t1.old.valid)", "t1.hit.eq(t1.old.valid)"),
+    ("t0_follows.eq(t1.settles & (t1.set == t0_set))", "t0_follows.eq(0)"),
+    ("self.fills.valid.eq(t1.go & t1.fill)", "self.fills.valid.eq(t1.valid & t1.fill)"),
 ])
 def test_mutants_fail(old: str, new: str, tmp_path: Path) -> None:
     stage = mutant("fgpu.cache.tag_stage", old, new).TagStage
