@@ -37,7 +37,7 @@ class ControlRegister(enum.Enum, shape=3):
     ABORT = 5
     """Ours: stops kernels."""
     INTERRUPT_ENABLE = 6
-    """Ours: :class:`Interrupts` for which the port ``interrupt`` is high."""
+    """Ours: :class:`Interrupts` for which the port ``irq`` is high."""
     INTERRUPT_STATUS = 7
     """Ours: :class:`Interrupts` that have happened and were not acknowledged."""
 

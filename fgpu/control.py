@@ -32,7 +32,7 @@ class ControlInterface(wiring.Component):
     the dispatcher, ``running`` is, one-hot, the kernel that it runs. ``abort`` is high for one cycle when that one is
     to be stopped. ``lram_data`` follows ``lram_address`` by one cycle; the dispatcher's reads come before the host's.
     ``fault_seen`` is a fault of this cycle, or 0; the fault register keeps the first that stopped a kernel.
-    ``interrupt`` is a register: high from the edge on at which an enabled interrupt happens until the last of them is
+    ``irq`` is a register: high from the edge on at which an enabled interrupt happens until the last of them is
     acknowledged or disabled, which is before the response to that write.
     """
 
@@ -58,7 +58,7 @@ class ControlInterface(wiring.Component):
             "abort": Out(1),
             "fault": Out(Fault),
             "fault_seen": In(Fault),
-            "interrupt": Out(1),
+            "irq": Out(1),
             "interrupt_enable": Out(Interrupts),
             "interrupt_status": Out(Interrupts),
         })
@@ -179,7 +179,7 @@ class ControlInterface(wiring.Component):
         m.d.sync += [
             self.interrupt_enable.eq(enable),
             self.interrupt_status.eq(status),
-            self.interrupt.eq((status & enable).any()),
+            self.irq.eq((status & enable).any()),
         ]
 
 

@@ -25,7 +25,7 @@ __all__ = ["FGPU"]
 class FGPU(wiring.Component):
     """A soft GPU: one AXI4-Lite control slave, AXI4 masters to global memory.
 
-    ``interrupt`` is high while an enabled interrupt waits for the host's acknowledgement. ``kernel_status`` and
+    ``irq`` is high while an enabled interrupt waits for the host's acknowledgement. ``kernel_status`` and
     ``kernel_fault`` are the registers of these names as the host reads them, for logic beside the core.
     """
 
@@ -36,7 +36,7 @@ class FGPU(wiring.Component):
             "m_axi": Out(AXI4Signature(data_width=config.axi_data_width)).array(config.axi_ports),
             "kernel_status": Out(KERNEL_SLOTS),
             "kernel_fault": Out(Fault.as_shape().size),
-            "interrupt": Out(1),
+            "irq": Out(1),
         }
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe).array(config.compute_units)
@@ -72,7 +72,7 @@ class FGPU(wiring.Component):
             dispatcher.lram_data.eq(control.lram_data),
             self.kernel_status.eq(control.status),
             self.kernel_fault.eq(control.fault),
-            self.interrupt.eq(control.interrupt),
+            self.irq.eq(control.irq),
             control.running.eq(dispatcher.running),
 
             dispatcher.room.eq(Cat(unit.room for unit in compute_units)),

@@ -49,14 +49,14 @@ def test_vivado_sees_interfaces(text: str) -> None:
         "INFO": "xilinx.com:signal:clock:1.0 clk CLK",
         "PARAMETER": "XIL_INTERFACENAME clk, ASSOCIATED_BUSIF s_axi:m0_axi:m1_axi, ASSOCIATED_RESET rst"}
     assert found["rst"]["PARAMETER"] == "XIL_INTERFACENAME rst, POLARITY ACTIVE_HIGH"
-    assert found["interrupt"]["PARAMETER"] == "XIL_INTERFACENAME interrupt, SENSITIVITY LEVEL_HIGH"
+    assert found["irq"]["PARAMETER"] == "XIL_INTERFACENAME irq, SENSITIVITY LEVEL_HIGH"
     assert found["m1_axi_awaddr"] == {
         "INFO": "xilinx.com:interface:aximm:1.0 m1_axi AWADDR",
         "PARAMETER": "XIL_INTERFACENAME m1_axi, PROTOCOL AXI4, SUPPORTS_NARROW_BURST 0"}
     assert found["s_axi_rdata"] == {"INFO": "xilinx.com:interface:aximm:1.0 s_axi RDATA"}
     interfaces = Counter(each["PARAMETER"].split(",")[0] for each in found.values() if "PARAMETER" in each)
     assert interfaces == {f"XIL_INTERFACENAME {name}": 1 for name in (
-        "clk", "rst", "interrupt", "s_axi", "m0_axi", "m1_axi")}
+        "clk", "rst", "irq", "s_axi", "m0_axi", "m1_axi")}
 
 
 def test_alike_units_share_a_module(text: str) -> None:

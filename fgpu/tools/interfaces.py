@@ -10,7 +10,7 @@ _PROTOCOLS = {"s": "PROTOCOL AXI4LITE", "m": "PROTOCOL AXI4, SUPPORTS_NARROW_BUR
 _SIGNALS = {
     "clk": ("clock", "CLK", "ASSOCIATED_BUSIF {buses}, ASSOCIATED_RESET rst"),
     "rst": ("reset", "RST", "POLARITY ACTIVE_HIGH"),
-    "interrupt": ("interrupt", "INTERRUPT", "SENSITIVITY LEVEL_HIGH"),
+    "irq": ("interrupt", "INTERRUPT", "SENSITIVITY LEVEL_HIGH"),
 }
 
 

@@ -59,7 +59,7 @@ class Watch:
         self._channels = [
             (getattr(dut, f"{bus}_{channel}valid"), [getattr(dut, f"{bus}_{channel}{field}") for field in fields])
             for bus, channels in (("m0_axi", AXI_OUT), ("s_axi", LITE_OUT)) for channel, fields in channels.items()]
-        self._always = [*ready, dut.kernel_status, dut.kernel_fault, dut.interrupt,
+        self._always = [*ready, dut.kernel_status, dut.kernel_fault, dut.irq,
                         *(valid for valid, _ in self._channels)]
 
     async def run(self) -> None:

@@ -77,7 +77,7 @@ class Cycle(NamedTuple):
     finished: int
     fault_seen: int
     running: int
-    interrupt: int
+    irq: int
     interrupt_enable: int
     interrupt_status: int
 
@@ -281,7 +281,7 @@ class ControlModel:
             write.address == START and write.data & 0xFFFF and not old.running and not old.pending))
         if stops(new.fault) and (clears or not stops(old.fault)):
             status |= STOPPING_FAULT
-        return (new.interrupt_enable, new.interrupt_status, new.interrupt) == (enable, status, bool(enable & status))
+        return (new.interrupt_enable, new.interrupt_status, new.irq) == (enable, status, bool(enable & status))
 
     def _fault_follows(self, old: Cycle, new: Cycle, write: Access | None, start: int, aborted: int) -> bool:
         """A fault that stops is never lost, the first one stays, and a refused access fills an empty register."""

@@ -91,7 +91,7 @@ class Host:
             axi.bvalid, axi.bready, axi.bresp, axi.arvalid & axi.arready, axi.araddr,
             axi.rvalid, axi.rready, axi.rdata, axi.rresp, control.status, control.pending, control.clean_cache,
             control.initialize, control.fault, control.accepted, control.finished, control.fault_seen,
-            control.running, control.interrupt, control.interrupt_enable, control.interrupt_status)]
+            control.running, control.irq, control.interrupt_enable, control.interrupt_status)]
 
     def write(self, address: int, data: int, strobe: int = 15) -> None:
         self.queues["aw"].append({"awaddr": address})
@@ -470,16 +470,16 @@ def test_interrupts() -> None:
 
         # A host that knows nothing of interrupts has none.
         await kernel(1 << 2, 1 << 31 | 1 << 25 | 2 << 21)
-        assert (ctx.get(control.interrupt), await read(INTERRUPT_ENABLE)) == (0, (0, OKAY))
+        assert (ctx.get(control.irq), await read(INTERRUPT_ENABLE)) == (0, (0, OKAY))
         assert await read(INTERRUPT_STATUS) == (KERNEL_END | STOPPING_FAULT, OKAY)
         # Each is masked by itself; to enable what has happened interrupts.
         for enable, acknowledged in ((KERNEL_END, KERNEL_END), (STOPPING_FAULT, STOPPING_FAULT)):
             assert await write(INTERRUPT_ENABLE, enable) == OKAY
-            assert ctx.get(control.interrupt) == 1
+            assert ctx.get(control.irq) == 1
             assert await write(INTERRUPT_STATUS, 3 - acknowledged) == OKAY
-            assert ctx.get(control.interrupt) == 1
+            assert ctx.get(control.irq) == 1
             assert await write(INTERRUPT_STATUS, acknowledged) == OKAY
-            assert (ctx.get(control.interrupt), await read(INTERRUPT_STATUS)) == (0, (0, OKAY))
+            assert (ctx.get(control.irq), await read(INTERRUPT_STATUS)) == (0, (0, OKAY))
             await kernel(1 << 2, 1 << 31 | 1 << 25 | 2 << 21)
         # A refused access, and an abort of a kernel that waits, are the host's own doing.
         assert await write(INTERRUPT_STATUS, 3) == OKAY
@@ -488,7 +488,7 @@ def test_interrupts() -> None:
         assert await write(START, 1) == OKAY
         assert await write(ABORT, 1) == OKAY
         assert (await read(STATUS))[0] & 1
-        assert ctx.get(control.interrupt) == 0
+        assert ctx.get(control.irq) == 0
 
     directed(script)
 
@@ -503,15 +503,15 @@ def test_no_interrupt_is_lost(delay: int) -> None:
         await write(START, 0b11)
         await accept(ctx, host, control, 1)
         await finish(ctx, host, control, 1)
-        assert ctx.get(control.interrupt) == 1
+        assert ctx.get(control.irq) == 1
         await accept(ctx, host, control, 2)
         host.write(INTERRUPT_STATUS, KERNEL_END)
         for _ in range(delay):
             await host.cycle(ctx)
         await finish(ctx, host, control, 2)
-        assert ctx.get(control.interrupt) == 1
+        assert ctx.get(control.irq) == 1
         await host.finish(ctx)
         # The write takes effect in cycle 1. What ended before is acknowledged, too: status shows it already.
-        assert (ctx.get(control.interrupt), await read(STATUS)) == (delay >= 1, (0b11, OKAY))
+        assert (ctx.get(control.irq), await read(STATUS)) == (delay >= 1, (0b11, OKAY))
 
     directed(script)
