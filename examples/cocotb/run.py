@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from cocotb_tools.runner import get_results, get_runner
-from verilate import build
 
+from fgpu.cocotb.verilate import build
 from fgpu.config import Config
 from fgpu.tools.verilog import write_verilog
 

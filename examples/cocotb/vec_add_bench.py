@@ -4,8 +4,8 @@ from typing import Any
 
 import cocotb
 import numpy as np
-from fgpu_host import FgpuHost
 
+from fgpu.cocotb.host import FgpuHost
 from fgpu.compiler.compile import compile_opencl
 from fgpu.sim.descriptor import KernelDescriptor
 

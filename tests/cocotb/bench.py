@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from axi_checker import AxiChecker, LiteChecker, bind
 from cocotbext.axi import AxiResp
-from fgpu_host import FgpuHost
 from numpy.typing import NDArray
 
 from fgpu import benchmarks
 from fgpu.address_map import CONTROL_BASE, LRAM_WORDS, ControlRegister
+from fgpu.cocotb.host import FgpuHost
 from fgpu.compiler.assembler.assembler import assemble
 from fgpu.compiler.compile import compile_opencl
 from fgpu.errors import KernelFault

@@ -14,11 +14,11 @@ from axi_checker import bind
 from bench import BUFFERS, COLLATZ, KERNELS, collatz
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge, Timer
-from fgpu_host import FgpuHost
 from four_state_configs import CONFIGS
 from numpy.typing import NDArray
 
 from fgpu.address_map import ControlRegister, register_address
+from fgpu.cocotb.host import FgpuHost
 from fgpu.compiler.compile import compile_opencl
 from fgpu.sim.descriptor import KernelDescriptor
 

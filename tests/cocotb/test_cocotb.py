@@ -29,7 +29,7 @@ def simulator() -> Path:
 def example_simulator(config: Config) -> Path:
     """The example's simulator of an FGPU, from the cache of simulators or newly built."""
     sys.path.insert(0, str(EXAMPLE))
-    import verilate
+    from fgpu.cocotb import verilate
 
     def build(work: Path) -> dict[str, Any]:
         verilate.build(config, work)

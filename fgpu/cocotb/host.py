@@ -5,7 +5,6 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles
 from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiRam, AxiResp
@@ -31,7 +30,7 @@ class FgpuHost:
 
     async def reset(self) -> None:
         """Start the clock and reset for a few cycles. The FGPU then clears its memories; kernels wait for that."""
-        cocotb.start_soon(Clock(self._dut.clk, 10, unit="ns").start())
+        Clock(self._dut.clk, 10, unit="ns").start()
         self._dut.rst.value = 1
         await ClockCycles(self._dut.clk, 4)
         self._dut.rst.value = 0

@@ -23,7 +23,7 @@ _OPTIONS = ["--cc", "--exe", "--vpi", "--make", "json", "--prefix", "Vtop", "--t
             "-O3", "--x-assign", "fast", "--x-initial", "fast", "--output-split", "10000", "-Mdir", "obj",
             "-Wno-fatal", "-Wno-lint", "-Wno-style"]
 # cocotb needs the ports. runner.build() makes every signal public, which forbids most optimizations.
-_PORTS = ["clk", "rst", "s_axi_*", "m*_axi_*", "kernel_status"]
+_PORTS = ["clk", "rst", "s_axi_*", "m*_axi_*", "kernel_status", "kernel_fault", "irq"]
 
 
 def build(config: Config, folder: Path, *, waves: bool = False, compiler: str | None = None) -> Path:

@@ -1,0 +1,1 @@
+"""An FGPU in a cocotb bench."""
