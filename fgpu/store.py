@@ -2,6 +2,10 @@
 
 Everything in it is checked against a digest of its content before it is used: what a full disk or a killed process
 left is made again. A cache that cannot be written serves what it has.
+
+Entries are files, and folders of files: shared libraries and bitcode that other programs open by their paths. That is
+why this is not diskcache, which keeps values in an SQLite database that it must be able to write even to read, and
+neither checks them against a digest nor lets one process build while others wait.
 """
 
 import contextlib
@@ -12,6 +16,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +25,22 @@ from filelock import FileLock, Timeout
 from .errors import ToolError
 from .files import cache_directory, write_atomically
 
-__all__ = ["kept_bytes", "kept_files", "workspace"]
+__all__ = ["Kind", "clear", "kept_bytes", "kept_files", "kinds", "workspace"]
+
+@dataclass(frozen=True)
+class Kind:
+    """What the cache has of a kind of things."""
+
+    name: str
+    entries: int
+    size: int
+    """Bytes."""
+
 
 _UNUSED_SECONDS = 60 * 24 * 3600
 _PARTIAL_SECONDS = 24 * 3600
+_WORK = "work"
+_NO_ENTRIES = (".lock", ".tmp")
 _pruned: set[Path] = set()
 
 
@@ -108,7 +125,7 @@ def workspace() -> Iterator[Path]:
 
     A lock tells whose it is: what killed processes left is removed by the next one that needs a folder.
     """
-    root = cache_directory() / "work"
+    root = cache_directory() / _WORK
     with contextlib.ExitStack() as after:
         try:
             root.mkdir(parents=True, exist_ok=True)
@@ -142,6 +159,37 @@ def _clear(root: Path) -> None:
         _drop(lock)
 
 
+def kinds() -> list[Kind]:
+    """What is in the cache, by kind."""
+    root = cache_directory()
+    found = []
+    for folder in sorted(path for path in root.glob("*") if path.is_dir()):
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        entries = [path for path in folder.iterdir() if path.suffix not in _NO_ENTRIES]
+        found.append(Kind(folder.name, len(entries), sum(path.stat().st_size for path in files)))
+    return found
+
+
+def clear() -> None:
+    """Remove everything from the cache but what running processes have in work.
+
+    Raises :class:`~fgpu.errors.ToolError` if that cannot be done.
+    """
+    root = cache_directory()
+    try:
+        for folder in [path for path in root.glob("*") if path.is_dir()]:
+            if folder.name == _WORK:
+                _clear(folder)
+                continue
+            for path in folder.iterdir():
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+    except OSError as error:
+        raise ToolError(f"cannot clear the cache {root}: {error}") from error
+
+
 def _use(path: Path) -> None:
     """Note that an entry is in use: see :func:`_prune`. A cache that cannot be written is nobody's to prune."""
     with contextlib.suppress(OSError):
@@ -160,7 +208,7 @@ def _prune(root: Path) -> None:
                 if path.is_dir():
                     shutil.rmtree(path, ignore_errors=True)
                     path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
-                elif path.suffix != ".lock":
+                elif path.suffix != ".lock" or not path.with_suffix("").exists():   # of a build that failed
                     path.unlink()
         except OSError:
             continue    # another process was faster

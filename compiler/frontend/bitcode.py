@@ -1,6 +1,7 @@
 """The built-in functions as bitcode: compiled once for each version of the compiler, then kept on disk."""
 
 import hashlib
+import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -8,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import fgpu
 from fgpu.errors import ToolError
 from fgpu.store import kept_files
 
@@ -23,18 +25,42 @@ SOURCES = ("workitem.cl", "geometric.cl", "common.cl", "math_fast.cl", "math_spe
            "integer.cl", "conversion.cl", "vector_data.cl")
 """The files, users before what they use: each is linked for what those before it lack."""
 _TIMEOUT_SECONDS = 120
+_IMPORT = re.compile(r"^\s*from (?:(fgpu)\.|(\.+))([a-z_][\w.]*) import", re.M)
 
 
 @cache
 def compiler_version() -> str:
-    """A digest of everything that decides what a program becomes: the compiler's files and its packages."""
-    return _digest(path for path in _COMPILER.rglob("*") if path.suffix in (".py", ".h", ".cl"))
+    """A digest of everything that decides what a program becomes: the compiler's files, what they import of the
+    hardware's (instructions, timing, configuration) and the packages."""
+    own = [path for path in _COMPILER.rglob("*") if path.suffix in (".py", ".h", ".cl")]
+    return _digest([*own, *_imported(own)])
+
+
+def _imported(files: Iterable[Path]) -> set[Path]:
+    """The files of the hardware's package that ``files`` import, directly or not."""
+    package = Path(fgpu.__file__).parent
+    found: set[Path] = set()
+    ahead = list(files)
+    while ahead:
+        path = ahead.pop()
+        if path.suffix != ".py":
+            continue
+        # Reading all of them as Python would take longer than to find a program that was compiled before.
+        for root, dots, name in _IMPORT.findall(path.read_text(encoding="utf-8")):
+            if dots and not path.is_relative_to(package):
+                continue    # among the compiler's own
+            folder = package if root else path.parents[len(dots) - 1]
+            other = folder.joinpath(*name.split(".")).with_suffix(".py")
+            if other.is_file() and other not in found and not other.is_relative_to(_COMPILER):
+                found.add(other)
+                ahead.append(other)
+    return found
 
 
 def _digest(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    for path in sorted(paths):
-        digest.update(path.relative_to(_COMPILER).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, path in sorted((f"{path.parent.name}/{path.name}", path) for path in paths):
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     for package in ("ziglang", "llvmlite"):
         digest.update(version(package).encode() + b"\0")
     return digest.hexdigest()[:32]
@@ -42,7 +68,8 @@ def _digest(paths: Iterable[Path]) -> str:
 
 def bitcode_files(clang: Sequence[str]) -> list[Path]:
     """The library's bitcode; ``clang`` is the command that compiles standard input to standard output."""
-    decides = [*BUILTINS.iterdir(), _HERE / "opencl.h", _HERE / "clang.py", _HERE / "bitcode.py"]
+    decides = [*BUILTINS.iterdir(), *(_HERE / name for name in ("opencl.h", "clang.py", "bitcode.py")),
+               _COMPILER / "line_table.py"]
     names = tuple(f"{name}.bc" for name in SOURCES)
 
     def build(work: Path) -> dict[str, Any]:

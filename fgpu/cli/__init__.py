@@ -4,6 +4,7 @@ import click
 
 from .bench import bench
 from .build import asm, compile_, disasm, verilog
+from .cache import cache
 from .common import ErrorGroup
 from .demo import demo
 from .plot import plot
@@ -22,5 +23,5 @@ def main() -> None:
     """
 
 
-for command in (demo, compile_, run, bench, plot, asm, disasm, verilog, synth):
+for command in (demo, compile_, run, bench, plot, asm, disasm, verilog, synth, cache):
     main.add_command(command)

