@@ -105,7 +105,7 @@ class Image:
     words: tuple[int, ...]
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
     data: bytes = b""
-    lines: Mapping[int, Location] = field(default_factory=dict, compare=False)
+    lines: Mapping[int, Location] = field(default_factory=dict, compare=False, repr=False)
     """The line table: where in the source each word is, by its index. Words that are nowhere in it are absent."""
     pointers: tuple[int, ...] = ()
     """Where in ``data``, in bytes, words hold addresses of it, counted from its start; see :meth:`data_at`."""
