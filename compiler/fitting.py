@@ -5,14 +5,14 @@ tables in global memory, then the variables, too, in a frame. For each function 
 with a frame, its growth until the registers that find no place have one there.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from fgpu.config import Config
 
 from .backend.allocate import COLOURS, SPARE
 from .backend.mir import Callee, MachineFunction, Pseudo
-from .ir.module import Function, Instruction, Module
+from .ir.module import Function, Instruction, Module, Op
 from .legalize.tables import LOCAL_WORDS, reads_tables
 from .linker import Linker, Mark
 from .pipeline import DIVERGENCE, Context, Observer, Order, Phase, Plan, run_phase
@@ -27,14 +27,20 @@ _WORD_BYTES = 4
 _FRAME_STEP = 4
 """Words by which frames grow."""
 _EMPTY = Module({}, {}, {})
+_HOPELESS = 4
+"""Code RAMs of operations that no plan makes fit one."""
+_FREE = frozenset({Op.PHI, Op.BR, Op.BITCAST, Op.FREEZE, Op.GETELEMENTPTR, Op.TRUNC, Op.ZEXT, Op.SEXT, Op.ALLOCA})
+"""What often becomes no instruction."""
 
 
 class TooLargeError(Exception):
-    """The program will not fit the code RAM, whatever becomes of it: it has ``least`` words or more."""
+    """The program will not fit the code RAM, whatever becomes of it: it has ``least`` words or more. No other plan
+    would help if that ``is_final``."""
 
-    def __init__(self, least: int) -> None:
+    def __init__(self, least: int, is_final: bool = False) -> None:
         super().__init__(f"at least {least} words")
         self.least = least
+        self.is_final = is_final
 
 
 class _NoRoomError(Exception):
@@ -80,6 +86,17 @@ class _Allocated:
         return self.scratchpad, sum(len(block.ops) for block in self.machine.blocks.values())
 
 
+def _words(i: Instruction) -> int:
+    """Of what it makes, or works on."""
+    type = i.type if i.type.kind != "void" or not i.types else i.types[0]
+    return max(1, type.size // _WORD_BYTES)
+
+
+def _instructions(machine: MachineFunction) -> int:
+    """How many it has at least."""
+    return sum(op.is_instruction for block in machine.blocks.values() for op in block.ops)
+
+
 class Fitting:
     """Compiles kernels, and what they call, into the program of ``linker``.
 
@@ -108,6 +125,7 @@ class Fitting:
         """Compile ``kernel`` by the first plan for which there is room. What the scratchpad has no room for is in
         global memory: first its tables, then its variables, and the registers that find no place."""
         before, words = self.linker.mark(), 0
+        self._check_hope(kernel)
         for plan in self._plans(kernel, module):
             try:
                 return self._by(plan, kernel, module, before)
@@ -138,9 +156,9 @@ class Fitting:
             except _CrowdedError as error:
                 plan = replace(plan, inlined=plan.inlined | error.names)
                 continue
-            except TooLargeError:
+            except TooLargeError as error:
                 have_moved = plan.table_words < self.config.scratchpad_words
-                if plan.has_frame or not (have_moved or has_variables(kernel)):
+                if error.is_final or plan.has_frame or not (have_moved or has_variables(kernel)):
                     raise
                 raise _NoRoomError(0) from None     # variables may take fewer instructions in a frame
             if compiled.scratchpad > self.config.scratchpad_words:
@@ -158,7 +176,10 @@ class Fitting:
         """Compile ``function``. One that has a frame needs a register for its address, and calls nothing that takes
         that, too, or more of the scratchpad than there is: those must be inlined."""
         plan = context.plan
+        run_phase(Phase.INLINE, function, context)
+        self._check_hope(function)
         run_phase(Phase.LEGALIZE, function, context)
+        self._check_hope(function)
         context.callees = callees = self._linked(function, context)
         crowding = {name for name, callee in callees.items()
                     if name in context.module.functions and name not in plan.inlined
@@ -194,6 +215,8 @@ class Fitting:
         """``function`` in the order that spills least and takes fewest instructions. The first wins where they are
         equal, and few registers need not live where nothing spills."""
         found: list[_Allocated] = []
+        failed: list[_NoRoomError | TooLargeError] = []
+        context.after_spilling = self._room(context)
         selected = self._selected(function, context)
         for order in orders:
             if order is Order.PRESSURE and any(made.scratchpad == selected.private_words for made in found):
@@ -205,16 +228,41 @@ class Fitting:
             if order is Order.LATENCY and len(orders) > 1 \
                     and unscheduled == [block.ops for block in machine.blocks.values()]:
                 continue        # the source's order, which comes next
-            run_phase(Phase.ALLOCATE, machine, context)
-            found.append(_Allocated(machine, context.scratchpad, order))
+            try:
+                run_phase(Phase.ALLOCATE, machine, context)
+            except (_NoRoomError, TooLargeError) as error:
+                failed.append(error)
+            else:
+                found.append(_Allocated(machine, context.scratchpad, order))
+        if not found:
+            # In another plan there may be room in the scratchpad.
+            raise next((error for error in failed if isinstance(error, _NoRoomError)), failed[0])
         return min(found, key=lambda made: made.cost)
+
+    def _room(self, context: Context) -> Callable[[MachineFunction, int], None]:
+        """What ends an allocation of registers for which there is no room, as soon as it is known."""
+        most = min(self.config.cram_words, self.most - len(self.linker.words))
+
+        def check(machine: MachineFunction, words: int) -> None:
+            if machine.is_kernel and not context.plan.has_frame and words > self.config.scratchpad_words:
+                raise _NoRoomError(words)
+            if (least := _instructions(machine)) > most:
+                raise TooLargeError(len(self.linker.words) + least, is_final=True)
+        return check
+
+    def _check_hope(self, function: Function) -> None:
+        """Refuse a function of so many operations on words that no plan makes few enough instructions of them."""
+        operations = sum(_words(i) for i in function.instructions() if i.op not in _FREE)
+        if operations > _HOPELESS * self.config.cram_words:
+            raise TooLargeError(operations // 2, is_final=True)
 
     def _selected(self, function: Function, context: Context) -> MachineFunction:
         machine: MachineFunction = run_phase(Phase.SELECT, function, context)
         words = len(self.linker.words)
-        least = sum(op.is_instruction for block in machine.blocks.values() for op in block.ops)
+        least = _instructions(machine)
         if least > self.config.cram_words or words + least > self.most:
-            raise TooLargeError(words + least)    # at once, as registers for so much take minutes
+            # At once, as registers for so much take minutes.
+            raise TooLargeError(words + least, is_final=least > _HOPELESS * self.config.cram_words)
         if function.is_kernel and machine.private_words > self.config.scratchpad_words:
             raise _NoRoomError(machine.private_words)
         return machine

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from fgpu.config import Config
 from fgpu.errors import CompileError, EncodingError
@@ -37,9 +38,13 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
     observers = [*default_observers(), *observers]
     tried: dict[tuple[bool, tuple[bytes, ...]], Image | None] = {}
 
+    @cache
+    def bitcode_of(size: Size) -> tuple[bytes, ...]:
+        return tuple(compile_to_bitcode(source, filename, options, library=builtins(), size=size,
+                                        kernels=wanted or ()) for filename, source in sources.items())
+
     def attempt(size: Size, reconverges: bool = True) -> Image | None:
-        bitcode = tuple(compile_to_bitcode(source, filename, options, library=builtins(), size=size,
-                                           kernels=wanted or ()) for filename, source in sources.items())
+        bitcode = bitcode_of(size)
         if (reconverges, bitcode) not in tried:
             tried[reconverges, bitcode] = compiled(bitcode, size, reconverges)
         return tried[reconverges, bitcode]
@@ -51,7 +56,7 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
         for module, functions in modules.items():
             check_program(module, functions, config)
         # Only of the last attempt anybody asks how much too large it is.
-        most = config.cram_words * (_MANY if size is Size.SMALL else 1)
+        most = int(config.cram_words * (_WITHOUT_RECONVERGENCE if size is Size.SMALL else 1))
         variant = f"{size.name.lower()}, {'' if reconverges else 'no reconvergence, '}"
         try:
             fitting = Fitting(config, Linker(config), reconverges, most, observers, variant)

@@ -55,6 +55,7 @@ DIVERGENCE = 6
 class Phase(enum.Enum):
     """Passes between which nothing is decided."""
 
+    INLINE = "IR: calls"
     LEGALIZE = "IR: what the machine has, and better loops"
     SELECT = "machine IR in SSA form"
     SCHEDULE = "machine IR in SSA form: the order of the operations, one of several"
@@ -64,7 +65,7 @@ class Phase(enum.Enum):
     @property
     def is_ir(self) -> bool:
         """Whether its passes take IR; the others take machine IR."""
-        return self is Phase.LEGALIZE
+        return self in (Phase.INLINE, Phase.LEGALIZE)
 
 
 class Fact(enum.Enum):
@@ -149,6 +150,8 @@ class Context:
     """Those that the function may use, without a frame."""
     frame_words: int | None = None
     """From which word of its frame on a function may keep registers there."""
+    after_spilling: Callable[[MachineFunction, int], None] = lambda _function, _words: None
+    """Gets a function and the words of scratchpad that it needs after each round of spilling; may end it."""
     scratchpad: int = 0
     """Words of it that the function needs, when registers are allocated."""
 
@@ -210,9 +213,10 @@ def _select(function: Function, context: Context) -> MachineFunction:
 
 def _allocate(function: MachineFunction, context: Context) -> None:
     if context.frame_words is not None:
-        context.scratchpad = allocate(function, context.config.scratchpad_words, context.frame_words)
+        context.scratchpad = allocate(function, context.config.scratchpad_words, context.frame_words,
+                                      after_spilling=context.after_spilling)
     else:
-        context.scratchpad = allocate(function, available=context.registers)
+        context.scratchpad = allocate(function, available=context.registers, after_spilling=context.after_spilling)
 
 
 def _has_frame(_function: Any, context: Context) -> bool:
@@ -231,11 +235,11 @@ def _ordered_by(order: Order) -> Callable[[Any, Context], bool]:
     return lambda _function, context: context.order is order
 
 
-_IR, _SELECT, _SCHEDULE, _ALLOCATE, _FINISH = Phase
+_INLINE, _IR, _SELECT, _SCHEDULE, _ALLOCATE, _FINISH = Phase
 _SCALARS = (Fact.INLINED, Fact.WORDS, Fact.SCALAR)
 
 PASSES: tuple[Pass, ...] = (
-    Pass("inline-calls", _IR, "calls of functions that cannot be subroutines become their bodies", _inline,
+    Pass("inline-calls", _INLINE, "calls of functions that cannot be subroutines become their bodies", _inline,
          leaves=(Fact.INLINED,)),
     Pass("private-in-frame", _IR, "pointers to private memory point to the frame", _alone(private_in_frame),
          needs=(Fact.INLINED,), applies=_has_frame),

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from fgpu.errors import CompileError
 from fgpu.isa import REGISTER_COUNT, STACK_POINTER
@@ -184,11 +184,13 @@ def _colour(graph: _Graph, temporaries: set[int], available: Sequence[int]) -> t
 
 
 def allocate(function: MachineFunction, room: int | None = None, frame_words: int = 0,
-             available: Sequence[int] = COLOURS) -> int:
+             available: Sequence[int] = COLOURS,
+             after_spilling: Callable[[MachineFunction, int], None] = lambda _function, _words: None) -> int:
     """Replace virtual by physical registers; returns the words of scratchpad that the function needs.
 
     The registers are of those ``available``. What needs more than ``room`` words lies in the function's frame, from
-    word ``frame_words`` of it on.
+    word ``frame_words`` of it on. ``after_spilling`` gets the function and the words after each round: what it raises
+    ends the search.
     """
     temporaries: set[int] = set()
     words = function.private_words
@@ -208,6 +210,7 @@ def allocate(function: MachineFunction, room: int | None = None, frame_words: in
             return words
         words, new = spill(function, failed, graph.edges, words, room, frame_words)
         temporaries |= new
+        after_spilling(function, words)
     raise CompileError(f"kernel {function.name!r} needs too many registers at once")
 
 

@@ -60,7 +60,7 @@ def test_observers_see_each_pass_in_its_order():
     last = len(by_kernel) - by_kernel[::-1].index("inline-calls") - 1
     assert by_kernel[last:last + 3] == ["inline-calls", "private-in-frame", "expand-overflow"]
     selected = by_kernel.index("select", last)
-    legal = [step.name for step in PASSES if step.phase is Phase.LEGALIZE]
+    legal = [step.name for step in PASSES if step.phase.is_ir]
     assert by_kernel[last:selected] == legal
 
 
