@@ -275,12 +275,12 @@ class Fitting:
         for call in [i for i in function.instructions() if i.op == "call"]:
             callee = self._link(function, call, context)
             if callee is not None:
-                found[call.detail] = callee
+                found[call.callee] = callee
         return found
 
     def _link(self, function: Function, call: Instruction, context: Context) -> Callee | None:
         """The function that ``call`` calls, compiled when it is first called."""
-        name, known = call.detail, self.linker.callees
+        name, known = call.callee, self.linker.callees
         if name in known:
             return known[name]
         module, body = context.module, context.module.functions.get(name)
@@ -295,8 +295,8 @@ class Fitting:
         registers = COLOURS[:-1] if context.plan.has_frame else context.registers
         compiled = self._compile(body, self._context(module, Plan(context.plan.table_words),
                                                      (*context.under_way, name), registers))
-        below = [known[i.detail] for i in body.instructions() if i.op == "call" and i.detail in known]
-        effects = any(i.op in ("store", "load") or (i.op == "call" and i.detail.startswith("_Z"))
+        below = [known[i.callee] for i in body.instructions() if i.op == "call" and i.callee in known]
+        effects = any(i.op in ("store", "load") or (i.op == "call" and i.callee.startswith("_Z"))
                       for i in body.instructions())
         return self.linker.define(name, compiled.entry, len(body.parameters), compiled.clobbers,
                                   not effects and all(callee.is_pure for callee in below), compiled.scratchpad,

@@ -7,7 +7,7 @@ from fgpu.config import Config
 from fgpu.errors import CompileError
 from fgpu.isa import Opcode, by_opcode
 
-from .ir.module import Function, Instruction, Module, Type
+from .ir.module import Function, Instruction, Module, Op, Type
 from .select.frame import FRAME_SPACE
 from .select.memory import GLOBAL_SPACES, PRIVATE_SPACE
 
@@ -67,13 +67,13 @@ def check_program(module: Module, kernels: Sequence[Function], config: Config) -
         for instruction in function.instructions():
             for type in (*instruction.types, instruction.type):
                 _check_local(function, type, "", instruction)
-            if instruction.op == "call" and (callee := module.functions.get(instruction.detail)) is not None:
+            if instruction.op is Op.CALL and (callee := module.functions.get(instruction.callee)) is not None:
                 check_callee(function, instruction, callee, under_way)
                 if callee.name not in checked:
                     check(callee, under_way)
-            elif instruction.op == "call":
+            elif instruction.op is Op.CALL:
                 _check_call(function, instruction)
-            elif instruction.op == "store" and config.lacks(by_opcode[Opcode.SB]) is not None:
+            elif instruction.op is Op.STORE and config.lacks(by_opcode[Opcode.SB]) is not None:
                 _check_store(function, instruction)
         _check_parameters(function, lambda type: type.kind == "other")
         under_way.pop()
@@ -84,8 +84,8 @@ def check_program(module: Module, kernels: Sequence[Function], config: Config) -
 
 def _check_call(function: Function, call: Instruction) -> None:
     """Refuse a call of a function without a body that is neither built-in nor a routine."""
-    name = plain_name(call.detail)
-    is_known = name in _KNOWN_CALLS or "image" in name or not call.detail.startswith(_BUILT_IN)
+    name = plain_name(call.callee)
+    is_known = name in _KNOWN_CALLS or "image" in name or not call.callee.startswith(_BUILT_IN)
     if is_known and name != _SAMPLER:
         raise unsupported_call(function, call, name)
 
@@ -120,7 +120,7 @@ def check_function(function: Function) -> None:
     _check_parameters(function, lambda type: True)
     for instruction in function.instructions():
         for type in (*instruction.types, instruction.type):
-            if type.kind != "void" and not (instruction.op == "call" and type.kind == "other"):
+            if type.kind != "void" and not (instruction.op is Op.CALL and type.kind == "other"):
                 _check_type(function, instruction, type, f"in {instruction.op}")
 
 
@@ -133,8 +133,8 @@ def _check_type(function: Function, at: Instruction | None, type: Type, where: s
     _check_local(function, type, "", at)
     if type.kind == "ptr" and type.space not in (*GLOBAL_SPACES, PRIVATE_SPACE, FRAME_SPACE):
         raise function.error(f"pointers to address space {type.space} are not supported", at)
-    if at is not None and at.detail.startswith("llvm.") and type.kind == "struct":
-        raise function.error(f"{at.detail} is not supported", at)
+    if at is not None and at.callee.startswith("llvm.") and type.kind == "struct":
+        raise function.error(f"{at.callee} is not supported", at)
     if not type.is_word:
         raise function.error(f"{_describe(type)} not supported: {where}", at)
 
@@ -168,6 +168,6 @@ def unsupported_call(function: Function, call: Instruction, name: str) -> Compil
         return function.error(_KNOWN_CALLS[name], call)
     if "image" in name:
         return function.error(f"images are not supported ({name})", call)
-    if call.detail.startswith("llvm."):
-        return function.error(f"{call.detail} is not supported", call)
+    if call.callee.startswith("llvm."):
+        return function.error(f"{call.callee} is not supported", call)
     return function.error(f"function {name!r} has no definition in this program", call)

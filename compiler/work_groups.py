@@ -2,7 +2,7 @@
 
 import re
 
-from .ir.module import Function, Module
+from .ir.module import Function, Module, Op
 
 __all__ = ["asks_for_work_groups"]
 
@@ -17,11 +17,11 @@ def asks_for_work_groups(kernel: Function, module: Module) -> bool:
     seen, ahead = {kernel.name}, [kernel]
     while ahead:
         for instruction in ahead.pop().instructions():
-            if instruction.op != "call" or instruction.detail in seen:
+            if instruction.op is not Op.CALL or instruction.callee in seen:
                 continue
-            if _ASKING.match(instruction.detail):
+            if _ASKING.match(instruction.callee):
                 return True
-            seen.add(instruction.detail)
-            if (callee := module.functions.get(instruction.detail)) is not None:
+            seen.add(instruction.callee)
+            if (callee := module.functions.get(instruction.callee)) is not None:
                 ahead.append(callee)
     return False

@@ -290,11 +290,6 @@ class Instruction:
     def is_terminator(self) -> bool:
         return self.op in (Op.BR, Op.CONDBR, Op.SWITCH, Op.RET, Op.UNREACHABLE)
 
-    @property
-    def detail(self) -> str:
-        """The predicate or the callee, for those who still ask so."""
-        return self.predicate or self.callee or ("disjoint" if self.is_disjoint else "")
-
 
 @dataclass(eq=False)
 class Block:

@@ -53,7 +53,7 @@ class CallSelector:
 
     def call(self, call: Instruction) -> int | None:
         """The result of a call, if it has one."""
-        callee = call.detail
+        callee = call.callee
         if (linked := self.callees.get(callee)) is not None:
             arguments = [self.value(operand, type) for operand, type in zip(call.operands, call.types, strict=True)]
             return self.builder.call(linked, arguments)

@@ -97,7 +97,7 @@ class ConditionSelector:
         return b.less(ZERO, condition.register, is_signed=False)
 
     def compare(self, icmp: Instruction) -> Condition:
-        predicate = icmp.detail
+        predicate = icmp.predicate
         left, right = self.operands(icmp)
         if predicate in ("eq", "ne"):
             b = self.builder
@@ -145,7 +145,7 @@ class ConditionSelector:
         if type.kind != "int" or type.bits >= 32:
             return left, right
         extend = b.zero_extended
-        if icmp.detail[0] == "s" or (icmp.detail in ("eq", "ne") and all(
+        if icmp.predicate[0] == "s" or (icmp.predicate in ("eq", "ne") and all(
                 b.signed_bits.get(register, 32) <= type.bits for register in (left, right))):
             extend = b.sign_extended
         return extend(left, type.bits), extend(right, type.bits)
@@ -153,8 +153,8 @@ class ConditionSelector:
     def branch(self, value: Value) -> Op:
         """The branch that is taken if ``value`` is true."""
         definition = self.definitions.of(value)
-        if definition is not None and definition.op == "icmp" and definition.detail in ("eq", "ne"):
+        if definition is not None and definition.op == "icmp" and definition.predicate in ("eq", "ne"):
             left, right = self.operands(definition)
-            return Op(Opcode.BEQ if definition.detail == "eq" else Opcode.BNE, rs=right, rd=left)
+            return Op(Opcode.BEQ if definition.predicate == "eq" else Opcode.BNE, rs=right, rd=left)
         condition = self.condition(value)
         return Op(Opcode.BEQ if condition.negated else Opcode.BNE, rs=ZERO, rd=condition.register)

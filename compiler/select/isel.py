@@ -162,7 +162,7 @@ class _Lowering:
             return less
         if op in ("add", "sub", "or", "xor") and (chosen := self.apply_unless(instruction)) is not None:
             return chosen
-        if op == "add" or instruction.detail == "disjoint":
+        if op == "add" or instruction.is_disjoint:
             fused = self.multiply_accumulate(instruction)
             if fused is not None:
                 return fused

@@ -187,7 +187,7 @@ class MemorySelector:
         """The value and the constant whose sum ``value`` is, if it is computed in a loop and for addresses only."""
         definition = self.definitions.of(value)
         if definition is not None and self.depth_of("") \
-                and (definition.op == "add" or definition.detail == "disjoint") \
+                and (definition.op == "add" or definition.is_disjoint) \
                 and isinstance(definition.operands[1], Constant) and definition.operands[1].value is not None \
                 and all(user.op == "getelementptr" or self._is_product_for_addresses(user)
                         for user in self.users[definition.name]):

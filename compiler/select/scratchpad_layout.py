@@ -84,7 +84,7 @@ class PrivateLayout:
                     self._join(i.name, operand)
         elif i.op == "icmp" and _is_private(i.types[0]) and isinstance(i.operands[0], Local):
             self._join(i.operands[0].name, i.operands[1])
-        elif i.op == "ptrtoint" or (i.op == "call" and not i.detail.startswith("llvm.")):
+        elif i.op == "ptrtoint" or (i.op == "call" and not i.callee.startswith("llvm.")):
             for operand, type in zip(i.operands, i.types, strict=True):
                 if _is_private(type):
                     self._join(_ELSEWHERE, operand)
