@@ -2,6 +2,8 @@
 
 from contextlib import suppress
 from dataclasses import fields
+from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -22,6 +24,7 @@ from fgpu.compiler.ir.module import (
 )
 from fgpu.compiler.ir.parser import parse_function, parse_module
 from fgpu.compiler.ir.printer import print_function, print_module
+from fgpu.compiler.ir.verifier import verify
 from fgpu.compiler.runtime_library.routines import routine
 from fgpu.config import ATOMICS, Config
 from fgpu.errors import CompileError, IRSyntaxError
@@ -132,6 +135,14 @@ def test_all_fields_are_printed():
     assert [field.name for field in fields(Instruction)] == [
         "op", "type", "name", "operands", "types", "blocks", "predicate", "callee", "index", "source", "align",
         "is_disjoint", "no_nans", "location"]
+
+
+def test_the_manual_shows_this_syntax():
+    manual = (Path(__file__).parents[2] / "docs" / "compiler.md").read_text(encoding="utf-8")
+    example = dedent("\n".join(line for line in manual.splitlines() if line.startswith("    "))) + "\n"
+    function = parse_function(example)
+    verify(function)
+    assert print_function(function) == example
 
 
 def test_names_do_not_depend_on_what_was_compiled_before():
