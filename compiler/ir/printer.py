@@ -100,6 +100,7 @@ def print_instruction(i: Instruction) -> str:
     words = [i.op.replace(" ", "_")]
     operands = _operands(i)
     end = ""
+    fits = 0 < len(i.blocks) == len(i.operands)     # what is broken is printed, too, for the verifier to show
     match i.op:
         case Op.ICMP | Op.FCMP:
             words += (["nnan"] if i.no_nans else []) + [i.predicate]
@@ -107,11 +108,11 @@ def print_instruction(i: Instruction) -> str:
             words.append("disjoint")
         case Op.EXTRACTVALUE | Op.EXTRACTWORD:
             end = f" [{i.index}]"
-        case Op.PHI:
+        case Op.PHI if fits:
             operands = [f"[{operand}, ^{_name(block)}]" for operand, block in zip(operands, i.blocks, strict=True)]
-        case Op.SWITCH:
+        case Op.SWITCH if fits:
             operands, end = operands[:1], f" -> {_cases(i)}"
-        case Op.BR | Op.CONDBR:
+        case _ if i.blocks:
             end = f" -> {', '.join(f'^{_name(block)}' for block in i.blocks)}"
     items = [print_type(i.source)] if i.source != VOID else []
     items += operands

@@ -148,6 +148,19 @@ def test_number_of_types():
         verify(broken)
 
 
+@pytest.mark.parametrize(("line", "message"), [
+    ("%b: i32 = phi [%a, ^start]", "2 operands of 1 blocks"),
+    ("switch i32 %a -> ^x, 1: ^x", "takes an integer, a block, and for each value of it a block")])
+def test_numbers_of_blocks(line, message):
+    lines = ["br -> ^x", "^x:", line] if "phi" in line else [line, "^x:"]
+    broken = function(*lines, "ret i32 %a")
+    instruction = next(i for i in broken.instructions() if i.op in ("phi", "switch"))
+    instruction.operands.append(instruction.operands[0])
+    instruction.types.append(instruction.types[0])
+    with pytest.raises(InvalidIRError, match=message):
+        verify(broken)
+
+
 def test_names_of_blocks():
     broken = function("ret i32 %a")
     broken.blocks["start"].name = "other"
