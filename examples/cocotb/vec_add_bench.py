@@ -5,7 +5,7 @@ from typing import Any
 import cocotb
 import numpy as np
 
-from fgpu.cocotb.host import FgpuHost
+from fgpu.cocotb import FgpuHost
 from fgpu.compiler.compile import compile_opencl
 from fgpu.sim.descriptor import KernelDescriptor
 

@@ -1,15 +1,16 @@
-"""The host of an FGPU in a cocotb bench. Copy this file into your own bench."""
+"""The host of an FGPU in a cocotb bench, and its memory: with cocotbext-axi's models of both."""
 
 import logging
 import random
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles
+from cocotb.triggers import ClockCycles, RisingEdge
 from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiRam, AxiResp
 
-from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, LRAM_BASE, ControlRegister, register_address
+from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, LRAM_BASE, ControlRegister, Interrupts, register_address
 from fgpu.compiler.image import Image
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.faults import kernel_fault
@@ -17,16 +18,26 @@ from fgpu.sim.places import Places
 
 __all__ = ["FgpuHost"]
 
+# cocotbext-axi calls what cocotb has deprecated; nobody who reads a bench's log can change that.
+warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"cocotbext\.")
+
 
 class FgpuHost:
-    """Control port and memory of the FGPU ``dut``: ``control`` and ``memory`` are cocotbext-axi models."""
+    """Control port and memory of the FGPU ``dut``: ``control`` and ``memory`` are cocotbext-axi models.
+
+    ``dut`` is the module that ``fgpu verilog`` writes, or another with the same ports. All its AXI masters share one
+    memory of ``memory_size`` bytes from address 0 on, of which only what is used takes room.
+    """
 
     def __init__(self, dut: Any, *, memory_size: int = 1 << 32) -> None:
         self._dut, self._places = dut, Places(())
-        for bus in ("s_axi", "m0_axi"):     # they tell of every access
+        masters = [f"m{number}_axi" for number in range(4) if hasattr(dut, f"m{number}_axi_awvalid")]
+        for bus in ("s_axi", *masters):     # they tell of every access
             logging.getLogger(f"cocotb.{dut._name}.{bus}").setLevel(logging.WARNING)
         self.control = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.clk, dut.rst)
         self.memory = AxiRam(AxiBus.from_prefix(dut, "m0_axi"), dut.clk, dut.rst, size=memory_size)
+        self._memories = [self.memory, *(AxiRam(AxiBus.from_prefix(dut, bus), dut.clk, dut.rst, mem=self.memory.mem)
+                                         for bus in masters[1:])]
 
     async def reset(self) -> None:
         """Start the clock and reset for a few cycles. The FGPU then clears its memories; kernels wait for that."""
@@ -43,8 +54,8 @@ class FgpuHost:
             while True:
                 yield choose.random() < share
 
-        for number, side in enumerate([self.control.write_if, self.control.read_if,
-                                       self.memory.write_if, self.memory.read_if]):
+        models = [self.control, *self._memories]
+        for number, side in enumerate(side for model in models for side in (model.write_if, model.read_if)):
             for place, name in enumerate(["aw_channel", "w_channel", "b_channel", "ar_channel", "r_channel"]):
                 channel = getattr(side, name, None)
                 if channel is not None:
@@ -90,3 +101,12 @@ class FgpuHost:
                     raise fault
                 return
         raise TimeoutError(f"the kernel of slot {slot} did not finish")
+
+    async def interrupt(self, enabled: int = Interrupts.KERNEL_END) -> int:
+        """Enable :class:`~fgpu.address_map.Interrupts`, wait for one; those that have happened, now acknowledged."""
+        await self.write(register_address(ControlRegister.INTERRUPT_ENABLE), enabled)
+        if not int(self._dut.irq.value):
+            await RisingEdge(self._dut.irq)
+        happened = await self.read(register_address(ControlRegister.INTERRUPT_STATUS))
+        await self.write(register_address(ControlRegister.INTERRUPT_STATUS), happened)
+        return happened

@@ -1,4 +1,4 @@
-"""The cocotb side of ``test_cocotb``: runs inside the simulator, with ``examples/cocotb`` on the path."""
+"""The cocotb side of ``test_cocotb``: runs inside the simulator."""
 
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ from cocotbext.axi import AxiResp
 from numpy.typing import NDArray
 
 from fgpu import benchmarks
-from fgpu.address_map import CONTROL_BASE, LRAM_WORDS, ControlRegister
-from fgpu.cocotb.host import FgpuHost
+from fgpu.address_map import CONTROL_BASE, LRAM_WORDS, ControlRegister, Interrupts, register_address
+from fgpu.cocotb import FgpuHost
 from fgpu.compiler.assembler.assembler import assemble
 from fgpu.compiler.compile import compile_opencl
 from fgpu.errors import KernelFault
@@ -150,3 +150,27 @@ async def bad_accesses(dut: Any, paused: bool) -> None:
     partial = await host.control.write(0x0040, bytes(2))
     assert partial.resp == AxiResp.SLVERR, partial.resp
     assert await host.read(0x0040) == 0x0123_4567
+
+
+@cocotb.test()
+@PAUSED
+async def interrupts(dut: Any, paused: bool) -> None:
+    """Two kernels end one after the other, a third one faults: each time there is an interrupt."""
+    host = await started(dut, paused)
+    descriptor = KernelDescriptor(entry=0, global_size=(64,), local_size=(64,), parameters=(BUFFERS[0],))
+    await host.load(assemble(".kernel good\n lid r1, 0\n lp r2, 0\n sw r1, r2[r1]\n ret\n"))
+    assert not dut.irq.value
+    for slot in (1, 2):
+        await host.start(descriptor, slot=slot)
+    ended = 0
+    while ended != 0b110:
+        assert await host.interrupt() == Interrupts.KERNEL_END
+        status = await host.read(register_address(ControlRegister.STATUS))
+        assert status | ended == status, "a kernel's status fell"
+        ended = status
+    await host.load(assemble(".kernel bad\n jsub 3000\n ret\n"))
+    await host.start(descriptor, slot=3)
+    assert await host.interrupt(Interrupts.FAULT) & Interrupts.FAULT
+    with pytest.raises(KernelFault):
+        await host.wait(slot=3)
+    assert not dut.irq.value, "the end is not enabled"

@@ -18,7 +18,7 @@ from four_state_configs import CONFIGS
 from numpy.typing import NDArray
 
 from fgpu.address_map import ControlRegister, register_address
-from fgpu.cocotb.host import FgpuHost
+from fgpu.cocotb import FgpuHost
 from fgpu.compiler.compile import compile_opencl
 from fgpu.sim.descriptor import KernelDescriptor
 

@@ -13,10 +13,11 @@ pytest.importorskip("cocotbext.axi", reason="needs cocotb: pip install 'fgpu[tes
 
 from cocotb_tools.runner import get_results, get_runner
 
+from fgpu.cocotb import build
 from fgpu.tools.verilog import write_verilog
 
 from .four_state_configs import CONFIGS
-from .test_cocotb import EXAMPLE, example_simulator
+from .test_cocotb import EXAMPLE
 
 HERE = Path(__file__).parent
 needs_icarus = pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus: apt install iverilog")
@@ -26,7 +27,7 @@ def run(simulator: str, build: Path, folder: Path, name: str, *, reset: bool = T
     """Run the bench, which must pass; the cycles of its kernels."""
     folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(EXAMPLE), str(HERE), *sys.path])
+        patch.setattr(sys, "path", [str(HERE), *sys.path])
         results = get_runner(simulator).test(
             "four_state_bench", "fgpu", hdl_toplevel_lang="verilog", build_dir=build, test_dir=folder,
             results_xml=str(folder / "results.xml"),
@@ -44,7 +45,7 @@ def icarus(folder: Path, name: str, *, initial: bool, reset: bool) -> list[int]:
 
 
 def verilator(folder: Path, name: str) -> list[int]:
-    return run("verilator", example_simulator(CONFIGS[name]).parent, folder / "verilator", name)
+    return run("verilator", build(CONFIGS[name]), folder / "verilator", name)
 
 
 @needs_icarus
