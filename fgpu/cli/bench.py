@@ -18,6 +18,7 @@ from .baselines import refuse_other_options, rewrite
 from .bench_floats import KINDS, float_configs, print_ratios
 from .bench_tables import print_bounds, print_records, print_speedups
 from .common import config_options, engine_options
+from .groups import command
 from .values import NumberList
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["bench"]
 
 
-@click.command(short_help="Run benchmark kernels beside the reference design.")
+@command(short_help="Run benchmark kernels beside the reference design.")
 @click.argument("kernels", nargs=-1, metavar="[KERNEL]...")
 @click.option("--suite", metavar="NAME", help="Without KERNEL: which benchmarks. chapter6: all of the dissertation's "
               "chapter 6; reference: those that the reference was measured with (default); floats; patterns.")

@@ -10,6 +10,7 @@ from rich.table import Table
 from fgpu.config import Config
 
 from .common import OPENCL, compile_file, compiler_options, config_options, load_image, read_text, write_file
+from .groups import command
 
 __all__ = ["asm", "compile_", "disasm", "verilog"]
 
@@ -54,7 +55,7 @@ def _printers(before: tuple[str, ...], after: tuple[str, ...]) -> list[Any]:
     return [Printer(click.echo, before, after)]
 
 
-@click.command("compile")
+@command("compile")
 @_FILE
 @_output("Image to write: .json (with kernels and parameters) or .mif (words only).")
 @compiler_options
@@ -91,7 +92,7 @@ def compile_(file: Path, output: Path, kernels: tuple[str, ...], listing: bool, 
     _report(image, output)
 
 
-@click.command()
+@command()
 @_FILE
 @_output("Image to write: .json or .mif.")
 def asm(file: Path, output: Path) -> None:
@@ -108,7 +109,7 @@ def asm(file: Path, output: Path) -> None:
     _report(image, output)
 
 
-@click.command(short_help="Print the assembly of an image.")
+@command(short_help="Print the assembly of an image.")
 @_FILE
 @_output("Write the text to a file instead of the terminal.", required=False)
 @click.option("--kernel", metavar="NAME", help="Print this kernel and the subroutines that it calls.")
@@ -139,7 +140,7 @@ def disasm(file: Path, output: Path | None, kernel: str | None, with_source: boo
         write_file(output, text)
 
 
-@click.command()
+@command()
 @_output("Verilog file to write.")
 @click.option("--float-units", is_flag=True, help="Only the floating-point units of a compute unit, as a module of "
               "their own: what cores with other --float-ops differ in.")

@@ -7,10 +7,12 @@ from rich.table import Table
 from fgpu.files import cache_directory
 from fgpu.store import clear, kinds
 
+from .groups import command
+
 __all__ = ["cache"]
 
 
-@click.command(short_help="What is kept between runs, where, and how much it takes.")
+@command(short_help="What is kept between runs, where, and how much it takes.")
 @click.option("--clear", "is_cleared", is_flag=True, help="Remove all of it; it is made again when it is needed.")
 def cache(is_cleared: bool) -> None:
     """Show the cache folder and what is in it: simulators, compiled programs and library, areas, frequencies.

@@ -16,6 +16,7 @@ from fgpu.engines import ENGINES, MAX_CYCLES
 from fgpu.errors import ConfigError, FgpuError
 from fgpu.files import write_atomically
 
+from .groups import COMPILER, HARDWARE, SIMULATION, option
 from .values import NameList
 
 __all__ = [
@@ -91,7 +92,7 @@ def config_options(omit: tuple[str, ...] = ()) -> Callable[[Command], Command]:
             if field.name in names:
                 wrapped = _option(field.name, field.default, descriptions.get(field.name, ""))(wrapped)
         text = f"Start from a named configuration: {', '.join(PRESETS)}; by default from basic."
-        return click.option("--preset", help=text)(wrapped)
+        return option("--preset", group=HARDWARE, metavar="NAME", help=text)(wrapped)
 
     return decorate
 
@@ -99,21 +100,21 @@ def config_options(omit: tuple[str, ...] = ()) -> Callable[[Command], Command]:
 def _option(name: str, default: Any, description: str) -> Callable[[Any], Any]:
     flag = "--" + name.replace("_", "-")
     if isinstance(default, bool):
-        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=description)
+        return option(f"{flag}/--no-{flag[2:]}", name, default=None, group=HARDWARE, help=description)
     if isinstance(default, frozenset):
-        return click.option(flag, name, type=NameList(), multiple=True, help=description)
-    return click.option(flag, *_SHORT.get(name, []), name, type=int, metavar="N",
-                        help=f"{description.removesuffix('.')}. Default {default}.")
+        return option(flag, name, type=NameList(), multiple=True, group=HARDWARE, help=description)
+    return option(flag, *_SHORT.get(name, []), name, type=int, metavar="N", group=HARDWARE,
+                  help=f"{description.removesuffix('.')}. Default {default}.")
 
 
 def engine_options(command: Command) -> Command:
     """Which simulator, with which memory and watchdog."""
-    command = click.option("--max-cycles", type=click.IntRange(min=1), default=MAX_CYCLES, show_default=True,
-                           help="Stop a kernel that takes longer, in cycles.")(command)
+    command = option("--max-cycles", type=click.IntRange(min=1), default=MAX_CYCLES, show_default=True,
+                     group=SIMULATION, help="Stop a kernel that takes longer, in cycles.")(command)
     command = latency_option(command)
-    return click.option("--engine", type=click.Choice(ENGINES), default=ENGINES[0], show_default=True,
-                        help="verilator: every cycle, fast, builds a model once; pysim: every cycle, slow; "
-                             "functional: results only.")(command)
+    return option("--engine", type=click.Choice(ENGINES), default=ENGINES[0], show_default=True, group=SIMULATION,
+                  help="verilator: every cycle, fast, builds a model once; pysim: every cycle, slow; "
+                       "functional: results only.")(command)
 
 
 def compiler_options(command: Command) -> Command:
@@ -124,13 +125,13 @@ def compiler_options(command: Command) -> Command:
         options = (*(f"-D{define}" for define in defines), *(f"-I{include}" for include in includes), *others)
         return command(options=options, **given)
 
-    wrapped = click.option("--option", "others", multiple=True, metavar="OPTION",
-                           help="Another option of OpenCL's compilers, as --option=-cl-finite-math-only.")(
-                               _instead_of(command, with_options))
-    wrapped = click.option("-I", "--include", "includes", multiple=True, metavar="DIR",
-                           help="Look for headers in DIR, too; those beside FILE are found.")(wrapped)
-    return click.option("-D", "--define", "defines", multiple=True, metavar="NAME[=VALUE]",
-                        help="Define a macro.")(wrapped)
+    wrapped = option("--option", "others", multiple=True, metavar="OPTION", group=COMPILER,
+                     help="Another option of OpenCL's compilers, as --option=-cl-finite-math-only.")(
+                         _instead_of(command, with_options))
+    wrapped = option("-I", "--include", "includes", multiple=True, metavar="DIR", group=COMPILER,
+                     help="Look for headers in DIR, too; those beside FILE are found.")(wrapped)
+    return option("-D", "--define", "defines", multiple=True, metavar="NAME[=VALUE]", group=COMPILER,
+                  help="Define a macro.")(wrapped)
 
 
 def _latency(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
@@ -147,9 +148,8 @@ def _latency(context: click.Context, parameter: click.Parameter, value: str | No
 
 def latency_option(command: Command) -> Command:
     """Cycles that memory adds."""
-    return click.option("--latency", callback=_latency, metavar="N[:M]",
-                        help="Cycles that the memory adds to each burst, fixed or random from N to M. "
-                             "Default 0.")(command)
+    return option("--latency", callback=_latency, metavar="N[:M]", group=SIMULATION,
+                  help="Cycles that the memory adds to each burst, fixed or random from N to M. Default 0.")(command)
 
 
 # -- files --------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import click
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.table import Table
@@ -12,6 +11,7 @@ from fgpu.errors import SimulationError
 from fgpu.extras import demand
 
 from .common import config_options, engine_options
+from .groups import command
 from .report import run_lines, time_table
 
 __all__ = ["demo"]
@@ -20,7 +20,7 @@ _SIZE = 1024
 _SHOWN = 4
 
 
-@click.command(short_help="From OpenCL C to cycles in one go: start here.")
+@command(short_help="From OpenCL C to cycles in one go: start here.")
 @engine_options
 @config_options()
 def demo(engine: str, latency: Any, max_cycles: int, config: Config) -> None:

@@ -8,6 +8,8 @@ import click
 from fgpu.errors import LaunchError
 from fgpu.extras import demand
 
+from .groups import command
+
 if TYPE_CHECKING:
     from fgpu.benchmarks.figures import Figure
 
@@ -18,7 +20,7 @@ _FORMATS = ("svg", "png", "pdf")
 _BARS = 0.8             # of the room of a group
 
 
-@click.command(short_help="Draw the dissertation's figures from the results of `fgpu bench`.")
+@command(short_help="Draw the dissertation's figures from the results of `fgpu bench`.")
 @click.argument("results", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), default=Path("figures"),
               show_default=True, metavar="DIR", help="Folder of the figures.")

@@ -14,6 +14,7 @@ from fgpu.errors import LaunchError
 from fgpu.extras import demand
 
 from .common import OPENCL, compiler_options, config_options, engine_options, load_image, write_file
+from .groups import command
 from .report import array_text, counter_table, run_lines, time_table
 from .values import Assignment, NumberList, argument, array_bytes
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 
-@click.command(short_help="Run a kernel with data from the command line.")
+@command(short_help="Run a kernel with data from the command line.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--kernel", metavar="NAME", help="Which kernel, if the program has several.")
 @click.option("--global", "global_size", type=NumberList(), help="Work-items, in each dimension.")

@@ -14,6 +14,7 @@ from fgpu.config import Config
 from . import frequency
 from .baselines import progress_bar, refuse_other_options, rewrite
 from .common import config_options, write_file
+from .groups import command
 from .report import print_table
 from .values import NameList, NumberList
 
@@ -31,7 +32,7 @@ _REFERENCE = {
 }
 
 
-@click.command(short_help="Area of a core, by module, beside the reference design; frequency on an ECP5.")
+@command(short_help="Area of a core, by module, beside the reference design; frequency on an ECP5.")
 @click.option("--family", type=click.Choice(["xc7", "ecp5"]), default="xc7", show_default=True,
               help="FPGA family: Xilinx 7 series or Lattice ECP5.")
 @click.option("--cus", type=NumberList(), default=(1,), metavar="N[,M...]", help="Compute units to try. Default 1.")

@@ -23,6 +23,22 @@ def test_help(fgpu, command):
     assert "Usage: main" in result.output
 
 
+@pytest.mark.parametrize(("command", "groups"), [
+    ("run", ["Options", "OpenCL C", "Simulation", "Hardware"]), ("bench", ["Options", "Simulation", "Hardware"]),
+    ("demo", ["Options", "Simulation", "Hardware"]), ("compile", ["Options", "OpenCL C", "Hardware"]),
+    ("verilog", ["Options", "Hardware"]), ("synth", ["Options", "Hardware"]), ("asm", ["Options"]),
+])
+def test_help_has_the_commands_own_options_first_and_the_hardwares_last(fgpu, command, groups):
+    lines = fgpu(f"{command} --help").output.splitlines()
+    headings = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert headings == groups
+    for option, group in (("--help", "Options"), ("--define", "OpenCL C"), ("--engine", "Simulation"),
+                          ("--preset", "Hardware"), ("--float-ops", "Hardware")):
+        where = [line[:-1] for number, text in enumerate(lines) if option in text and text.startswith("  -")
+                 for line in lines[:number] if line[:-1] in groups][-1:]
+        assert where == ([group] if group in groups else [])
+
+
 def test_every_hardware_parameter_has_an_option_with_its_description(fgpu):
     text = " ".join(fgpu("run --help").output.split())
     for name in set(_descriptions()) - {"statistics"}:
