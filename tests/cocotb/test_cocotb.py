@@ -17,6 +17,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "cocotb"
 TINY = Config.preset("tiny")
 
 
+@pytest.mark.ci
 def test_example(tmp_path: Path) -> None:
     """As a user runs it; dependencies warn of nothing."""
     done = subprocess.run([sys.executable, EXAMPLE / "run.py"], cwd=tmp_path, text=True, capture_output=True,
@@ -26,6 +27,7 @@ def test_example(tmp_path: Path) -> None:
     assert "Warning" not in done.stdout + done.stderr
 
 
+@pytest.mark.ci
 def test_kernels_and_bad_accesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
     assert run("bench", TINY, folder=tmp_path, seed=seed_of_test() >> 1) == (12, 0)

@@ -48,6 +48,7 @@ def verilator(folder: Path, name: str) -> list[int]:
     return run("verilator", build(CONFIGS[name]), folder / "verilator", name)
 
 
+@pytest.mark.ci
 @needs_icarus
 def test_x_at_power_up(tmp_path: Path) -> None:
     """After a reset results are right, nothing is X, and Verilator's cycles."""
