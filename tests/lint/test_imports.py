@@ -64,7 +64,7 @@ def test_what_each_may_know() -> None:
 
 def test_the_compiler_needs_no_hardware() -> None:
     """What it asks of the timing of a compute unit is in a module without any."""
-    script = ("import sys, fgpu.compiler.backend.schedule\n"
-              "print(*(name for name in sys.modules if name.startswith(('fgpu.cu.', 'fgpu.cache.', 'fgpu.core'))))")
+    script = "import sys, fgpu.compiler.backend.schedule\nprint(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert found.split() == ["fgpu.cu.pipeline"]
+    hardware = ("fgpu.cu.", "fgpu.cache.", "fgpu.dispatcher.", "fgpu.core")
+    assert [name for name in found.split() if name.startswith(hardware)] == ["fgpu.cu.pipeline"]
