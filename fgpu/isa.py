@@ -19,8 +19,11 @@ __all__ = [
 ]
 
 INSTRUCTION_BITS = 32
+"""Bits of a code word."""
 REGISTER_COUNT = 32
+"""Registers of a work-item; r0 reads as zero."""
 REGISTER_BITS = 5
+"""Bits of the number of a register."""
 STACK_POINTER = 31
 
 
@@ -118,9 +121,11 @@ class Field(NamedTuple):
 
     @property
     def width(self) -> int:
+        """Bits of the field."""
         return sum(width for _, width in self.parts)
 
     def insert(self, value: int) -> int:
+        """A code word with the low bits of ``value`` in the field, and 0 elsewhere."""
         word = 0
         for low, width in self.parts:
             word |= (value & ((1 << width) - 1)) << low
@@ -128,6 +133,7 @@ class Field(NamedTuple):
         return word
 
     def extract(self, word: int) -> int:
+        """The content of the field in a code word, unsigned."""
         value, at = 0, 0
         for low, width in self.parts:
             value |= ((word >> low) & ((1 << width) - 1)) << at
@@ -194,18 +200,22 @@ class Instruction:
 
     @property
     def mnemonic(self) -> str:
+        """The name in assembly."""
         return self.opcode.name.lower()
 
     @property
     def unit(self) -> Unit:
+        """The unit that executes it."""
         return Unit(self.opcode.value >> 4)
 
     @property
     def is_load(self) -> bool:
+        """It reads global memory, and does nothing else there."""
         return self.unit is Unit.MEMORY and self.writes_rd
 
     @property
     def is_store(self) -> bool:
+        """It writes global memory, and does not read it."""
         return self.unit is Unit.MEMORY and not self.writes_rd
 
     @property
@@ -215,6 +225,7 @@ class Instruction:
 
     @property
     def is_branch(self) -> bool:
+        """It is a conditional branch."""
         return self.format is Format.RD_RS_TARGET
 
     @property
