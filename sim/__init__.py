@@ -8,7 +8,8 @@ demand("simulation", "sim")     # before a module fails to import what is missin
 from .buffer import Buffer
 from .descriptor import KernelDescriptor
 from .device import ENGINES, Device, Run
-from .engine import MemoryTiming
+from .engine import MemoryTiming, Progress, Trace
 from .memory import GlobalMemory
 
-__all__ = ["ENGINES", "Buffer", "Device", "GlobalMemory", "KernelDescriptor", "MemoryTiming", "Run"]
+__all__ = ["ENGINES", "Buffer", "Device", "GlobalMemory", "KernelDescriptor", "MemoryTiming", "Progress", "Run",
+           "Trace"]

@@ -2,9 +2,10 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -32,7 +33,7 @@ from .buffer import Buffer
 from .descriptor import KernelDescriptor
 from .device_memory import DeviceMemory, alone
 from .dispatch import Dispatch, checked_words, contradictions
-from .engine import Launch
+from .engine import Launch, Progress, Trace
 from .engines import Latency, make_engine, memory_timing
 from .index_space import Part, divide, warn_of_shortfall
 from .memory import GlobalMemory
@@ -60,7 +61,11 @@ class Device(DeviceMemory):
     memory
         Global memory to use instead of 256 MiB at 0x10000000. Where there is none, AXI answers with DECERR.
     trace
-        A VCD file to write the waveforms to; not on the functional engine.
+        A VCD file to write the waveforms to; not on the functional engine. A whole run makes ten kilobytes a cycle:
+        a :class:`~fgpu.sim.engine.Trace` chooses cycles and units.
+    progress
+        Is called several times a second while a kernel runs, with a :class:`~fgpu.sim.engine.Progress`. That costs no
+        cycle; an exception from it ends the launch.
     check_accesses
         Whether accesses of kernels outside every buffer, and misaligned ones, raise
         :class:`~fgpu.errors.KernelAccessError`. That costs no cycle. Where the host uses addresses that are in none
@@ -77,7 +82,8 @@ class Device(DeviceMemory):
 
     def __init__(self, config: Config | None = None, *, engine: str = "verilator",
                  memory_latency: Latency | None = None, memory: GlobalMemory | None = None,
-                 trace: str | Path | None = None, check_accesses: bool = True) -> None:
+                 trace: str | Path | Trace | None = None, check_accesses: bool = True,
+                 progress: Callable[[Progress], None] | None = None) -> None:
         self.config = Config() if config is None else config
         check_config(self.config)
         super().__init__(memory)
@@ -85,6 +91,7 @@ class Device(DeviceMemory):
         self._engine = make_engine(engine, self.config, self.memory, memory_latency, trace)
         self._is_closed = False
         self._check_accesses = check_accesses
+        self._progress = progress
         self._tables: dict[tuple[bytes, tuple[int, ...]], Buffer] = {}
 
     def __enter__(self) -> "Device":
@@ -162,7 +169,7 @@ class Device(DeviceMemory):
                 after.callback(self.release, rest)
                 parameters = (*parameters[:PARAMETERS_MAX - 1], rest.address)
             check = self._check(self._leads_elsewhere(chosen, args))
-            runs = []
+            runs: list[Run] = []
             for part in parts:
                 check_kernel(chosen, part.local_size, self.config)
                 words = replace(
@@ -172,8 +179,19 @@ class Device(DeviceMemory):
                 runs.append(self._launch(image, chosen.name, chosen.entry, Launch(
                     program=image.words, descriptor=words, slot=slot, initialize=initialize,
                     clean=clean and part is parts[-1], max_cycles=max_cycles, check=check, kernel=chosen.name,
-                    lines=image.lines)))
+                    lines=image.lines, progress=self._progress and partial(self._tell, runs, parts))))
             return replace(joined(runs), local_size=parts[0].local_size)
+
+    def _tell(self, runs: Sequence[Run], parts: Sequence[Part], progress: Progress) -> None:
+        """Pass on how far the launch is of which ``runs`` are the parts that have ended."""
+        assert self._progress is not None
+        cycles = sum(run.cycles or 0 for run in runs)
+        self._progress(replace(
+            progress, cycles=None if progress.cycles is None else progress.cycles + cycles,
+            instructions=progress.instructions + sum(run.instructions for run in runs),
+            wavefronts=progress.wavefronts + sum(part.wavefronts for part in parts[:len(runs)]),
+            all_wavefronts=sum(part.wavefronts for part in parts),
+            seconds=progress.seconds + sum(run.seconds for run in runs)))
 
     def _check(self, everywhere: bool) -> AccessCheck | None:
         """What a launch's accesses are held to."""
@@ -247,7 +265,8 @@ class Device(DeviceMemory):
         name = names[0] if names else f"word {dispatch.entry}"
         return self._launch(image, name, dispatch.entry, Launch(
             program=image.words, descriptor=words, slot=slot, initialize=initialize, clean=clean,
-            max_cycles=max_cycles, check=self._check(True), kernel=name, lines=image.lines))
+            max_cycles=max_cycles, check=self._check(True), kernel=name, lines=image.lines,
+            progress=self._progress))
 
     def _launch(self, image: Image, name: str, entry: int, launch: Launch) -> Run:
         if self._is_closed:

@@ -41,6 +41,11 @@ class Dispatch:
         """Enabled work-items of a work-group."""
         return (self.wavefronts - 1) * WAVEFRONT_SIZE + self.last_items
 
+    @property
+    def all_wavefronts(self) -> int:
+        """Wavefronts of all work-groups."""
+        return math.prod(self.work_groups) * self.wavefronts
+
     @classmethod
     def from_words(cls, words: Sequence[int]) -> "Dispatch":
         """Raises :class:`~fgpu.errors.LaunchError` for other than 32 words, and for four dimensions."""

@@ -1,16 +1,52 @@
 """What a simulation engine is, and what passes between it and the device."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from fgpu.compiler.ir.module import Location
-from fgpu.errors import ConfigError
+from fgpu.errors import ConfigError, LaunchError
 
 from .accesses import AccessCheck
 from .places import Places
 
-__all__ = ["Engine", "EngineResult", "Launch", "MemoryTiming"]
+__all__ = ["Engine", "EngineResult", "Launch", "MemoryTiming", "Progress", "Trace"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a launch is. Simulators tell it several times a second; that costs no cycle."""
+
+    cycles: int | None
+    """Cycles so far; None on the functional engine."""
+    instructions: int
+    """Wavefront instructions issued so far."""
+    wavefronts: int
+    """Wavefronts that have started; 0 throughout where accesses are not checked."""
+    all_wavefronts: int
+    """Wavefronts of the whole launch."""
+    seconds: float
+    """Wall-clock time so far."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Waveforms to write. Raises :class:`~fgpu.errors.LaunchError` for a window that cannot be."""
+
+    path: str | Path
+    """A VCD file."""
+    window: tuple[int, int] | None = None
+    """Only these cycles of each launch, from the first up to, but not including, the second; counted as
+    :attr:`Run.cycles <fgpu.sim.run.Run.cycles>`. None: everything from power-up on."""
+    units: tuple[str, ...] = ()
+    """Only these parts of the core and what is in them, such as ``cu0.scheduler``; none: all."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "units", (self.units,) if isinstance(self.units, str) else tuple(self.units))
+        if self.window is not None and (len(self.window) != 2 or not all(isinstance(n, int) for n in self.window)
+                                        or not 0 <= self.window[0] < self.window[1] < 1 << 63):
+            raise LaunchError(f"the window of a trace must be two cycles, 0 <= first < end, not {self.window!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +96,8 @@ class Launch:
     max_cycles: int = 10_000_000
     """The watchdog stops the simulation after so many cycles from the start register's write
     (for the functional engine: after so many wavefront instructions)."""
+    progress: Callable[[Progress], None] | None = None
+    """Is told now and then how far the launch is; an exception from it ends the launch."""
     check: AccessCheck | None = None
     """What is looked for in the kernel's accesses to global memory; it changes no cycle."""
     kernel: str = ""

@@ -8,7 +8,7 @@ from fgpu.config import Config
 from fgpu.engines import ENGINES
 from fgpu.errors import LaunchError
 
-from .engine import Engine, MemoryTiming
+from .engine import Engine, MemoryTiming, Trace
 from .memory import GlobalMemory
 
 __all__ = ["Latency", "make_engine", "memory_timing"]
@@ -34,9 +34,11 @@ def memory_timing(latency: Latency | None) -> MemoryTiming:
 
 
 def make_engine(name: str, config: Config, memory: GlobalMemory, latency: Latency | None,
-                trace: str | Path | None) -> Engine:
+                trace: str | Path | Trace | None) -> Engine:
     """The engine of a name; its module is imported only then."""
     timing = memory_timing(latency)
+    if trace is not None and not isinstance(trace, Trace):
+        trace = Trace(trace)
     if name == "functional":
         from .functional import FunctionalEngine
         if trace is not None:
@@ -47,5 +49,7 @@ def make_engine(name: str, config: Config, memory: GlobalMemory, latency: Latenc
         return VerilatorEngine(config, memory, timing, trace=trace)
     if name == "pysim":
         from .pysim import PysimEngine
-        return PysimEngine(config, memory, timing, vcd=trace)
+        if trace is not None and (trace.window is not None or trace.units):
+            raise LaunchError("pysim traces all signals in all cycles; a window or units need engine='verilator'")
+        return PysimEngine(config, memory, timing, vcd=None if trace is None else trace.path)
     raise LaunchError(f"there is no engine {name!r}; choose from {', '.join(ENGINES)}")

@@ -1,8 +1,9 @@
 """The fast cycle-accurate engine: Verilator's C++ and our test bench, compiled into one library."""
 
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import byref
 from pathlib import Path
@@ -10,9 +11,9 @@ from pathlib import Path
 from rich.console import Console
 
 from fgpu.config import Config
-from fgpu.errors import ConfigError, ToolError
+from fgpu.errors import ConfigError, LaunchError, ToolError
 
-from .engine import MemoryTiming
+from .engine import MemoryTiming, Trace
 from .memory import GlobalMemory
 from .testbench import abi
 from .testbench.build import Progress
@@ -21,14 +22,25 @@ from .verilator_build import Factory, build_model
 
 __all__ = ["VerilatorEngine"]
 
+_CORE = "core."
+_NUMBER = re.compile(r"\$\d+")
+
 
 @contextmanager
 def _terminal(config: Config) -> Iterator[Progress]:
-    """Progress on the terminal, if there is one. Nothing appears before there is something to tell."""
-    if not sys.stderr.isatty():
-        yield lambda text: None
-        return
+    """Progress on the terminal, or a line where there is none. Nothing appears before there is something to tell."""
     title = f"Building the simulator of {config.compute_units} CU(s)"
+    if not sys.stderr.isatty():
+        told = False
+
+        def tell(text: str) -> None:
+            nonlocal told
+            if not told:
+                told = True
+                print(f"{title}, which takes a minute or more and is kept", file=sys.stderr, flush=True)
+
+        yield tell
+        return
     status = Console(stderr=True).status(title)
     started = False
 
@@ -57,6 +69,19 @@ def _power_up(seed: int | None) -> int:
     return seed
 
 
+def _path(unit: str, there: Sequence[str]) -> str:
+    """Where in the model a unit is: the FGPU itself may be a part that is called ``core``, and parts may have got
+    numbers, as ``memory$91``."""
+    plain = {_NUMBER.sub("", path).removeprefix(_CORE): path for path in there if path != _CORE[:-1]}
+    if unit not in plain:
+        names = list(plain)
+        above = unit.rpartition(".")[0]
+        near = [name for name in names if above and name.rpartition(".")[0] == above]
+        raise LaunchError(f"there is no unit {unit!r} to trace; there are "
+                          f"{', '.join(near or [name for name in names if '.' not in name])}")
+    return plain[unit]
+
+
 class VerilatorEngine(BenchEngine):
     """FGPU compiled by Verilator. The first use of a configuration builds a model, which takes minutes.
 
@@ -69,7 +94,7 @@ class VerilatorEngine(BenchEngine):
     core
         A factory of another component than the FGPU, for tests.
     trace
-        A VCD file to write; such a model is slower, and built separately.
+        A VCD file to write, or a :class:`~fgpu.sim.engine.Trace`; such a model is slower, and built separately.
     compiler
         The C++ compiler: a command or ``"zig"``; see :func:`fgpu.sim.testbench.build.find_compiler`.
     power_up
@@ -80,14 +105,16 @@ class VerilatorEngine(BenchEngine):
     name = "verilator"
 
     def __init__(self, config: Config, memory: GlobalMemory, timing: MemoryTiming | None = None, *,
-                 progress: Progress | None = None, core: Factory | None = None, trace: Path | str | None = None,
-                 compiler: str | None = None, power_up: int | None = None) -> None:
+                 progress: Progress | None = None, core: Factory | None = None,
+                 trace: Path | str | Trace | None = None, compiler: str | None = None,
+                 power_up: int | None = None) -> None:
         super().__init__(config, memory, timing)
         self.power_up = _power_up(power_up)
         with _terminal(self.config) as terminal:
             model = build_model(self.config, core=core, trace=trace is not None, compiler=compiler,
                                 progress=progress or terminal)
-        self._trace = trace
+        self._trace = trace if trace is None or isinstance(trace, Trace) else Trace(trace)
+        self._units = [] if self._trace is None else [_path(unit, model.units) for unit in self._trace.units]
         self._events = model.cache_events
         self._loaded = abi.BenchLibrary(model.library, model=True)
         self._model: int | None = None
@@ -99,8 +126,12 @@ class VerilatorEngine(BenchEngine):
     def _open(self) -> int:
         if self._model is None:
             config = abi.bench_config(self.config, self.memory, self.timing)
-            trace = None if self._trace is None else create(self._trace).encode()
-            self._model = self._loaded.model_create(byref(config), trace, self.config.wake_cycles, self.power_up)
+            trace = self._trace
+            path = None if trace is None else create(trace.path).encode()
+            units = "\n".join(f"fgpu.fgpu.{path}" for path in self._units)
+            first, end = (0, 0) if trace is None or trace.window is None else trace.window
+            self._model = self._loaded.model_create(
+                byref(config), path, units.encode(), first, end, self.config.wake_cycles, self.power_up)
         return self._loaded.model_bench(self._model)
 
     def _run(self, cycles: int) -> int:

@@ -5,8 +5,9 @@ import importlib.util
 import inspect
 import json
 import os
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -49,6 +50,7 @@ _VERILATE = [
     "--output-split", "10000", "--output-split-cfuncs", "5000",
 ]
 _FAST = ["-O2", "-fno-strict-aliasing", "-w"]
+_INSTANCE = re.compile(r"  (\S+) +\\?([\w$]+) +\(")
 _SMALL = 100_000            # bytes of C++
 _SLOW = ["-O0", "-fno-sanitize=undefined", "-w"]       # constructors and the like: run once
 
@@ -60,6 +62,8 @@ class Model:
     library: Path
     cache_events: list[str]
     """Names of the cache's events, in the order of the test bench's counters."""
+    units: list[str]
+    """Paths of the parts of the core, such as ``cu0.scheduler``."""
 
 
 @lru_cache
@@ -141,7 +145,7 @@ def build_model(config: Config, *, core: Factory | None = None, trace: bool = Fa
         return _build(work, config, core, trace, compiler, progress or (lambda text: None))
 
     library, notes = cached(key, "model.so", build)
-    return Model(library, notes["cache_events"])
+    return Model(library, notes["cache_events"], notes["units"])
 
 
 def _build(work: Path, config: Config, core: Factory | None, trace: bool, compiler: str | None,
@@ -182,10 +186,29 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     chosen.compile(sources, work / "model.so", flags=flags, progress=progress,
                    objects=[runtime_object(chosen, trace, files["global"])])
     return {
-        "config": config.key, "cache_events": events, "generate_seconds": round(generated - begin, 1),
+        "config": config.key, "cache_events": events, "units": _units((work / "fgpu.v").read_text()),
+        "generate_seconds": round(generated - begin, 1),
         "verilator_seconds": round(verilated - generated, 1),
         "compile_seconds": round(time.monotonic() - verilated, 1),
     }
+
+
+def _units(verilog: str) -> list[str]:
+    """The paths of all instances in a top-level module ``fgpu``, without it."""
+    inside: dict[str, list[tuple[str, str]]] = {}
+    module = ""
+    for line in verilog.splitlines():
+        if line.startswith("module "):
+            module = line.split()[1].partition("(")[0]
+        elif instance := _INSTANCE.fullmatch(line):
+            inside.setdefault(module, []).append((instance[1], instance[2]))
+
+    def below(module: str, path: str) -> Iterator[str]:
+        for kind, name in inside.get(module, ()):
+            yield path + name
+            yield from below(kind, f"{path}{name}.")
+
+    return sorted(below("fgpu", ""))
 
 
 def verilator_flags(trace: bool) -> list[str]:

@@ -56,6 +56,9 @@ def run_lines(run: "Run") -> list[str]:
     lines = [f"{run.instructions:,} wavefront instructions, {run.work_item_instructions:,} work-item instructions"]
     if run.cycles is not None:
         lines.insert(0, f"{run.cycles:,} cycles")
+    if run.local_size:
+        parts = f", launched in {run.parts} parts" if run.parts > 1 else ""
+        lines.append(f"work-groups of {' x '.join(map(str, run.local_size))} work-items{parts}")
     speed = run.cycles_per_second
     lines.append(f"simulated in {run.seconds:.2f} s" + (f", {speed:,.0f} cycles a second" if speed else ""))
     return lines

@@ -1,6 +1,9 @@
 """``fgpu run``: one kernel with data from the command line."""
 
 import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +18,9 @@ from fgpu.extras import demand
 
 from .common import OPENCL, compiler_options, config_options, engine_options, load_image, write_file
 from .groups import command
+from .progress import launch_progress
 from .report import array_text, counter_table, run_lines, time_table
-from .values import Assignment, NumberList, argument, array_bytes
+from .values import Assignment, CycleWindow, NameList, NumberList, argument, array_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +35,7 @@ __all__ = ["run"]
 @click.option("--kernel", metavar="NAME", help="Which kernel, if the program has several.")
 @click.option("--global", "global_size", type=NumberList(), help="Work-items, in each dimension.")
 @click.option("--local", "local_size", type=NumberList(),
-              help="Work-items of a work-group, in each dimension. Default: fills a wavefront of 64.")
+              help="Work-items of a work-group, in each dimension. Default: what fills wavefronts of 64 best.")
 @click.option("--offset", "global_offset", type=NumberList(), help="First global id, in each dimension.")
 @click.option("--arg", "arguments", multiple=True, metavar="VALUE",
               help="The next argument: a number, a .npy file, or an array as random:int32:1024, zeros:int32:32x32, "
@@ -44,7 +48,12 @@ __all__ = ["run"]
 @click.option("--memory", "preloads", type=Assignment(), multiple=True, metavar="ADDRESS=VALUE",
               help="Put an array at a byte address first, as 0x10000000=in.npy.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random arrays.")
-@click.option("--trace", type=click.Path(path_type=Path), metavar="VCD", help="Write waveforms.")
+@click.option("--trace", type=click.Path(path_type=Path), metavar="VCD",
+              help="Write waveforms: about ten kilobytes a cycle.")
+@click.option("--trace-window", type=CycleWindow(), metavar="FROM:TO",
+              help="Only these cycles of the run, up to but not including TO.")
+@click.option("--trace-units", type=NameList(), default=(), metavar="UNIT[,UNIT...]",
+              help="Only these units and what is in them, as cu0.scheduler,dispatcher.")
 @click.option("--stats", is_flag=True, help="Also print what the hardware counted: lanes, cache, AXI ports.")
 @click.option("--check-accesses/--no-check-accesses", default=True, show_default=True,
               help="Refuse accesses of the kernel outside its arrays, and misaligned ones.")
@@ -54,9 +63,9 @@ __all__ = ["run"]
 @config_options()
 def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, local_size: tuple[int, ...] | None,
         global_offset: tuple[int, ...] | None, arguments: tuple[str, ...], outputs: tuple[tuple[int, str], ...],
-        descriptor: Path | None, preloads: tuple[tuple[int, str], ...], seed: int, trace: Path | None, stats: bool,
-        check_accesses: bool, as_json: bool, options: tuple[str, ...], engine: str, latency: Any, max_cycles: int,
-        config: Config) -> None:
+        descriptor: Path | None, preloads: tuple[tuple[int, str], ...], seed: int, trace: Path | None,
+        trace_window: tuple[int, int] | None, trace_units: tuple[str, ...], stats: bool, check_accesses: bool,
+        as_json: bool, options: tuple[str, ...], engine: str, latency: Any, max_cycles: int, config: Config) -> None:
     """Run a kernel: OpenCL C (.cl), assembly (.s) or an image (.mif, .json).
 
     \b
@@ -68,7 +77,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
     import numpy as np
 
     from fgpu.compiler import Image
-    from fgpu.sim import Device, KernelDescriptor
+    from fgpu.sim import Device, KernelDescriptor, Trace
 
     if (global_size is None) == (descriptor is None):
         raise click.UsageError("give either --global with the number of work-items, or --descriptor")
@@ -76,13 +85,18 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         raise click.UsageError("--descriptor already has the entry, the sizes and the parameters")
     if stats and engine == "functional":
         raise click.UsageError("the functional engine counts nothing; --stats needs --engine verilator or pysim")
+    if trace is None and (trace_window is not None or trace_units):
+        raise click.UsageError("--trace-window and --trace-units choose from what --trace VCD writes; give it, too")
     image = load_image(file, config, options, () if kernel is None else (kernel,))
     if not image.kernels:
         image = Image.from_words(image.words, {"main": 0})
     rng = np.random.default_rng(seed)
     values = [argument(text, rng) for text in arguments]
     contents = [(address, _array(text, rng)) for address, text in preloads]
-    with Device(config, engine=engine, memory_latency=latency, trace=trace, check_accesses=check_accesses) as device:
+    waves = None if trace is None else Trace(trace, window=trace_window, units=trace_units)
+    with launch_progress() as progress, _told_warnings(), Device(
+            config, engine=engine, memory_latency=latency, trace=waves, check_accesses=check_accesses,
+            progress=progress) as device:
         buffers = {address: device.buffer(array, address=address) for address, array in contents}
         args: list[Any] = []
         for index, value in enumerate(values):
@@ -108,6 +122,18 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         click.echo(json.dumps({**asdict(done), "cycles_per_second": done.cycles_per_second}))
         return
     _print(done, {key: array for key, array in after.items() if not np.array_equal(array, before[key])}, stats)
+
+
+@contextmanager
+def _told_warnings() -> Iterator[None]:
+    """Warnings are for who typed the command, who has no line of Python to look at."""
+    def tell(message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None,
+             line: str | None = None) -> None:
+        click.echo(f"Warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = tell
+        yield
 
 
 def _array(text: str, rng: "np.random.Generator") -> "np.ndarray":

@@ -11,7 +11,7 @@ from fgpu.errors import LaunchError
 if TYPE_CHECKING:
     import numpy as np  # late: fgpu[sim] has it
 
-__all__ = ["Assignment", "NameList", "NumberList", "argument", "array_bytes"]
+__all__ = ["Assignment", "CycleWindow", "NameList", "NumberList", "argument", "array_bytes"]
 
 _TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32")
 _FILLS = ("random", "zeros", "ones", "range")
@@ -39,6 +39,25 @@ class NameList(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         return value if isinstance(value, tuple) else tuple(part.strip() for part in value.split(","))
+
+
+class CycleWindow(click.ParamType):
+    """``1000:2000``: from the first cycle up to the second."""
+
+    name = "FROM:TO"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        first, colon, end = value.partition(":")
+        try:
+            window = int(first or "0"), int(end)
+        except ValueError:
+            window = 0, 0
+        if not colon or not 0 <= window[0] < window[1]:
+            self.fail(f"{value!r} must be two cycles with a colon between, the second one greater, as 1000:2000",
+                      param, ctx)
+        return window
 
 
 class Assignment(click.ParamType):

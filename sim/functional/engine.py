@@ -10,7 +10,7 @@ from fgpu.config import Config
 from fgpu.errors import KernelFault, SimulationTimeout
 from fgpu.fault import FaultCause
 from fgpu.sim.dispatch import Dispatch
-from fgpu.sim.engine import EngineResult, Launch
+from fgpu.sim.engine import EngineResult, Launch, Progress
 from fgpu.sim.memory import GlobalMemory
 
 from .program import Program, Step
@@ -22,6 +22,8 @@ __all__ = ["FunctionalEngine"]
 _WAVEFRONTS_TOGETHER = 256
 _WAVEFRONTS_IN_MESSAGE = 4
 _FAIRNESS = 16
+_TOLD_AFTER = 8         # turns
+_TOLD_SECONDS = 0.2
 
 
 class FunctionalEngine:
@@ -48,7 +50,7 @@ class FunctionalEngine:
         """
         started = time.perf_counter()
         descriptor = Dispatch.from_words(launch.descriptor)
-        run = _Run(self.config, self.memory, launch, descriptor)
+        run = _Run(self.config, self.memory, launch, descriptor, started)
         total = int(np.prod([int(groups) for groups in descriptor.work_groups], dtype=object))
         together = max(1, _WAVEFRONTS_TOGETHER // descriptor.wavefronts)
         for first in range(0, total, together):
@@ -69,7 +71,8 @@ class FunctionalEngine:
 class _Run:
     """One launch under way."""
 
-    def __init__(self, config: Config, memory: GlobalMemory, launch: Launch, descriptor: Dispatch) -> None:
+    def __init__(self, config: Config, memory: GlobalMemory, launch: Launch, descriptor: Dispatch,
+                 began: float) -> None:
         self.counts: Counter[str] = Counter(
             instructions=0, work_item_instructions=0, divergent_branches=0, stack_entries=0)
         self._config = config
@@ -79,9 +82,13 @@ class _Run:
         self._descriptor = [int(word) for word in launch.descriptor]
         self._program = Program(launch.places, config)
         self._check = launch.check
+        self._progress = launch.progress
+        self._began = self._told = began
+        self._all_wavefronts = descriptor.all_wavefronts
 
     def work_groups(self, groups: WorkGroups) -> None:
         """Run some work-groups to their end."""
+        self._tell(groups)
         items = WorkItems(groups, self._program, self._memory, self._descriptor, self._config.scratchpad_words,
                           self._check)
         wavefronts = Wavefronts(groups.masks, self._config.link_stack_depth)
@@ -90,6 +97,8 @@ class _Run:
         for turn in count(1):
             if not pending:
                 break
+            if self._progress is not None and turn % _TOLD_AFTER == 0:
+                self._tell(groups)
             # The lowest PC first: wavefronts that skipped code wait for those that run it, and go on together.
             # Now and then those that wait longest, as the others may wait for them in a loop.
             pc = min(pending) if turn % _FAIRNESS else next(iter(pending))
@@ -101,6 +110,14 @@ class _Run:
                     pending[following].append(part)
         self.counts["divergent_branches"] += wavefronts.divergences
         self.counts["stack_entries"] = max(self.counts["stack_entries"], wavefronts.deepest)
+
+    def _tell(self, groups: WorkGroups) -> None:
+        now = time.perf_counter()
+        if self._progress is not None and now - self._told >= _TOLD_SECONDS:
+            self._told = now
+            self._progress(Progress(
+                cycles=None, instructions=self.counts["instructions"], seconds=now - self._began,
+                wavefronts=groups.first_wavefront + groups.wavefronts, all_wavefronts=self._all_wavefronts))
 
     def _run_straight(self, pc: int, stop: int, running: np.ndarray, items: WorkItems, wavefronts: Wavefronts,
                       groups: WorkGroups, pending: dict[int, list[np.ndarray]]) -> Destinations:

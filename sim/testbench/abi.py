@@ -140,6 +140,7 @@ _FUNCTIONS = {
     "bench_create": ([POINTER(BenchConfig)], c_void_p),
     "bench_destroy": ([c_void_p], None),
     "bench_launch": ([c_void_p, c_void_p, c_uint32, c_uint64], None),
+    "bench_wavefronts": ([c_void_p], c_uint64),
     "bench_allow": ([c_void_p, c_void_p, c_uint32, c_uint32], None),
     "bench_step": ([c_void_p, c_void_p, c_void_p], c_uint32),
     "bench_result": ([c_void_p], POINTER(Result)),
@@ -147,7 +148,7 @@ _FUNCTIONS = {
     "bench_bus_errors": ([c_void_p, c_uint64, c_uint64], None),
 }
 _MODEL_FUNCTIONS = {
-    "model_create": ([POINTER(BenchConfig), c_char_p, c_uint32, c_uint32], c_void_p),
+    "model_create": ([POINTER(BenchConfig), c_char_p, c_char_p, c_uint64, c_uint64, c_uint32, c_uint32], c_void_p),
     "model_destroy": ([c_void_p], None),
     "model_bench": ([c_void_p], c_void_p),
     "model_reset": ([c_void_p, c_uint32, c_uint32], None),

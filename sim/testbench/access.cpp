@@ -12,6 +12,7 @@ void AccessChecker::allow(const AddressRange *ranges, uint32_t count, Check what
     last = 0;
     check = what;
     refused = RefusedAccess{};
+    started = 0;
 }
 
 bool AccessChecker::is_inside(uint32_t address, uint32_t size, bool takes_word) {
@@ -34,10 +35,11 @@ bool AccessChecker::is_inside(uint32_t address, uint32_t size, bool takes_word) 
 bool AccessChecker::look(unsigned unit, const AccessOut &out, uint64_t now) {
     for (unsigned slot = 0; slot < WAVEFRONTS; slot++)
         if (out.starts >> slot & 1) {
-            Slot &started = slots[unit][slot];
-            std::memcpy(started.before, started.offsets, sizeof started.before);
-            std::memcpy(started.offsets, out.offsets, sizeof started.offsets);
-            started.since = now;
+            Slot &place = slots[unit][slot];
+            std::memcpy(place.before, place.offsets, sizeof place.before);
+            std::memcpy(place.offsets, out.offsets, sizeof place.offsets);
+            place.since = now;
+            started++;
         }
     if (!out.valid)
         return false;
@@ -73,3 +75,6 @@ extern "C" void fgpu_bench_allow(fgpu::Testbench *bench, const fgpu::AddressRang
                                  uint32_t check) {
     bench->accesses.allow(ranges, count, fgpu::Check(check));
 }
+
+// Wavefronts that the launch has started so far, if its accesses are checked.
+extern "C" uint64_t fgpu_bench_wavefronts(fgpu::Testbench *bench) { return bench->accesses.started; }

@@ -29,6 +29,7 @@ public:
     }
 
     RefusedAccess refused{};
+    uint64_t started = 0;   // wavefronts of this launch
 
 private:
     // Offsets of the work-groups whose wavefronts have a slot. What the one before it issued may still be in the

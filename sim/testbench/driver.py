@@ -20,7 +20,7 @@ from fgpu.probe import Bucket, WavefrontState
 
 from ..accesses import AccessCheck, name_work_item, outside_memory
 from ..dispatch import Dispatch
-from ..engine import EngineResult, Launch, MemoryTiming
+from ..engine import EngineResult, Launch, MemoryTiming, Progress
 from ..faults import kernel_fault
 from ..functional.local_ids import local_ids
 from ..memory import GlobalMemory
@@ -40,6 +40,7 @@ _DOING = {
 }
 """What the instruction at which a wavefront is does; a branch has moved its program counter on already."""
 _WAVEFRONTS_TOLD = 16
+_SLICE_SECONDS = 0.1
 _BUCKETS = {name.lower(): bucket.value for name, bucket in Bucket.__members__.items()}
 
 
@@ -122,7 +123,7 @@ class BenchEngine(ABC):
         try:
             self._allow(bench, launch.check)
             self._library.bench_launch(bench, operations, len(operations), launch.max_cycles)
-            self._run_sliced()
+            self._run_sliced(bench, launch, begin)
             result = self._library.bench_result(bench).contents
             if result.status != abi.DONE:
                 raise self._error(result, launch)
@@ -148,15 +149,24 @@ class BenchEngine(ABC):
         ranges = [abi.AddressRange(*ends) for ends in allowed]
         self._library.bench_allow(bench, (abi.AddressRange * len(ranges))(*ranges), len(ranges), mode)
 
-    def _run_sliced(self) -> None:
-        """Return to Python now and then, so that Ctrl-C works; often enough, but not for every cycle."""
+    def _run_sliced(self, bench: int, launch: Launch, begin: float) -> None:
+        """Return to Python now and then, for Ctrl-C and those who want to know; often enough, not for every cycle."""
         cycles = 1000
         while True:
-            begin = time.perf_counter()
+            before = time.perf_counter()
             if self._run(cycles) != abi.RUNNING:
                 return
-            if time.perf_counter() - begin < 0.1:
+            now = time.perf_counter()
+            if now - before < _SLICE_SECONDS:
                 cycles *= 2
+            elif launch.progress is not None:
+                launch.progress(self._progress(bench, launch, now - begin))
+
+    def _progress(self, bench: int, launch: Launch, seconds: float) -> Progress:
+        result, dispatch = self._library.bench_result(bench).contents, Dispatch.from_words(launch.descriptor)
+        return Progress(
+            cycles=result.cycles, instructions=sum(unit.instructions for unit in result.unit),
+            wavefronts=self._library.bench_wavefronts(bench), all_wavefronts=dispatch.all_wavefronts, seconds=seconds)
 
     def _operations(self, launch: Launch) -> ctypes.Array[abi.HostOp]:
         if not 0 <= launch.slot < KERNEL_SLOTS:

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <new>
+#include <sstream>
+#include <string>
 
 #include "binding.h"
 #include "testbench.h"
@@ -11,18 +13,28 @@ using namespace fgpu;
 
 namespace {
 
+// Waveforms: of the units in a list with line breaks, or all; in the cycles of each launch from `first` up to, but not
+// including, `end`, or, if there is no `end`, in all cycles.
+struct Trace {
+    const char *path, *units;
+    uint64_t first, end;
+};
+
+constexpr int LEVELS = 99;
+
 class Model {
 public:
-    Model(const BenchConfig &config, const char *trace, uint32_t wake_cycles, uint32_t power_up)
-        : bench(config), top(powered(context, power_up), "fgpu") {
+    Model(const BenchConfig &config, const Trace &asked, uint32_t wake_cycles, uint32_t power_up)
+        : bench(config), trace(asked), top(powered(context, power_up), "fgpu") {
 #ifdef FGPU_TRACE
-        if (trace) {
+        if (trace.path) {
             context.traceEverOn(true);
-            top.trace(&dump, 99);
-            dump.open(trace);
+            top.trace(&dump, LEVELS);
+            std::istringstream units(trace.units);
+            for (std::string unit; std::getline(units, unit);)
+                dump.dumpvars(LEVELS, unit);
+            dump.open(trace.path);
         }
-#else
-        (void)trace;
 #endif
         reset(wake_cycles);
     }
@@ -55,6 +67,9 @@ public:
         while (cycles-- && status == RUNNING) {
             sample(top, out);
             status = bench.step(out, bench.inputs);
+#ifdef FGPU_TRACE
+            is_recorded = !trace.end || bench.is_between(trace.first, trace.end);
+#endif
             top.clk = 1;
             eval();
             // The inputs change with the falling edge: nothing in the hardware looks before the next rising one.
@@ -78,17 +93,19 @@ private:
     void eval() {
         top.eval();
 #ifdef FGPU_TRACE
-        if (dump.isOpen())
+        if (dump.isOpen() && is_recorded)
             dump.dump(context.time());
         context.timeInc(5);
 #endif
     }
 
     PortsOut out{};
+    Trace trace;
     VerilatedContext context;
     Vfgpu top;
 #ifdef FGPU_TRACE
     VerilatedVcdC dump;
+    bool is_recorded = !trace.end;
 #endif
 };
 
@@ -96,8 +113,9 @@ private:
 
 extern "C" {
 
-Model *fgpu_model_create(const BenchConfig *config, const char *trace, uint32_t wake_cycles, uint32_t power_up) {
-    return new (std::nothrow) Model(*config, trace, wake_cycles, power_up);
+Model *fgpu_model_create(const BenchConfig *config, const char *trace, const char *units, uint64_t first, uint64_t end,
+                         uint32_t wake_cycles, uint32_t power_up) {
+    return new (std::nothrow) Model(*config, Trace{trace, units, first, end}, wake_cycles, power_up);
 }
 
 void fgpu_model_destroy(Model *model) { delete model; }

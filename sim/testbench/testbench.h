@@ -49,6 +49,11 @@ public:
     // What a reset of the host, and of memory too, does: they forget whatever was under way.
     void reset(bool memory);
 
+    // Whether the launch is in one of these cycles: 0 is the one after the write of the start register.
+    bool is_between(uint64_t first, uint64_t end) const {
+        return host.counting() && host.cycles(now) >= first && host.cycles(now) < end;
+    }
+
     // Whether every request on the AXI ports was answered.
     bool quiet() const;
 

@@ -1,17 +1,20 @@
 """What the commands do when all is well."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from fgpu.cli import progress
 from fgpu.cli.common import _descriptions
 from fgpu.cli.report import BUCKETS, time_table
 from fgpu.cli.values import argument
 from fgpu.compiler import Image, assemble
 from fgpu.config import Config
 from fgpu.probe import Bucket
+from fgpu.sim.functional import engine as functional
 
 FUNCTIONAL = "--engine functional"
 
@@ -230,6 +233,24 @@ def test_long_integers_pass_from_the_command_line(fgpu):
     result = fgpu(f"run k.cl --global 4 --arg range:int64:4 --output 0=o.npy {FUNCTIONAL}")
     assert result.exit_code == 0, result.output
     assert np.load("o.npy").tolist() == [0, 3, 6, 9]
+
+
+def test_long_runs_tell_how_far_they_are(fgpu, monkeypatch):
+    monkeypatch.setattr(progress, "_INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(functional, "_TOLD_SECONDS", 0.0)
+    result = fgpu(f"run vec_add.cl --global 1021 --arg range:int32:1021 --arg range:int32:1021 "
+                  f"--arg zeros:int32:1021 {FUNCTIONAL}")
+    assert result.exit_code == 0, result.output
+    assert re.search(r"^running for 0 s: [\d,]+ wavefront instructions, 1[56] of 16 wavefronts started, "
+                     r"[\d,]+ a second$", result.stderr, re.MULTILINE)
+    assert "work-groups of 64 work-items, launched in 2 parts" in result.stdout
+
+
+def test_warnings_are_for_who_typed_the_command(fgpu):
+    Path("k.cl").write_text("__kernel void k(__global int *o) { o[get_global_id(0)] = get_local_id(0); }")
+    result = fgpu(f"run k.cl --global 1021 --arg zeros:int32:1021 {FUNCTIONAL}")
+    assert result.exit_code == 0, result.output
+    assert re.match(r"Warning: kernel 'k' of global size \(1021,\) runs in work-groups of 1, ", result.stderr)
 
 
 def test_all_atomics_have_a_name(fgpu):
