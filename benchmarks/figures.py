@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import geometric_mean
 from typing import Final
 
@@ -31,6 +31,12 @@ class Figure:
     right: Mapping[str, Mapping[str | int, float]] = field(default_factory=dict)
     """Lines of the axis on the right, ``right_y``."""
     right_y: str = ""
+    panels: bool = False
+    """Each of ``series`` in axes of its own: more lines than there are colours that can be told apart."""
+    reference: Mapping[str, Mapping[str | int, float]] = field(default_factory=dict)
+    """The reference's values beside those of ``series``, where they were measured."""
+    is_extra: bool = False
+    """Whether the dissertation has none like it; nobody misses it."""
 
 
 class Measurements:
@@ -39,6 +45,7 @@ class Measurements:
     def __init__(self, records: Iterable[Record]) -> None:
         self._cycles: dict[tuple[str, int, int, bool], int] = {}
         self._scalar: dict[tuple[str, int], int] = {}
+        self._reference: dict[tuple[str, int, int], int] = {}
         for record in records:
             if not record.passed or record.cycles is None or record.kernel not in CHAPTER6:
                 continue
@@ -47,6 +54,8 @@ class Measurements:
             else:
                 hard = bool(record.config.get("float_ops"))
                 self._cycles[record.kernel, record.size, record.cus, hard] = record.cycles
+                if record.reference_cycles is not None:
+                    self._reference[record.kernel, record.size, record.cus] = record.reference_cycles
 
     @property
     def has_scalar(self) -> bool:
@@ -65,6 +74,11 @@ class Measurements:
         """Cycles by size."""
         return {size: cycles for (name, size, number, kind), cycles in sorted(self._cycles.items())
                 if (name, number, kind) == (kernel, units, hard)}
+
+    def reference(self, kernel: str, units: int) -> dict[int, int]:
+        """Cycles of the reference by size, for the same work as that of the records."""
+        return {size: cycles for (name, size, number), cycles in sorted(self._reference.items())
+                if (name, number) == (kernel, units)}
 
     def scalar(self, kernel: str) -> dict[int, int]:
         """Cycles of the scalar processor by size; it has the same element for each lane of a vector."""
@@ -98,14 +112,25 @@ def _mean(values: Iterable[float]) -> float | None:
 
 def execution_time(found: Measurements) -> Figure:
     """Figure 6.2: cycles over problem sizes, in floating point where there are records with hard units."""
+    series = {name: found.cycles(name, found.most_units, hard=True) for name in FLOATS}
+    if not any(series.values()):
+        return _integer_time(found, "6.2")
+    return Figure("6.2", f"Execution time on {found.most_units} CU(s), hard floating point", "problem size", "cycles",
+                  _filled(series), lines=True, panels=True)
+
+
+def integer_time(found: Measurements) -> Figure:
+    """Figure 6.2 for integers, with which the reference was measured, where 6.2 itself is of floating point."""
+    has_floats = any(found.cycles(name, found.most_units, hard=True) for name in FLOATS)
+    return replace(_integer_time(found if has_floats else Measurements(()), "6.2-integers"), is_extra=True)
+
+
+def _integer_time(found: Measurements, name: str) -> Figure:
     units = found.most_units
-    series = {name: found.cycles(name, units, hard=True) for name in FLOATS}
-    hard = any(series.values())
-    if not hard:
-        series = {name: found.cycles(name, units) for name in _fixed_point()}
-    kind = "hard floating point" if hard else "integers"
-    return Figure("6.2", f"Execution time on {units} CU(s), {kind}", "problem size", "cycles",
-                  _filled(series), lines=True)
+    series = {name: found.cycles(name, units) for name in _fixed_point()}
+    reference = {name: found.reference(name, units) for name in series}
+    return Figure(name, f"Execution time on {units} CU(s), integers", "problem size", "cycles", _filled(series),
+                  lines=True, panels=True, reference=_filled(reference))
 
 
 def _filled(series: Mapping[str, Mapping[int, float]]) -> dict[str, Mapping[str | int, float]]:
@@ -187,6 +212,7 @@ def soft_floats(found: Measurements) -> Figure:
 
 
 FIGURES: Final[Mapping[str, Callable[[Measurements], Figure]]] = {
-    "6.2": execution_time, "6.8": compute_units, "6.9": narrow_types, "6.10": atomics, "6.11": soft_floats,
+    "6.2": execution_time, "6.2-integers": integer_time, "6.8": compute_units,
+    "6.9": narrow_types, "6.10": atomics, "6.11": soft_floats,
 }
-"""By the numbers that they have in the dissertation."""
+"""By the numbers that they have, or that those like them have, in the dissertation."""

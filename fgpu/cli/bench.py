@@ -90,7 +90,8 @@ def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], siz
         Point(kernel=benchmark.name, size=size, config=variant.replace(compute_units=units), engine=engine,
               accurate_cycles=accurate, group_size=group_size, seed=seed, latency=latency,
               max_cycles=max_cycles if "max_cycles" in given else None)
-        for benchmark in chosen for units in cus for variant in float_configs(floats, config)
+        for benchmark in chosen for units in cus
+        for variant in float_configs(floats, config, integers=not benchmark.element.is_float)
         for size in _sizes(benchmark, sizes, group_size, strict=bool(kernels) or suite is None)]
     if scalar:
         points += _scalar_points(points)

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from fgpu.config import Config
 
+from .bench_floats import is_float
 from .report import print_table
 
 if TYPE_CHECKING:
@@ -18,13 +19,17 @@ __all__ = ["print_bounds", "print_records", "print_speedups"]
 
 def print_records(records: "list[Record]") -> None:
     table = Table("kernel", pad_edge=False, box=None)
+    tells_floats = any(record.config.get("float_ops") for record in records)
+    if tells_floats:
+        table.add_column("floats")
     for title in ("size", "CUs", "cycles", "reference", "speed-up", "instructions", "cycles/s"):
         table.add_column(title, justify="right")
     table.add_column("result")
     for record in records:
         cycles, reference = record.cycles, record.reference_cycles
         table.add_row(
-            record.kernel, str(record.size), _units(record), _number(cycles), _number(reference),
+            record.kernel, *([_floats(record)] if tells_floats else []), str(record.size), _units(record),
+            _number(cycles), _number(reference),
             f"{reference / cycles:.2f}" if reference and cycles else "", _number(record.instructions),
             _number(round(cycles / record.seconds) if cycles and record.seconds else None),
             "[green]right[/]" if record.passed else "[red]FAILED[/]")
@@ -34,6 +39,13 @@ def print_records(records: "list[Record]") -> None:
         if record.failure or record.note:
             console.print(f"{record.kernel} {record.size}, {record.cus} CU(s): {record.failure or record.note}",
                           style="red" if record.failure else "yellow", markup=False)
+
+
+def _floats(record: "Record") -> str:
+    """In which of both a row's floating point is."""
+    if not is_float(record.kernel):
+        return ""
+    return "hard" if record.config.get("float_ops") else "soft"
 
 
 def _units(record: "Record") -> str:

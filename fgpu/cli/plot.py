@@ -17,6 +17,8 @@ __all__ = ["plot"]
 
 _SIZE = (9.0, 4.5)      # inches
 _FORMATS = ("svg", "png", "pdf")
+_COLUMNS = 6
+_PANEL = 1.3            # inches
 _BARS = 0.8             # of the room of a group
 
 
@@ -46,7 +48,7 @@ def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
     found = Measurements(record for path in results for record in read_records(path))
     figures = {name: make(found) for name, make in FIGURES.items()}
     for name, figure in figures.items():
-        if not figure.series:
+        if not figure.series and not figure.is_extra:
             click.echo(f"figure {name} is left out: the results have nothing for it", err=True)
     drawn = {name: figure for name, figure in figures.items() if figure.series}
     if not drawn:
@@ -62,6 +64,9 @@ def _draw(figure: "Figure") -> Any:
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas(figsize=_SIZE, layout="constrained")
+    if figure.panels:
+        _panels(canvas, figure)
+        return canvas
     axes = canvas.add_subplot()
     axes.set(title=f"{figure.title} (as figure {figure.name})", xlabel=figure.x, ylabel=figure.y)
     axes.grid(axis="y", alpha=0.3)
@@ -79,6 +84,33 @@ def _draw(figure: "Figure") -> Any:
     if len(figure.series) > 1:
         canvas.legend(loc="outside right upper")
     return canvas
+
+
+def _panels(canvas: Any, figure: "Figure") -> None:
+    """Small multiples: one line in each, with the same axes for all, and the reference's where it is known."""
+    columns = min(_COLUMNS, len(figure.series))
+    rows = -(-len(figure.series) // columns)
+    canvas.set_size_inches(_SIZE[0], max(_SIZE[1], 1.0 + rows * _PANEL))
+    canvas.suptitle(f"{figure.title} (as figure {figure.name})")
+    canvas.supxlabel(figure.x)
+    canvas.supylabel(figure.y)
+    panels = canvas.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    panels = list(panels.flat)
+    lines = {}
+    for axes, (label, values) in zip(panels, figure.series.items(), strict=False):
+        axes.set_title(label)
+        axes.grid(alpha=0.3)
+        [lines["this design"]] = axes.plot(list(values), list(values.values()), "-o", color="C0", markersize=3)
+        reference = figure.reference.get(label, {})
+        if reference:
+            [lines["reference"]] = axes.plot(list(reference), list(reference.values()), "--s", color="C1",
+                                             markersize=3)
+        axes.set_yscale("log")
+        axes.set_xscale("log", base=2)
+    for axes in panels[len(figure.series):]:
+        axes.remove()
+    if len(lines) > 1:
+        canvas.legend(lines.values(), lines.keys(), loc="outside right upper")
 
 
 def _lines(axes: Any, series: Any, style: str) -> None:

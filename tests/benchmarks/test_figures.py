@@ -7,9 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from fgpu.benchmarks import Record
-from fgpu.benchmarks.figures import FIGURES, Measurements
+from fgpu.benchmarks.figures import FIGURES, Figure, Measurements
 from fgpu.benchmarks.results import write_records
 from fgpu.cli import main
+from fgpu.cli.plot import _draw
 
 
 def record(kernel: str, size: int, cus: int, cycles: int | None, **more: Any) -> Record:
@@ -43,6 +44,31 @@ def test_execution_time_is_that_of_hard_floats_if_there_are_any() -> None:
     assert series("6.2", RECORDS) == {"bitonic_float": {64: 80}}
     soft = [record for record in RECORDS if not record.config]
     assert series("6.2", soft)["fir"] == {64: 128, 256: 512}
+
+
+def test_the_references_cycles_are_beside_those_of_integers() -> None:
+    known = [record("copy", 64, 4, 30, reference_cycles=659), record("copy", 256, 1, 90, reference_cycles=700)]
+    figure = FIGURES["6.2"](Measurements([*known, record("fir", 64, 4, 128)]))
+    assert figure.reference == {"copy": {64: 659}}
+    assert figure.panels
+    assert FIGURES["6.2-integers"](Measurements(known)).series == {}
+    both = Measurements([*known, record("fft_float", 64, 4, 500, **HARD)])
+    assert FIGURES["6.2"](both).series.keys() == {"fft_float"}
+    integers = FIGURES["6.2-integers"](both)
+    assert integers.series == {"copy": {64: 30}}
+    assert integers.reference == {"copy": {64: 659}}
+
+
+def test_small_multiples() -> None:
+    """Each line has axes of its own with its name, and the reference's beside it."""
+    cycles = {f"kernel{number}": {64: 10 * number, 256: 50 * number} for number in range(1, 9)}
+    figure = Figure("6.2", "Time", "size", "cycles", cycles, lines=True, panels=True,
+                    reference={"kernel3": {64: 99}})
+    axes = _draw(figure).axes
+    assert [panel.get_title() for panel in axes] == list(cycles)
+    assert [len(panel.lines) for panel in axes] == [1, 1, 2, 1, 1, 1, 1, 1]
+    assert axes[2].lines[1].get_ydata() == [99]
+    assert len({panel.get_ylim() for panel in axes}) == 1
 
 
 def test_speedup_over_one_unit_or_the_scalar_processor() -> None:
@@ -88,7 +114,8 @@ def test_plot_of_little(tmp_path: Path) -> None:
     write_records(tmp_path / "a.json", SCALAR)
     result = CliRunner().invoke(main, ["plot", str(tmp_path / "a.json"), "-o", str(tmp_path)])
     assert (result.exit_code, "nothing for any figure" in result.stderr) == (1, True)
-    assert result.stderr.count("is left out: the results have nothing for it") == len(FIGURES)
+    assert result.stderr.count("is left out: the results have nothing for it") == len(FIGURES) - 1
+    assert "6.2-integers" not in result.stderr
     (tmp_path / "b.jsonl").write_text("{}\n")
     result = CliRunner().invoke(main, ["plot", str(tmp_path / "b.jsonl"), "-o", str(tmp_path)])
     assert (result.exit_code, "b.jsonl has no records of benchmarks" in result.stderr) == (1, True)

@@ -32,6 +32,24 @@ def test_the_command_runs_both(tmp_path: Path) -> None:
     assert hard["instructions"] < soft["instructions"] / 5
 
 
+def test_integers_run_once(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    done = CliRunner().invoke(main, ["bench", "copy", "div_float", "--float", "both", "--sizes", "64", "--engine",
+                                     "functional", "--jobs", "1", "--json", str(path)])
+    assert done.exit_code == 0, done.output
+    assert [record["kernel"] for record in json.loads(path.read_text())] == ["copy", "div_float", "div_float"]
+    lines = done.output.splitlines()
+    assert lines[0].split()[:4] == ["kernel", "floats", "size", "CUs"]
+    assert [line.split()[:2] for line in lines[1:4]] == [["copy", "64"], ["div_float", "hard"], ["div_float", "soft"]]
+    assert "Hard and soft floating point do not apply to benchmarks of integers: copy" in lines
+
+
+def test_only_integers_have_no_ratio(capsys: pytest.CaptureFixture[str]) -> None:
+    print_ratios([_record("copy", 100, {})])
+    assert capsys.readouterr().out.split("\n") == [
+        "", "Hard and soft floating point do not apply to benchmarks of integers: copy", ""]
+
+
 def _record(name: str, cycles: int | None, config: dict) -> Record:
     return Record(kernel=name, size=64, cus=1, group_size=64, engine="verilator", seed=0, launches=1, work_items=64,
                   cycles=cycles, instructions=1, work_item_instructions=64, seconds=1.0, passed=True, config=config)
