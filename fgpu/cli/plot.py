@@ -91,7 +91,7 @@ def _panels(canvas: Any, figure: "Figure") -> None:
     columns = min(_COLUMNS, len(figure.series))
     rows = -(-len(figure.series) // columns)
     canvas.set_size_inches(_SIZE[0], max(_SIZE[1], 1.0 + rows * _PANEL))
-    canvas.suptitle(f"{figure.title} (as figure {figure.name})")
+    canvas.suptitle(f"{figure.title} (as figure {figure.name.partition('-')[0]})")
     canvas.supxlabel(figure.x)
     canvas.supylabel(figure.y)
     panels = canvas.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)

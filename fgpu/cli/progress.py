@@ -43,7 +43,7 @@ def launch_progress() -> Iterator[Callable[["Progress"], None]]:
 
 
 def _text(progress: "Progress") -> str:
-    done, unit = (progress.instructions, "wavefront instructions") if progress.cycles is None else \
+    done, unit = (progress.instructions, "instructions") if progress.cycles is None else \
         (progress.cycles, "cycles")
     parts = [f"{done:,} {unit}"]
     if progress.wavefronts:

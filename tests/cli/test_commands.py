@@ -241,7 +241,7 @@ def test_long_runs_tell_how_far_they_are(fgpu, monkeypatch):
     result = fgpu(f"run vec_add.cl --global 1021 --arg range:int32:1021 --arg range:int32:1021 "
                   f"--arg zeros:int32:1021 {FUNCTIONAL}")
     assert result.exit_code == 0, result.output
-    assert re.search(r"^running for 0 s: [\d,]+ wavefront instructions, 1[56] of 16 wavefronts started, "
+    assert re.search(r"^running for 0 s: [\d,]+ instructions, 1[56] of 16 wavefronts started, "
                      r"[\d,]+ a second$", result.stderr, re.MULTILINE)
     assert "work-groups of 64 work-items, launched in 2 parts" in result.stdout
 
