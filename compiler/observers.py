@@ -9,8 +9,9 @@ from fgpu.errors import CompileError
 
 from .backend.mir import MachineFunction
 from .backend.printer import print_machine_function
+from .ir.module import Function
 from .ir.printer import print_function
-from .ir.verifier import verify
+from .ir.verifier import InvalidIRError, verify
 from .pipeline import PASSES, Context, Fact, Observer, Pass, Phase
 
 __all__ = ["ALL", "Printer", "Verifier", "default_observers", "list_passes", "pass_names"]
@@ -70,8 +71,23 @@ class Printer:
         self._write(f"; {when}: {function.name} ({context.variant}{context.plan}{order})\n{text}\n")
 
 
+def _content(function: Function) -> tuple[object, ...]:
+    """What the rules of the IR are about, to compare."""
+    return (function.name, tuple(function.parameters), function.result, tuple(
+        (block.name, tuple((i, i.op, i.name, i.type, tuple(i.operands), tuple(i.types), tuple(i.blocks))
+                           for i in block.instructions))
+        for block in function.blocks.values()))
+
+
 class Verifier:
-    """Raises :class:`~fgpu.compiler.ir.verifier.InvalidIRError` after the pass that breaks a rule of the IR."""
+    """Raises :class:`~fgpu.compiler.ir.verifier.InvalidIRError` after the pass that breaks a rule of the IR.
+
+    Of what is not legal only after instruction selection, which refuses what nobody supports in words of its own.
+    """
+
+    def __init__(self) -> None:
+        self._illegal: dict[str, InvalidIRError] = {}
+        self._seen: tuple[object, ...] = ()
 
     def before(self, step: Pass, function: Any, context: Context) -> None:
         """What comes in, the pass before has left."""
@@ -79,7 +95,18 @@ class Verifier:
     def after(self, step: Pass, function: Any, context: Context) -> None:
         """Check the IR that ``step`` left."""
         if step.phase.is_ir:
-            verify(function, context.module, legal=Fact.LEGAL in step.leaves)
+            seen = _content(function)
+            if seen != self._seen:      # most passes find nothing to do in most functions
+                verify(function, context.module)
+                self._seen = seen
+        elif Fact.SSA in step.leaves and function.name in self._illegal:
+            raise self._illegal[function.name]
+        if Fact.LEGAL in step.leaves:
+            self._illegal.pop(function.name, None)
+            try:
+                verify(function, context.module, legal=True)
+            except InvalidIRError as error:
+                self._illegal[function.name] = error
 
 
 def default_observers() -> Sequence[Observer]:

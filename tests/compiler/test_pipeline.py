@@ -9,11 +9,13 @@ from fgpu.benchmarks.registry import EVERY
 from fgpu.compiler import compile_opencl
 from fgpu.compiler.backend.mir import ARGUMENTS, Callee, MachineBlock, MachineFunction, Op, Phi, Pseudo
 from fgpu.compiler.backend.printer import print_machine_function
-from fgpu.compiler.ir.module import Global, Type, Variable, integer
+from fgpu.compiler.ir.module import Global, Module, Type, Variable, integer
+from fgpu.compiler.ir.parser import parse_function
 from fgpu.compiler.ir.verifier import InvalidIRError
+from fgpu.compiler.legalize.tables import DataSegment
 from fgpu.compiler.linker import Linker
 from fgpu.compiler.observers import Printer, Verifier, list_passes
-from fgpu.compiler.pipeline import PASSES, Phase
+from fgpu.compiler.pipeline import PASSES, Context, Phase, Plan
 from fgpu.config import ATOMICS, Config
 from fgpu.errors import CompileError
 from fgpu.isa import Opcode
@@ -110,6 +112,19 @@ def test_the_verifier_names_what_a_pass_broke():
 
     with pytest.raises(InvalidIRError):
         compile_opencl(SOURCE, observers=[Breaks(), Verifier()])
+
+
+def test_what_is_not_legal_is_found_where_it_is_selected():
+    """What the source asks for and nobody supports is refused by instruction selection, in its own words."""
+    function = parse_function("function void @f(i64 %a) {\n^b:\n  %c: i64 = add %a, 1\n  ret\n}\n")
+    steps = {step.name: step for step in PASSES}
+    verifier, context = Verifier(), Context(Config(), Module({}, {}, {}), Plan(16), DataSegment())
+    verifier.after(steps["inline-routines"], function, context)
+    with pytest.raises(InvalidIRError, match="i64 is not legal"):
+        verifier.after(steps["select"], function, context)
+    with pytest.raises(CompileError, match="frem"):
+        compile_opencl("__kernel void k(__global float *a) { a[0] = __builtin_fmodf(a[1], a[2]); }",
+                       observers=[Verifier()])
 
 
 def test_machine_functions_as_text():
