@@ -8,6 +8,7 @@ import pytest
 from fgpu.benchmarks.registry import EVERY
 from fgpu.compiler import compile_opencl
 from fgpu.compiler.backend.mir import ARGUMENTS, Callee, MachineBlock, MachineFunction, Op, Phi, Pseudo
+from fgpu.compiler.backend.parser import parse_machine_function
 from fgpu.compiler.backend.printer import print_machine_function
 from fgpu.compiler.ir.module import Global, Module, Type, Variable, integer
 from fgpu.compiler.ir.parser import parse_function
@@ -17,7 +18,7 @@ from fgpu.compiler.linker import Linker
 from fgpu.compiler.observers import Printer, Verifier, list_passes
 from fgpu.compiler.pipeline import PASSES, Context, Phase, Plan
 from fgpu.config import ATOMICS, Config
-from fgpu.errors import CompileError
+from fgpu.errors import CompileError, IRSyntaxError
 from fgpu.isa import Opcode
 
 SOURCE = """__constant int table[3] = {5, 6, 7};
@@ -166,6 +167,38 @@ def test_machine_functions_as_text():
     other.blocks["the loop"].phis[0].sources["entry"] = 33
     other.blocks["end"].ops.pop()
     assert print_machine_function(function) == copied != print_machine_function(other)
+
+
+@pytest.mark.parametrize("name", ["median", "nbody_float"])
+def test_machine_ir_is_read_back(name):
+    """With all that it has between the passes."""
+    benchmark, read = EVERY[name], []
+
+    class RoundTrip:
+        def before(self, step, function, context):
+            pass
+
+        def after(self, step, function, context):
+            if not step.phase.is_ir:
+                text = re.sub("  ; .*", "", print_machine_function(function))     # no locations
+                assert print_machine_function(parse_machine_function(text)) == text
+                read.append(step.name)
+
+    compile_opencl(benchmark.source.read_text(), options=(*benchmark.element.options, *benchmark.options),
+                   config=Config(atomics=ATOMICS), observers=[RoundTrip()])
+    assert set(read) >= {"select", "allocate", "reconvergence"}
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ("%33 = frobnicate %32", "there is no operation 'frobnicate'"), ("%33 = add %32", "'%32' is not understood"),
+    ("%33 = call #2(%32)", "is not understood"), ("x = lp 0", "'x' is not understood"),
+    ("%33 = const a", "'a' is not understood"),
+])
+def test_text_that_is_no_machine_ir_is_refused(line, message):
+    with pytest.raises(IRSyntaxError, match=f"f.mir:3: .*{re.escape(message)}"):
+        parse_machine_function(f"kernel @k {{\n^entry:\n  {line}\n  ret\n}}\n", "f.mir")
+    with pytest.raises(IRSyntaxError, match="no function"):
+        parse_machine_function("", "f.mir")
 
 
 def test_what_is_linked_can_be_rolled_back():

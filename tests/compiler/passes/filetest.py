@@ -12,23 +12,29 @@
     ...
 
 Lines ``; frame``, ``; words N`` (of the scratchpad, for tables) and ``; float-ops NAME...`` say how the program is
-compiled. The pass runs on every function that is there, and what the verifier does not accept fails.
+compiled; of machine IR (``.mir``, one function) ``; registers N`` how many there are. The pass runs on every function
+that is there, and what the verifier does not accept fails.
 ``python -m tests.compiler.passes.update`` writes what comes out now behind ``; expect``; read the difference.
 """
 
 import re
 from pathlib import Path
 
+from fgpu.compiler.backend.allocate import COLOURS
+from fgpu.compiler.backend.parser import parse_machine_function
+from fgpu.compiler.backend.printer import print_machine_function
+from fgpu.compiler.ir.module import Module
 from fgpu.compiler.ir.parser import parse_module
 from fgpu.compiler.ir.printer import print_module
 from fgpu.compiler.ir.verifier import verify
 from fgpu.compiler.legalize.tables import DataSegment
-from fgpu.compiler.pipeline import PASSES, Context, Plan
+from fgpu.compiler.pipeline import PASSES, Context, Order, Plan
 from fgpu.config import Config
 
 __all__ = ["EXPECT", "FILES", "apply", "parts"]
 
-FILES = sorted(Path(__file__).parent.glob("*.ir"))
+FILES = sorted(path for path in Path(__file__).parent.iterdir() if path.suffix in (".ir", ".mir"))
+"""Of IR, and of machine IR, a function each."""
 EXPECT = "; expect\n"
 
 
@@ -43,8 +49,22 @@ def _setting(text: str, name: str) -> str | None:
     return None if match is None else match[1] or ""
 
 
+def _apply_to_machine_ir(text: str, file: str) -> str:
+    step = next(step for step in PASSES if step.name == _setting(text, "pass"))
+    assert not step.phase.is_ir, f"{file}: {step.name} is a pass on IR"
+    function = parse_machine_function(text, file)
+    context = Context(Config(), Module({}, {}, {}), Plan(0), DataSegment())
+    context.order = next((order for order in Order if step.name == f"schedule-{order.value}"), Order.SOURCE)
+    context.registers = COLOURS[:int(_setting(text, "registers") or len(COLOURS))]
+    if step.applies(function, context):
+        step.run(function, context)
+    return print_machine_function(function)
+
+
 def apply(text: str, file: str) -> str:
     """What the pass that ``text`` names makes of it."""
+    if file.endswith(".mir"):
+        return _apply_to_machine_ir(text, file)
     name = _setting(text, "pass")
     step = next((step for step in PASSES if step.name == name and step.phase.is_ir), None)
     assert step is not None, f"{file}: there is no pass {name!r} on IR"
