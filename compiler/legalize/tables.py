@@ -6,7 +6,7 @@ read there: a pointer that is kept, passed on or the argument's elsewhere has to
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..ir.module import (
     BYTE,
@@ -224,8 +224,9 @@ def _make_private(function: Function, private: set[str]) -> None:
         for i in function.instructions():
             if i.op not in (*_DERIVED, Op.LOAD, Op.ICMP):
                 continue
-            types = [replace(type, space=0) if isinstance(o, Local) and o.name in private else type
-                     for o, type in zip(i.operands, i.types, strict=True)]
+            if not any(isinstance(o, Local) and o.name in private for o in i.operands):
+                continue
+            types = [_PRIVATE_POINTER if type == _CONSTANT_POINTER else type for type in i.types]   # of null, too
             if types != i.types:
                 i.types = types
                 if i.op in _DERIVED:
