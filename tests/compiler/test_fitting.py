@@ -9,8 +9,6 @@ from fgpu.config import Config
 from fgpu.errors import CompileError
 
 CONFIG = Config(cram_size=2)
-MOST = 250
-"""Operations that passes and the rounds of register allocation may look at in all, for each word of the code RAM."""
 
 
 class Work:
@@ -86,14 +84,18 @@ def tables(rounds):
 
 
 PROGRAMS = {
-    "a hash": sha512(80, 1), "of four blocks": sha512(80, 4), "of some rounds": sha512(9, 1),
-    "variables": live(120, 150, "int"), "of 64 bits": live(60, 60, "ulong"), "few variables": live(40, 400, "int"),
-    "a table": tables(32), "some kernels": "".join(live(30, 60, "int").replace(" k(", f" k{n}(") for n in range(8)),
+    "a hash": (sha512(80, 1), 2), "of four blocks": (sha512(80, 4), 2), "of some rounds": (sha512(9, 1), 130),
+    "variables": (live(120, 150, "int"), 90), "of 64 bits": (live(60, 60, "ulong"), 40),
+    "spilled": (live(50, 180, "int"), 110), "a table": (tables(32), 120),
+    "some kernels": ("".join(live(30, 60, "int").replace(" k(", f" k{n}(") for n in range(8)), 250),
 }
+"""With the operations that passes and rounds of register allocation may look at, for each word of the code RAM: a
+quarter more than they do."""
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_cannot_fit_is_refused_after_little_work(name, work):
+    source, most = PROGRAMS[name]
     with pytest.raises(CompileError, match="the code RAM holds 512"):
-        compile_sources({"k.cl": PROGRAMS[name]}, [], CONFIG, observers=[work])
-    assert 0 < work.operations < MOST * CONFIG.cram_words, work.operations / CONFIG.cram_words
+        compile_sources({"k.cl": source}, [], CONFIG, observers=[work])
+    assert 0 < work.operations < most * CONFIG.cram_words, work.operations / CONFIG.cram_words
