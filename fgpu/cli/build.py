@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fgpu.config import Config
+from fgpu.extras import demand
 
 from .common import OPENCL, compile_file, compiler_options, config_options, load_image, read_text, write_file
 from .groups import command
@@ -40,6 +41,7 @@ def _report(image: Any, output: Path) -> None:
 
 def _list_passes(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
+        demand("fgpu compile", "opencl")
         from fgpu.compiler.observers import list_passes
 
         click.echo(list_passes(), nl=False)
@@ -81,6 +83,7 @@ def compile_(file: Path, output: Path, kernels: tuple[str, ...], listing: bool, 
       fgpu compile vec_add.cl -o vec_add.json --listing
       fgpu compile vec_add.cl -o vec_add.json --print-after select
     """
+    demand("fgpu compile", "opencl")
     from fgpu.compiler import Sources, disassemble
 
     if file.suffix.lower() not in OPENCL:
