@@ -8,7 +8,9 @@ from fgpu.sim.verilator import VerilatorEngine
 
 __all__ = ["ABORT", "CLEAN", "FAULT", "INITIALIZE", "START", "STATUS", "StepwiseEngine", "cause"]
 
-STATUS, START, CLEAN, INITIALIZE, FAULT, ABORT = (register_address(register) for register in ControlRegister)
+STATUS, START, CLEAN, INITIALIZE, FAULT, ABORT = (
+    register_address(ControlRegister[name])
+    for name in ("STATUS", "START", "CLEAN_CACHE", "INITIALIZE", "FAULT", "ABORT"))
 Operation = tuple[int, int, int]
 
 
