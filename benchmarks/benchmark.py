@@ -38,6 +38,7 @@ class Element:
 
     @property
     def is_float(self) -> bool:
+        """Whether it is a floating-point type."""
         return self.lane.kind == "f"
 
     @property

@@ -59,6 +59,7 @@ class Measurements:
 
     @property
     def has_scalar(self) -> bool:
+        """Whether there are runs of the scalar processor."""
         return bool(self._scalar)
 
     @property
@@ -68,6 +69,7 @@ class Measurements:
 
     @property
     def units(self) -> list[int]:
+        """The numbers of compute units that were measured, ascending."""
         return sorted({units for _, _, units, _ in self._cycles})
 
     def cycles(self, kernel: str, units: int, *, hard: bool = False) -> dict[int, int]:

@@ -43,6 +43,7 @@ class Bound:
 
     @property
     def total(self) -> int:
+        """Fewest cycles that the run can take."""
         return max(self.issue, self.cache, self.memory) + self.overhead
 
 

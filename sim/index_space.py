@@ -46,10 +46,12 @@ class Part:
 
     @property
     def work_groups(self) -> tuple[int, ...]:
+        """Work-groups in each dimension."""
         return tuple(extent // local for extent, local in zip(self.extents, self.local_size, strict=True))
 
     @property
     def wavefronts(self) -> int:
+        """Wavefronts of all its work-groups."""
         return math.prod(self.work_groups) * _wavefronts(self.local_size)
 
 

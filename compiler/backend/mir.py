@@ -180,6 +180,7 @@ class MachineBlock:
 
     @property
     def successors(self) -> list[str]:
+        """The blocks that may come next: first where the branch goes."""
         return [name for name in (self.target, self.next) if name is not None]
 
     def reading(self) -> Iterator[Op]:
@@ -205,8 +206,10 @@ class MachineFunction:
         return replace(self, blocks={name: block.copy() for name, block in self.blocks.items()})
 
     def new_register(self) -> int:
+        """A virtual register that nobody uses yet."""
         self.registers += 1
         return self.registers - 1
 
     def flow(self) -> Flow:
+        """The control flow of the blocks."""
         return Flow({name: block.successors for name, block in self.blocks.items()})

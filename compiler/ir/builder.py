@@ -62,9 +62,11 @@ class Builder:
         return value if source == type else self.add(op, value, type=type, types=[source])
 
     def icmp(self, predicate: str, a: Value, b: Value, of: Type = WORD, type: Type = BOOL) -> Value:
+        """A comparison of two integers or pointers: a boolean."""
         return self.append(Instruction(Op.ICMP, type, operands=[a, b], types=[of, of], predicate=predicate))
 
     def select(self, condition: Value, then: Value, other: Value, type: Type = WORD, by: Type = BOOL) -> Value:
+        """One of two values, by a condition."""
         return self.add(Op.SELECT, condition, then, other, type=type, types=[by, type, type])
 
     def call(self, callee: str, *arguments: Value, type: Type = WORD, types: Sequence[Type] | None = None) -> Value:
@@ -78,9 +80,11 @@ class Builder:
                                        types=[type, WORD], source=BYTE))
 
     def load(self, type: Type, pointer: Value, space: Type, align: int) -> Value:
+        """What is at an address."""
         return self.append(Instruction(Op.LOAD, type, operands=[pointer], types=[space], align=align))
 
     def store(self, value: Value, type: Type, pointer: Value, space: Type, align: int) -> None:
+        """Store a value at an address."""
         self.append(Instruction(Op.STORE, operands=[value, pointer], types=[type, space], align=align))
 
 

@@ -40,36 +40,44 @@ class Line:
                 self.tokens.append((match.lastgroup, match[0]))
 
     def error(self, message: str) -> IRSyntaxError:
+        """The error for what is wrong in this line."""
         return IRSyntaxError(f"{self.file}:{self.number}: {message}")
 
     # -- tokens ------------------------------------------------------------------------------------------
 
     def peek(self, ahead: int = 0) -> tuple[str, str]:
+        """Kind and text of a token ahead, which stays; of kind ``end`` behind the last."""
         return self.tokens[self.at + ahead] if self.at + ahead < len(self.tokens) else ("end", "the end of the line")
 
     def next(self, kind: str) -> str:
+        """Take a token, which must be of this kind; its text."""
         if self.peek()[0] != kind:
             raise self.error(f"expected a {kind}, not {self.peek()[1]}")
         self.at += 1
         return self.tokens[self.at - 1][1]
 
     def accept(self, text: str) -> bool:
+        """Take the next token if it is this one; whether it was."""
         found = self.peek()[1] == text and self.peek()[0] in ("word", "mark", "arrow")
         self.at += found
         return found
 
     def expect(self, text: str) -> None:
+        """Take the next token, which must be this one."""
         if not self.accept(text):
             raise self.error(f"expected {text!r}, not {self.peek()[1]}")
 
     def end(self) -> None:
+        """Demand that nothing follows."""
         if self.at < len(self.tokens):
             raise self.error(f"expected the end of the line, not {self.peek()[1]}")
 
     def integer(self) -> int:
+        """Take a decimal number."""
         return int(self.next("number"))
 
     def string(self) -> str:
+        """Take a quoted text; what it means."""
         return self.decoded(self.next("string"))
 
     def decoded(self, token: str) -> str:
@@ -93,9 +101,11 @@ class Line:
         return Global(name, self.integer() if self.peek()[0] == "number" else 0)
 
     def block(self) -> str:
+        """Take a block's name."""
         return self.name("^")
 
     def location(self) -> Location | None:
+        """Take a place in the source, if there is one."""
         if self.peek()[0] != "location":
             return None
         file, _, line = self.next("location")[1:].rpartition(":")
@@ -104,6 +114,7 @@ class Line:
     # -- types and values --------------------------------------------------------------------------------
 
     def at_type(self) -> bool:
+        """Whether a type comes next."""
         kind, text = self.peek()
         if text == "<":                 # a vector's type or the lanes of a constant
             return self.peek(2)[1] == "x"
@@ -111,6 +122,7 @@ class Line:
                                     or re.fullmatch(r"i\d+", text) is not None)) or text in ("[", "{", "<{")
 
     def type(self) -> Type:
+        """Take a type."""
         align = 1
         if self.accept("align"):
             self.expect("(")
@@ -167,6 +179,7 @@ class Line:
         return Type("ptr", space=space, fields=fields, least_align=align)
 
     def value(self) -> Value:
+        """Take an operand of a type."""
         kind, text = self.peek()
         if kind == "number":
             return Constant(self.integer())

@@ -288,6 +288,7 @@ class Instruction:
 
     @property
     def is_terminator(self) -> bool:
+        """Whether a block ends with it."""
         return self.op in (Op.BR, Op.CONDBR, Op.SWITCH, Op.RET, Op.UNREACHABLE)
 
 
@@ -300,14 +301,17 @@ class Block:
 
     @property
     def phis(self) -> list[Instruction]:
+        """The phis, which come first."""
         return [i for i in self.instructions if i.op is Op.PHI]
 
     @property
     def terminator(self) -> Instruction:
+        """The last instruction, which says where to go on."""
         return self.instructions[-1]
 
     @property
     def successors(self) -> list[str]:
+        """The blocks that may come next, each once."""
         return list(dict.fromkeys(self.terminator.blocks))
 
 
@@ -338,10 +342,12 @@ class Function:
     """Bytes of a work-item's private memory where that is in a frame; see :mod:`fgpu.compiler.select.frame`."""
 
     def instructions(self) -> Iterator[Instruction]:
+        """All instructions, block by block."""
         for block in self.blocks.values():
             yield from block.instructions
 
     def definitions(self) -> Definitions:
+        """What makes each value, by its name."""
         return Definitions({i.name: i for i in self.instructions() if i.name})
 
     def copy(self) -> "Function":
@@ -351,9 +357,11 @@ class Function:
         return replace(self, parameters=list(self.parameters), blocks=blocks, metadata=dict(self.metadata))
 
     def flow(self) -> Flow:
+        """The control flow of the blocks."""
         return Flow({name: block.successors for name, block in self.blocks.items()})
 
     def predecessors(self) -> dict[str, list[str]]:
+        """The blocks that may come before each block."""
         found: dict[str, list[str]] = {name: [] for name in self.blocks}
         for block in self.blocks.values():
             for successor in block.successors:

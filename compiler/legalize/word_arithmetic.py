@@ -28,6 +28,7 @@ class WordArithmetic(Builder):
         return Constant(value - (1 << WORD_BITS) if value >> WORD_BITS - 1 else value)
 
     def intrinsic(self, name: str, *operands: Value) -> Value:
+        """A call of ``llvm.NAME`` on words."""
         return self.call(f"llvm.{name}.i32", *operands)
 
     def routine(self, name: str, words: list[Value], results: int) -> list[Value]:
@@ -36,6 +37,7 @@ class WordArithmetic(Builder):
         return [first, self.add(Op.SECOND, first)][:results]
 
     def is_zero(self, word: Value) -> bool:
+        """Whether a value is known to be 0."""
         return word == Constant(0)
 
     # -- integers --------------------------------------------------------------------------------------
@@ -52,9 +54,11 @@ class WordArithmetic(Builder):
         return self.add(Op.ZEXT, self.icmp(predicate, a, b), types=[BOOL])
 
     def plus(self, x: Value, y: Value) -> Value:
+        """The sum of two words, modulo 2**32."""
         return y if self.is_zero(x) else x if self.is_zero(y) else self.add(Op.ADD, x, y)
 
     def sum(self, a: list[Value], b: list[Value]) -> list[Value]:
+        """The sum of two integers of equally many words."""
         result: list[Value] = []
         carry: Value = Constant(0)
         for number, (x, y) in enumerate(zip(a, b, strict=True)):
@@ -69,6 +73,7 @@ class WordArithmetic(Builder):
         return result
 
     def difference(self, a: list[Value], b: list[Value]) -> list[Value]:
+        """The difference of two integers of equally many words."""
         result: list[Value] = []
         borrow: Value = Constant(0)
         for number, (x, y) in enumerate(zip(a, b, strict=True)):
@@ -99,9 +104,11 @@ class WordArithmetic(Builder):
         return result
 
     def either(self, a: list[Value], b: list[Value]) -> list[Value]:
+        """The bitwise or of two integers of equally many words."""
         return [self.add(Op.OR, x, y) for x, y in zip(a, b, strict=True)]
 
     def choose(self, condition: Value, then: list[Value], other: list[Value]) -> list[Value]:
+        """One of two integers, by a condition."""
         return [self.select(condition, x, y) if x != y else x
                 for x, y in zip(then, other, strict=True)]
 

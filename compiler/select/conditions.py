@@ -97,6 +97,7 @@ class ConditionSelector:
         return b.less(ZERO, condition.register, is_signed=False)
 
     def compare(self, icmp: Instruction) -> Condition:
+        """The condition that a comparison tests."""
         predicate = icmp.predicate
         left, right = self.operands(icmp)
         if predicate in ("eq", "ne"):

@@ -196,12 +196,15 @@ class Builder:
         return register
 
     def add(self, a: int, b: int) -> int:
+        """``a + b``, modulo 2**32."""
         return self.binary(Opcode.ADD, a, b)
 
     def sub(self, a: int, b: int) -> int:
+        """``a - b``, modulo 2**32."""
         return self.binary(Opcode.SUB, a, b)
 
     def mul(self, a: int, b: int) -> int:
+        """The lower word of ``a * b``."""
         return self.binary(Opcode.MUL, a, b)
 
     def macc(self, old: int, a: int, b: int, in_loop: bool = False) -> int:
@@ -212,21 +215,27 @@ class Builder:
         return self.emit(Opcode.MACC, a, b, old)
 
     def and_(self, a: int, b: int) -> int:
+        """``a & b``."""
         return self.binary(Opcode.AND, a, b)
 
     def or_(self, a: int, b: int) -> int:
+        """``a | b``."""
         return self.binary(Opcode.OR, a, b)
 
     def xor(self, a: int, b: int) -> int:
+        """``a ^ b``."""
         return self.binary(Opcode.XOR, a, b)
 
     def shl(self, a: int, b: int) -> int:
+        """``a << b``; of ``b`` the low five bits count."""
         return self.binary(Opcode.SLL, a, b)
 
     def srl(self, a: int, b: int) -> int:
+        """``a >> b``, with zeros from above; of ``b`` the low five bits count."""
         return self.binary(Opcode.SRL, a, b)
 
     def sra(self, a: int, b: int) -> int:
+        """``a >> b``, with the sign from above; of ``b`` the low five bits count."""
         return self.binary(Opcode.SRA, a, b)
 
     def less(self, a: int, b: int, is_signed: bool) -> int:

@@ -41,6 +41,7 @@ class MemorySelector:
     # -- global memory ---------------------------------------------------------------------------------
 
     def load(self, instruction: Instruction) -> int:
+        """The register of what is loaded; above the bits of a narrow type it may hold anything."""
         pointer, type = instruction.operands[0], instruction.type
         size = self._element_size(instruction, type, instruction.types[0])
         if instruction.types[0].space == PRIVATE_SPACE:
@@ -81,6 +82,7 @@ class MemorySelector:
         return b.srl(moved, top)
 
     def store(self, instruction: Instruction) -> None:
+        """Store a value, whatever kind of memory its address is in."""
         stored, pointer = instruction.operands
         size = self._element_size(instruction, instruction.types[0], instruction.types[1])
         data = self.value(stored, instruction.types[0])

@@ -13,6 +13,8 @@ ID_BITS = 6
 
 
 class Burst(enum.Enum, shape=2):
+    """How the addresses of a burst follow each other (AXI4, table A3-3)."""
+
     FIXED = 0
     INCR = 1
     WRAP = 2
@@ -33,6 +35,8 @@ class Protection(enum.Enum, shape=3):
 
 
 class Response(enum.Enum, shape=2):
+    """How a transfer ended (AXI4, table A3-4); the upper bit says that it failed."""
+
     OKAY = 0
     EXOKAY = 1
     SLVERR = 2
@@ -72,6 +76,7 @@ class AXI4Signature(wiring.Signature):
 
     @property
     def data_width(self) -> int:
+        """Bits of a beat."""
         return self._data_width
 
     def __eq__(self, other: object) -> bool:
@@ -102,6 +107,7 @@ class AXI4LiteSignature(wiring.Signature):
 
     @property
     def address_width(self) -> int:
+        """Bits of a byte address."""
         return self._address_width
 
     def __eq__(self, other: object) -> bool:

@@ -18,6 +18,7 @@ __all__ = ["print_bounds", "print_records", "print_speedups"]
 
 
 def print_records(records: "list[Record]") -> None:
+    """Print measurements as a table, a row for each."""
     table = Table("kernel", pad_edge=False, box=None)
     tells_floats = any(record.config.get("float_ops") for record in records)
     if tells_floats:

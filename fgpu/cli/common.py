@@ -36,6 +36,7 @@ class ErrorGroup(click.Group):
     """A group whose commands answer every error of fgpu with its message and exit code 1."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; the project's errors become a line on standard error and exit status 1."""
         try:
             return super().invoke(ctx)
         except FgpuError as error:
