@@ -19,7 +19,7 @@ from fgpu.errors import MemoryAccessError, SimulationTimeout, ToolError
 from fgpu.extras import demand
 from fgpu.sim.engine import MemoryTiming
 from fgpu.sim.memory import GlobalMemory
-from fgpu.sim.testbench.build import cached, compiled_by, digest, find_compiler, run_tool
+from fgpu.sim.testbench.build import bench_sources, cached, compiled_by, digest, find_compiler, run_tool, write_abi
 from fgpu.sim.verilator_build import runtime_object, verilator_flags, verilator_root
 
 __all__ = ["CODE_BASE", "DATA_BASE", "Launches", "compile_program", "run_program"]
@@ -32,7 +32,6 @@ _STEPS: Final = CODE_BASE + (1 << 19)
 _STEP_WORDS: Final = 16
 _ARGUMENTS: Final = 11
 _HERE: Final = Path(__file__).parent
-_BENCH: Final = _HERE.parent / "testbench"
 _VARIANT: Final = "VexRiscv_Full.v"
 _TARGET: Final = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m", "-O3", "-std=gnu2x", "-fwrapv",
                   "-ffreestanding", "-ffp-contract=off", "-fno-sanitize=all", "-fsigned-char", "-w",
@@ -138,7 +137,7 @@ def _model() -> Path:
     verilog = Path(found.submodule_search_locations[0]) / "verilog" / _VARIANT
     chosen = find_compiler()
     root = verilator_root()
-    sources = [_HERE / "machine.cpp", _BENCH / "random.h"]
+    machine = _HERE / "machine.cpp"
 
     def build(work: Path) -> dict[str, str]:
         run_tool([root / "bin" / "verilator_bin", *_VERILATE, "-Mdir", work / "obj", verilog], work,
@@ -147,11 +146,11 @@ def _model() -> Path:
         made = [source for kind in ("classes_fast", "classes_slow", "support_fast", "support_slow")
                 for source in files.get(kind, [])]
         whole = work / "whole.cpp"
-        whole.write_text("".join(f'#include "{source}"\n' for source in [*made, sources[0]]))
-        flags = [*verilator_flags(False), f"-I{work / 'obj'}", f"-I{_BENCH}", "-O2", "-fno-strict-aliasing", "-w"]
+        whole.write_text("".join(f'#include "{source}"\n' for source in [*made, machine]))
+        flags = [*verilator_flags(False), f"-I{work / 'obj'}", *write_abi(work), "-O2", "-fno-strict-aliasing", "-w"]
         chosen.compile([(whole, ())], work / "scalar.so", flags=flags,
                        objects=[runtime_object(chosen, False, files["global"])])
         return {"compiler": chosen.version}
 
-    key = "scalar-" + digest([verilog, *sources, Path(__file__), *compiled_by(chosen)])
+    key = "scalar-" + digest([verilog, machine, *bench_sources(), Path(__file__), *compiled_by(chosen)])
     return cached(key, "scalar.so", build)[0]

@@ -11,8 +11,9 @@ from fgpu.config import Config
 
 from ..cocotb.axi_checker import AxiChecker
 
-_WATCHED = ("arvalid", "arid", "araddr", "arlen", "arsize", "arburst", "awvalid", "awid", "awaddr", "awlen", "awsize",
-            "awburst", "wvalid", "wdata", "wstrb", "wlast", "rready", "bready")
+_WATCHED = ("arvalid", "arid", "araddr", "arlen", "arsize", "arburst", "arcache", "arprot",
+            "awvalid", "awid", "awaddr", "awlen", "awsize", "awburst", "awcache", "awprot",
+            "wvalid", "wdata", "wstrb", "wlast", "rready", "bready")
 
 
 @dataclass
@@ -115,7 +116,7 @@ class AxiMemory:
 
     def step(self, sampled: tuple[int, ...]) -> None:
         """One rising edge: ``sampled`` are the ``watched`` signals before it; ``drive`` is for the next cycle."""
-        (arvalid, arid, araddr, arlen, _, _, awvalid, awid, awaddr, awlen, _, _,
+        (arvalid, arid, araddr, arlen, _, _, _, _, awvalid, awid, awaddr, awlen, _, _, _, _,
          wvalid, wdata, wstrb, wlast, rready, bready) = sampled
         config, timing, rng, drive = self.config, self.timing, self.rng, self.drive
         assert rready, "R is always ready"
