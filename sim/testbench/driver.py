@@ -3,7 +3,7 @@
 import ctypes
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +123,7 @@ class BenchEngine(ABC):
         try:
             self._allow(bench, launch.check)
             self._library.bench_launch(bench, operations, len(operations), launch.max_cycles)
-            self._run_sliced(bench, launch, begin)
+            self._run_sliced(lambda: self._tell(bench, launch, begin))
             result = self._library.bench_result(bench).contents
             if result.status != abi.DONE:
                 raise self._error(result, launch)
@@ -149,24 +149,27 @@ class BenchEngine(ABC):
         ranges = [abi.AddressRange(*ends) for ends in allowed]
         self._library.bench_allow(bench, (abi.AddressRange * len(ranges))(*ranges), len(ranges), mode)
 
-    def _run_sliced(self, bench: int, launch: Launch, begin: float) -> None:
-        """Return to Python now and then, for Ctrl-C and those who want to know; often enough, not for every cycle."""
+    def _run_sliced(self, tell: Callable[[], None] = lambda: None) -> None:
+        """Return to Python now and then, for Ctrl-C and to ``tell``; often enough, not for every cycle."""
         cycles = 1000
         while True:
             before = time.perf_counter()
             if self._run(cycles) != abi.RUNNING:
                 return
-            now = time.perf_counter()
-            if now - before < _SLICE_SECONDS:
+            if time.perf_counter() - before < _SLICE_SECONDS:
                 cycles *= 2
-            elif launch.progress is not None:
-                launch.progress(self._progress(bench, launch, now - begin))
+            else:
+                tell()
 
-    def _progress(self, bench: int, launch: Launch, seconds: float) -> Progress:
+    def _tell(self, bench: int, launch: Launch, begin: float) -> None:
+        """How far the launch is that began at a time, to who wants to know."""
+        if launch.progress is None:
+            return
         result, dispatch = self._library.bench_result(bench).contents, Dispatch.from_words(launch.descriptor)
-        return Progress(
+        launch.progress(Progress(
             cycles=result.cycles, instructions=sum(unit.instructions for unit in result.unit),
-            wavefronts=self._library.bench_wavefronts(bench), all_wavefronts=dispatch.all_wavefronts, seconds=seconds)
+            wavefronts=self._library.bench_wavefronts(bench), all_wavefronts=dispatch.all_wavefronts,
+            seconds=time.perf_counter() - begin))
 
     def _operations(self, launch: Launch) -> ctypes.Array[abi.HostOp]:
         if not 0 <= launch.slot < KERNEL_SLOTS:
