@@ -31,6 +31,7 @@ def test_result_is_right(name: str) -> None:
     assert record.cycles
 
 
+@pytest.mark.ci
 def test_each_burst_waits_for_memory() -> None:
     """So many more cycles as there are lines: of 256 words of input, and a few of code."""
     fast, slow = (run_scalar("copy", 256, memory_latency=latency).cycles for latency in (0, 100))
@@ -42,6 +43,7 @@ def test_each_burst_waits_for_memory() -> None:
     assert run_scalar("copy", 256, memory_latency=100).cycles == slow
 
 
+@pytest.mark.ci
 def test_a_wrong_result_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     source = CHAPTER6["copy"].source.read_text().replace("= in[i];", "= in[i] + (i == 9);")
     monkeypatch.setattr("fgpu.benchmarks.scalar._program", lambda *args: compile_program(source, args[2], args[1]))
@@ -50,6 +52,7 @@ def test_a_wrong_result_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.match("1 of 64 elements of out are wrong; the first is 9", record.failure or "")
 
 
+@pytest.mark.ci
 def test_an_access_outside_memory_stops_the_program() -> None:
     benchmark = CHAPTER6["copy"]
     program = compile_program(benchmark.source.read_text(), [*benchmark.image(Config()).kernels.values()])
@@ -57,6 +60,7 @@ def test_an_access_outside_memory_stops_the_program() -> None:
         run_program(program, Launches((0,), ((0, 1, 0, 1),), ((0x6000_0000, DATA_BASE),)), GlobalMemory())
 
 
+@pytest.mark.ci
 def test_launches_take_their_ids_and_arguments() -> None:
     """Two kernels, two dimensions, an offset, a float: what the table of launches may have."""
     source = """
@@ -75,6 +79,7 @@ def test_launches_take_their_ids_and_arguments() -> None:
     assert CODE_BASE not in range(memory.base, memory.base + memory.size)
 
 
+@pytest.mark.ci
 def test_bench_shows_the_speedup(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     command = f"bench copy copy_char4 --sizes 64 --scalar --jobs 1 --json {path}"

@@ -94,7 +94,7 @@ def test_random_traffic(name: str) -> None:
     Bench(CONFIGS[name], seed=seed_of_test()).simulate(script)
 
 
-@pytest.mark.parametrize("units", [1, 4])
+@pytest.mark.parametrize("units", quick([1, 4], [1]))
 @pytest.mark.parametrize("words", [1, 2, 8])
 def test_an_operation_a_cycle(units: int, words: int) -> None:
     """On one word, and on several in turn; of one compute unit or of several."""
@@ -128,6 +128,7 @@ def test_latency_of_an_operation() -> None:
     Bench(SMALL).simulate(script)
 
 
+@pytest.mark.ci
 def test_plain_traffic_between_operations_costs_little() -> None:
     """A read behind an operation loses one cycle to it."""
     async def script(bench: Bench) -> None:

@@ -66,6 +66,7 @@ def test_write_hits_take_a_cycle() -> None:
     Bench(Config()).simulate(script)
 
 
+@pytest.mark.ci
 def test_reads_and_writes_that_alternate() -> None:
     """Rows written and read at once: one row a cycle, but for a read right after the write of the same row."""
     async def script(bench: Bench) -> None:
@@ -161,6 +162,7 @@ def test_cleaning_a_clean_cache_is_quick() -> None:
     Bench(Config()).simulate(script)
 
 
+@pytest.mark.ci
 def test_cleaning_keeps_the_port_busy() -> None:
     async def script(bench: Bench) -> None:
         unit = bench.units[0]

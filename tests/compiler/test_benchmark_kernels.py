@@ -63,6 +63,7 @@ def test_bitonic(images, random, direction):
     assert (data == expected).all()
 
 
+@pytest.mark.ci
 def test_hardly_any_kernel_spills():
     images = {name: benchmark.image(Config(atomics=ATOMICS)) for name, benchmark in benchmarks.EVERY.items()}
     spilled = {name: max(kernel.scratchpad_words for kernel in image.kernels.values())

@@ -108,8 +108,8 @@ def random_test(checked, programs, count, machines=SOFTWARE):
 
 test_expressions = random_test(check_expressions, EXPRESSIONS, 25)
 test_control_flow = random_test(check_program, PROGRAMS, 25)
-test_private_arrays = random_test(check_program, WITH_ARRAYS, 25)
-test_hardware = random_test(check_program, PROGRAMS, 15, [on("verilator")])
+test_private_arrays = pytest.mark.ci(random_test(check_program, WITH_ARRAYS, 25))
+test_hardware = pytest.mark.ci(random_test(check_program, PROGRAMS, 15, [on("verilator")]))
 test_many_expressions = pytest.mark.long(random_test(check_expressions, EXPRESSIONS, 300))
 test_many_programs = pytest.mark.long(random_test(check_program, PROGRAMS, 300))
 test_many_programs_with_arrays = pytest.mark.long(random_test(check_program, WITH_ARRAYS, 300))

@@ -11,7 +11,7 @@ from ..seeds import seed_of_test
 from .harness import random_timing
 
 CONFIGS = {
-    "some units": Config.preset("tiny", float_ops=frozenset({"fadd", "fdiv"})),
+    "some units": Config.preset("tiny", float_ops=frozenset({"fadd", "fslt"})),
     "1 CU": Config.preset("float"),
     "4 CUs": Config(compute_units=4, float_ops=FLOAT_OPS, cache_banks=4, cu_stations=24, tag_managers=2),
     "4 CUs, half of the units": Config(compute_units=4, float_ops=frozenset({"fadd", "fdiv", "fslt", "itofp"}),

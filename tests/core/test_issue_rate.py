@@ -71,6 +71,7 @@ def test_a_result_takes_longer(pair, mnemonic, registers, cycles, local_size) ->
     assert 0 < overhead < 300
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("mnemonics", "wavefronts", "cycles"), [
     (["fadd"], 1, 12), (["fslt"], 1, 12), (["fsqrt"], 1, 32), (["fdiv"], 1, 36),
     (["fadd"], 8, 64), (["fdiv"], 8, 64), (["fdiv"], 4, 36),

@@ -14,6 +14,7 @@ from fgpu.interfaces.memory_bus import AtomicOp, MemoryOp
 
 from ..cache.bench import updated
 from ..streams import random_waits, simulate, stream_get, stream_put
+from ..tiers import quick
 
 COMMIT_TO_ACCESS = 10
 """Cycles from an instruction's commitment until its first phase leaves the vector."""
@@ -262,16 +263,22 @@ def random_access(rng: random.Random, config: Config) -> Access:
     return access
 
 
-@pytest.mark.parametrize("config", [
-    Config(), Config(cache_banks=1, cu_stations=16, cache_line=64), Config(cache_banks=4, cu_stations=24),
-    Config(cache_banks=2, cache_line=64, sub_integer_stores=False, cu_stations=16), Config(atomics=ATOMICS),
-    Config(cache_banks=1, cu_stations=16, cache_line=64, atomics=frozenset({"add", "min"})),
-    Config(cache_banks=2, sub_integer_stores=False, atomics=ATOMICS),
-    Config(axi_ports=4, cache_banks=4, atomics=frozenset({"add"})),
-], ids=["8 banks", "1 bank", "4 banks", "2 banks", "atomics", "atomics, 1 bank", "atomics, 2 banks", "4 ports"])
+CONFIGS = {
+    "8 banks": Config(),
+    "1 bank": Config(cache_banks=1, cu_stations=16, cache_line=64),
+    "4 banks": Config(cache_banks=4, cu_stations=24),
+    "2 banks": Config(cache_banks=2, cache_line=64, sub_integer_stores=False, cu_stations=16),
+    "atomics": Config(atomics=ATOMICS),
+    "atomics, 1 bank": Config(cache_banks=1, cu_stations=16, cache_line=64, atomics=frozenset({"add", "min"})),
+    "atomics, 2 banks": Config(cache_banks=2, sub_integer_stores=False, atomics=ATOMICS),
+    "4 ports": Config(axi_ports=4, cache_banks=4, atomics=frozenset({"add"})),
+}
+
+
+@pytest.mark.parametrize("name", quick(CONFIGS, ["8 banks", "atomics, 1 bank", "4 ports"]))
 @pytest.mark.parametrize("run", [0, *(pytest.param(run, marks=pytest.mark.long) for run in range(1, 4))])
-def test_random_accesses(config: Config, run: int) -> None:
-    rng = random.Random(run)
+def test_random_accesses(name: str, run: int) -> None:
+    config, rng = CONFIGS[name], random.Random(run)
     bench = Bench(config, rng)
     bench.run([random_access(rng, config) for _ in range(40)], gap=rng.choice([0.0, 0.2, 0.8]))
 

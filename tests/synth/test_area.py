@@ -12,18 +12,18 @@ from fgpu.config import Config
 from fgpu.tools.area import Area, ModuleArea, synthesize
 
 from ..checked_in import demand_unmoved
+from ..tiers import quick
 
 
 def check(names: tuple[str, ...]) -> None:
     demand_unmoved(area.differences(area.load(), area.measure(names)), "areas", "benchmarks/area.json", area.REWRITE)
 
 
-@pytest.mark.parametrize("name", area.QUICK)
+@pytest.mark.parametrize("name", quick(area.QUICK, ["launcher", "float_adder"]))
 def test_nothing_moved(name: str) -> None:
     check((name,))
 
 
-@pytest.mark.ci
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(set(area.UNITS) - set(area.QUICK)))
 def test_nothing_large_moved(name: str) -> None:
