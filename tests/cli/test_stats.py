@@ -101,7 +101,7 @@ def test_two_ports(fgpu, wide):
     arguments = "--arg range:int32:128 --arg zeros:int32:128"
     result = fgpu(f"run copy.s --global 128 {arguments} --json {options(TWO_PORTS)}")
     assert result.exit_code == 0, result.output
-    stats = json.loads(result.output)["stats"]
+    stats = json.loads(result.stdout)["stats"]
     for port in ("axi0", "axi1"):
         for way in ("read", "write"):
             traffic = [stats[f"{port}.{way}_{what}"] for what in ("bursts", "beats", "bytes")]
