@@ -93,11 +93,12 @@ ALIGNED = {
     "page": ("", "int z[3] = {i, 2, 5}; int t[2] __attribute__((aligned(8192))) = {7, n}; z[i % 3] = 9; "
              "r = (int)((uintptr_t)&t[i & 1] & 8191) * 100 + *(int *)((uintptr_t)&t[i & 1] | 4) + z[0];",
              lambda i: (i & 1) * 400 + 4 + (9 if i % 3 == 0 else i)),
-    "called": ("__attribute__((noinline)) int from(int x) { int z[1]; uint2 t[2] = {(uint2)(1, 2), (uint2)(3, 4)}; "
-               "z[0] = x; return ((uint *)((uintptr_t)&t[x & 1] | 4))[0] * 10 + z[0]; }\n",
+    "called": ("__attribute__((noinline)) int from(int x) { int z[3] = {x, 2, 5}; "
+               "uint2 t[2] = {(uint2)(1, 2), (uint2)(3, 4)}; "
+               "z[x % 3] = 9; return ((uint *)((uintptr_t)&t[x & 1] | 4))[0] * 10 + z[0]; }\n",
                "int z[3] = {i, 2, 5}; long t[2] = {7, n}; z[i % 3] = 9; "
-               "r = from(i) + ((int *)((uintptr_t)&t[i & 1] | 4))[0] + z[0] + from(n);",
-               lambda i: (i & 1) * 20 + 20 + i + (9 if i % 3 == 0 else i) + 24),
+               "r = from(i) + ((int *)((uintptr_t)&t[i & 1] | 4))[0] + z[0] + from(n);",     # behind seven words
+               lambda i: (i & 1) * 20 + 20 + 2 * (9 if i % 3 == 0 else i) + 24),
 }
 FIRST, SECOND = [10, 20, 30, 40], [1, 2, 3, 4]
 MANY, LONG = [5 * k + 1 for k in range(16)], [7 * k % 101 for k in range(200)]
