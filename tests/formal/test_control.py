@@ -30,7 +30,7 @@ def test_control_port(tmp_path: Path) -> None:
     control_claim(4).prove(tmp_path, "bmc", depth=4)
 
 
-@pytest.mark.long
+@pytest.mark.ci
 def test_control_port_for_longer(tmp_path: Path) -> None:
     control_claim(6).prove(tmp_path, "bmc", depth=6, timeout=3600)
 
