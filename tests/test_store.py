@@ -71,8 +71,9 @@ def test_damaged_routines_are_compiled_again(cache, monkeypatch):
 
 _COMPILE = """
 import sys
+from uuid import uuid4
 from fgpu.compiler import compile_opencl
-compile_opencl("__kernel void k(__global float *a) { a[0] = a[1] / a[2]; }")
+compile_opencl(f"__kernel void k(__global float *a) {{ a[0] = a[1] / a[2]; }} // {uuid4()}")   # not kept already
 print(*(module.__file__ for name, module in sys.modules.items() if name.startswith("fgpu.")), sep="\\n")
 """
 
