@@ -27,6 +27,13 @@ from .files import cache_directory, write_atomically
 
 __all__ = ["Kind", "clear", "kept_bytes", "kept_files", "kinds", "workspace"]
 
+_UNUSED_SECONDS = 60 * 24 * 3600
+_PARTIAL_SECONDS = 24 * 3600
+_WORK = "work"
+_NO_ENTRIES = (".lock", ".tmp")
+_pruned: set[Path] = set()
+
+
 @dataclass(frozen=True)
 class Kind:
     """What the cache has of a kind of things."""
@@ -35,13 +42,6 @@ class Kind:
     entries: int
     size: int
     """Bytes."""
-
-
-_UNUSED_SECONDS = 60 * 24 * 3600
-_PARTIAL_SECONDS = 24 * 3600
-_WORK = "work"
-_NO_ENTRIES = (".lock", ".tmp")
-_pruned: set[Path] = set()
 
 
 def kept_bytes(kind: str, key: str, make: Callable[[], bytes]) -> bytes:

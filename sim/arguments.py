@@ -9,11 +9,10 @@ import numpy as np
 from fgpu.address_map import PARAMETERS_MAX
 from fgpu.compiler.bound_kernel import BoundKernel
 from fgpu.compiler.image import Image, Kernel, Parameter
-from fgpu.config import Config
+from fgpu.config import DIMENSIONS, Config
 from fgpu.errors import ImageError, LaunchError
 
 from .buffer import Buffer
-from .descriptor import DIMENSIONS_MAX
 from .features import check_built
 
 __all__ = [
@@ -35,8 +34,8 @@ _UNSIGNED = ("bool", "uchar", "ushort", "uint", "unsigned", "size_t", "ulong")
 def sizes(what: str, value: Size) -> tuple[int, ...]:
     """One number or several as a tuple of 1 to 3 integers."""
     items: tuple[Any, ...] = tuple(value) if isinstance(value, Sequence | np.ndarray) and np.ndim(value) else (value,)
-    if not 1 <= len(items) <= DIMENSIONS_MAX:
-        raise LaunchError(f"the {what} {value!r} must have 1 to {DIMENSIONS_MAX} dimensions")
+    if not 1 <= len(items) <= DIMENSIONS:
+        raise LaunchError(f"the {what} {value!r} must have 1 to {DIMENSIONS} dimensions")
     for item in items:
         if isinstance(item, bool) or not isinstance(item, int | np.integer):
             raise LaunchError(f"the {what} {value!r} must be made of integers, not {item!r}")

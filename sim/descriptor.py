@@ -12,12 +12,12 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import parse
 
 from fgpu.address_map import DESCRIPTOR_WORDS, PARAMETERS_MAX, DescriptorWord, EntryWord, ShapeWord, SizeWord
-from fgpu.config import KERNEL_SLOTS, WAVEFRONT_SIZE, WORK_GROUP_MAX
+from fgpu.config import DIMENSIONS, KERNEL_SLOTS, WAVEFRONT_SIZE, WORK_GROUP_MAX
 from fgpu.errors import LaunchError
 
-from .dispatch import DIMENSIONS_MAX, Dispatch, checked_words, contradictions
+from .dispatch import Dispatch, checked_words, contradictions
 
-__all__ = ["DIMENSIONS_MAX", "KernelDescriptor"]
+__all__ = ["KernelDescriptor"]
 
 _WORD = range(1 << 32)
 
@@ -43,7 +43,7 @@ class KernelDescriptor:
 
     def __post_init__(self) -> None:
         dimensions = len(self.global_size)
-        if not 1 <= dimensions <= DIMENSIONS_MAX:
+        if not 1 <= dimensions <= DIMENSIONS:
             raise LaunchError(f"the global size {self.global_size} has {dimensions} dimensions; it must have 1 to 3")
         if len(self.local_size) != dimensions:
             raise LaunchError(f"the local size {self.local_size} has {len(self.local_size)} dimensions, "
@@ -112,7 +112,7 @@ class KernelDescriptor:
             DescriptorWord.WORK_GROUPS: [groups - 1 for groups in _padded(self.work_groups, 1)],
         }
         for first, values in per_dimension.items():
-            words[first:first + DIMENSIONS_MAX] = values
+            words[first:first + DIMENSIONS] = values
         words[DescriptorWord.PARAMETERS:DescriptorWord.PARAMETERS + len(self.parameters)] = self.parameters
         return tuple(words)
 
@@ -172,7 +172,7 @@ def _pack(layout: type[data.Struct], fields: dict[str, Any]) -> int:
 
 
 def _padded(values: tuple[int, ...], filler: int) -> tuple[int, ...]:
-    return values + (filler,) * (DIMENSIONS_MAX - len(values))
+    return values + (filler,) * (DIMENSIONS - len(values))
 
 
 def _is_integer(value: object) -> bool:
@@ -212,7 +212,7 @@ def _from_element(root: Element) -> tuple[KernelDescriptor, int]:
     if slot not in range(KERNEL_SLOTS):
         raise LaunchError(f"<index> is {slot}; LRAM has the slots 0 to {KERNEL_SLOTS - 1}")
     dimensions = take("nDim")
-    if not 1 <= dimensions <= DIMENSIONS_MAX:
+    if not 1 <= dimensions <= DIMENSIONS:
         raise LaunchError(f"<nDim> is {dimensions}; an index space has 1 to 3 dimensions")
     parameters = take("nParameters")
     if not 0 <= parameters <= PARAMETERS_MAX:

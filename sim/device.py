@@ -176,7 +176,7 @@ class Device(DeviceMemory):
                     descriptor, local_size=part.local_size, work_groups=part.work_groups, parameters=parameters,
                     global_offset=tuple((first + start) % _WORDS for first, start in zip(
                         descriptor.global_offset, part.start, strict=True))).words()
-                runs.append(self._launch(image, chosen.name, chosen.entry, Launch(
+                runs.append(self._launch(image, chosen.entry, Launch(
                     program=image.words, descriptor=words, slot=slot, initialize=initialize,
                     clean=clean and part is parts[-1], max_cycles=max_cycles, check=check, kernel=chosen.name,
                     lines=image.lines, progress=self._progress and partial(self._tell, runs, parts))))
@@ -263,12 +263,12 @@ class Device(DeviceMemory):
                 f"{dispatch.extents[:dispatch.dimensions]} (word 7)", DescriptorWarning, stacklevel=3)
         names = [kernel.name for kernel in image.kernels.values() if kernel.entry == dispatch.entry]
         name = names[0] if names else f"word {dispatch.entry}"
-        return self._launch(image, name, dispatch.entry, Launch(
+        return self._launch(image, dispatch.entry, Launch(
             program=image.words, descriptor=words, slot=slot, initialize=initialize, clean=clean,
             max_cycles=max_cycles, check=self._check(True), kernel=name, lines=image.lines,
             progress=self._progress))
 
-    def _launch(self, image: Image, name: str, entry: int, launch: Launch) -> Run:
+    def _launch(self, image: Image, entry: int, launch: Launch) -> Run:
         if self._is_closed:
             raise LaunchError("the device was closed; launch in the `with` block, or make another Device")
         check_program(image, entry, self.config)
@@ -279,6 +279,6 @@ class Device(DeviceMemory):
         self._cache_is_clean = True     # should the engine fail, it starts anew, with an empty cache
         result = self._engine.launch(launch)
         self._cache_is_clean = launch.clean
-        return Run(kernel=name, engine=self.engine, cycles=result.cycles, instructions=result.instructions,
+        return Run(kernel=launch.kernel, engine=self.engine, cycles=result.cycles, instructions=result.instructions,
                    work_item_instructions=result.work_item_instructions, stats=dict(result.stats),
                    seconds=result.seconds)

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fgpu.address_map import DESCRIPTOR_WORDS, DescriptorWord, EntryWord, ShapeWord, SizeWord
-from fgpu.config import WAVEFRONT_SIZE, WAVEFRONTS, WORK_GROUP_MAX
+from fgpu.config import DIMENSIONS, WAVEFRONT_SIZE, WAVEFRONTS, WORK_GROUP_MAX
 from fgpu.errors import LaunchError
 
-__all__ = ["DIMENSIONS_MAX", "Dispatch", "checked_words", "contradictions"]
+__all__ = ["Dispatch", "checked_words", "contradictions"]
 
-DIMENSIONS_MAX = 3
 _ENTRY, _SIZE, _ORIGIN, _SHAPE = (int(word) for word in (
     DescriptorWord.ENTRY, DescriptorWord.GLOBAL_SIZE, DescriptorWord.GLOBAL_OFFSET, DescriptorWord.SHAPE))
 _GROUPS, _ITEMS = int(DescriptorWord.WORK_GROUPS), int(DescriptorWord.SIZE)
@@ -52,10 +51,10 @@ class Dispatch:
         words = checked_words(words)
         shape = ShapeWord.from_bits(words[_SHAPE])
         dimensions = shape.dimensions_minus_1 + 1
-        if dimensions > DIMENSIONS_MAX:
+        if dimensions > DIMENSIONS:
             raise LaunchError(f"descriptor word 7 asks for {dimensions} dimensions; an index space has 1 to 3")
         there = range(dimensions)
-        every = range(DIMENSIONS_MAX)
+        every = range(DIMENSIONS)
         entry = EntryWord.from_bits(words[_ENTRY])
         return cls(
             entry=entry.entry, dimensions=dimensions,

@@ -20,6 +20,7 @@ from fgpu.errors import CompileError
 from ..ir.module import (
     FLOAT_PREDICATES,
     INTEGER_PREDICATES,
+    WORD,
     Block,
     Constant,
     Function,
@@ -243,7 +244,7 @@ class _Reader:
         chosen = [Constant(int(lane)) if lane.isdigit() else Constant(0, is_undefined=True)
                   for lane in re.findall(r"i32 (\w+)", mask)]
         into.operands.append(Constant(None, "", tuple(chosen or [Constant(0)] * into.type.count)))
-        into.types.append(Type("vector", count=into.type.count, fields=(Type("int", bits=32),)))
+        into.types.append(Type("vector", count=into.type.count, fields=(WORD,)))
 
     def read_call(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
         *arguments, callee = operands
@@ -254,7 +255,7 @@ class _Reader:
             into.align = min(map(int, re.findall(r"\balign (\d+)", text)), default=1)
             self.add_operands(into, arguments)
             if into.callee.startswith(_FILLS):
-                into.types[2] = integer(32)
+                into.types[2] = WORD
         else:
             into.callee = "asm" if callee.value_kind == ValueKind.inline_asm else "%"
 

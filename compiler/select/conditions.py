@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from fgpu.isa import Opcode, by_opcode
 
 from ..backend.mir import ZERO, Op
-from ..ir.module import Constant, Definitions, Instruction, Type, Value
+from ..ir.module import BOOL, Constant, Definitions, Instruction, Type, Value
 from .machine_builder import Builder, signed
 
 __all__ = ["Condition", "ConditionSelector"]
 
 _SWAPPED = {"sgt": "slt", "ugt": "ult", "sge": "sle", "uge": "ule"}
 _IMMEDIATE_MAX = by_opcode[Opcode.SLTIU].immediate_range[-1]
-_BOOL = Type("int", bits=1)
 
 
 @dataclass(frozen=True)
@@ -43,12 +42,12 @@ class ConditionSelector:
         """The condition that an i1 stands for, with what computes it where that saves an instruction."""
         definition = self.definitions.of(value)
         if definition is None:
-            return Condition(self.value(value, _BOOL))
+            return Condition(self.value(value, BOOL))
         key = (self.builder.block.name, definition.name)
         if key not in self.known:
             here = self.builder.location
             self.builder.location = definition.location or here
-            self.known[key] = self._computed(definition) or Condition(self.value(value, _BOOL))
+            self.known[key] = self._computed(definition) or Condition(self.value(value, BOOL))
             self.builder.location = here
         return self.known[key]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO
-from ..ir.module import Constant, Definitions, Function, Instruction, Local, Type, Value
+from ..ir.module import WORD, Constant, Definitions, Function, Instruction, Local, Type, Value
 from .address_path import Path
 from .frame import FRAME_SPACE
 from .frame_memory import FrameMemory
@@ -171,15 +171,14 @@ class MemorySelector:
     def _split_product(self, index: Value) -> tuple[int, int, int] | None:
         """``(i + constant) * steady`` as the registers of ``i * steady`` and ``steady``, and the constant: the former
         is the same for all copies of an unrolled loop's body, the latter are known before the loop."""
-        type = Type("int", 32)
         product = self.definitions.of(index)
-        if product is None or product.type != type or not self._is_product_for_addresses(product):
+        if product is None or product.type != WORD or not self._is_product_for_addresses(product):
             return None
         for counter, factor in (product.operands, product.operands[::-1]):
             parts = self._sum_with_constant(counter)
             if parts is not None and self._is_outside_loop(factor) and not self._is_outside_loop(counter):
-                step = self.value(factor, type)
-                return self.builder.mul(self.value(parts[0], type), step), step, parts[1]
+                step = self.value(factor, WORD)
+                return self.builder.mul(self.value(parts[0], WORD), step), step, parts[1]
         return None
 
     def _is_product_for_addresses(self, product: Instruction) -> bool:

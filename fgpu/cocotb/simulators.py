@@ -42,7 +42,8 @@ def build(config: Config, simulator: str = "verilator", *, waves: bool = False, 
         return Path(folder).resolve()
 
     def make(work: Path) -> dict[str, Any]:
-        verilate.build(config, work, waves=waves)
+        verilog, = sources(config)
+        verilate.build(verilog, work, waves=waves)
         return {}
 
     key = digest([config.key, hardware_digest(None), Path(verilate.__file__), *compiled_by(find_compiler()),

@@ -12,10 +12,8 @@ from pathlib import Path
 
 from cocotb_tools import config as cocotb_files
 
-from fgpu.config import Config
 from fgpu.sim.testbench.build import find_compiler, run_tool
 from fgpu.sim.verilator_build import verilator_root
-from fgpu.tools.verilog import write_verilog
 
 __all__ = ["build"]
 
@@ -26,13 +24,12 @@ _OPTIONS = ["--cc", "--exe", "--vpi", "--make", "json", "--prefix", "Vtop", "--t
 _PORTS = ["clk", "rst", "s_axi_*", "m*_axi_*", "kernel_status", "kernel_fault", "irq"]
 
 
-def build(config: Config, folder: Path, *, waves: bool = False, compiler: str | None = None) -> Path:
-    """Make the simulator ``folder/fgpu``; with ``waves``, one that can write ``dump.vcd``."""
-    write_verilog(config, folder / "fgpu.v")
+def build(verilog: Path, folder: Path, *, waves: bool = False, compiler: str | None = None) -> Path:
+    """Make the simulator ``folder/fgpu`` of a core's Verilog; with ``waves``, one that can write ``dump.vcd``."""
     public = [f'public_flat_rw -module "fgpu" -var "{port}"\n' for port in _PORTS]
     (folder / "ports.vlt").write_text("".join(["`verilator_config\n", *public]))
     root = verilator_root()
-    run_tool([root / "bin" / "verilator_bin", *_OPTIONS, *(["--trace-vcd"] if waves else []), "ports.vlt", "fgpu.v"],
+    run_tool([root / "bin" / "verilator_bin", *_OPTIONS, *(["--trace-vcd"] if waves else []), "ports.vlt", verilog],
              folder, {**os.environ, "VERILATOR_ROOT": str(root)})
 
     command = find_compiler(compiler).command

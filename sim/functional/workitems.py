@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from fgpu.address_map import DescriptorWord, ShapeWord
-from fgpu.config import WAVEFRONT_SIZE
+from fgpu.config import DIMENSIONS, WAVEFRONT_SIZE
 from fgpu.isa import REGISTER_COUNT, Format, Opcode, Unit
 from fgpu.sim.accesses import AccessCheck, name_work_item, outside_memory
-from fgpu.sim.dispatch import DIMENSIONS_MAX, Dispatch
+from fgpu.sim.dispatch import Dispatch
 from fgpu.sim.memory import GlobalMemory
 
 from .atomics import atomic
@@ -212,7 +212,7 @@ class WorkItems:
     def _runtime_value_computed(self, mnemonic: str, index: int) -> Operand:
         if mnemonic == "lp":
             return np.uint32(self._words[DescriptorWord.PARAMETERS + index])
-        if index >= DIMENSIONS_MAX:
+        if index >= DIMENSIONS:
             return np.uint32(0)
         local_size = np.uint32(ShapeWord.from_bits(self._words[DescriptorWord.SHAPE]).work_group_size[index])
         match mnemonic:

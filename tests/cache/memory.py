@@ -5,15 +5,17 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from amaranth.hdl import Value
+from amaranth.lib.wiring import In, Out
 
+from fgpu.axi.signatures import AXI4Signature
 from fgpu.cache.payloads import RETIREMENTS
 from fgpu.config import Config
 
 from ..cocotb.axi_checker import AxiChecker
 
-_WATCHED = ("arvalid", "arid", "araddr", "arlen", "arsize", "arburst", "arcache", "arprot",
-            "awvalid", "awid", "awaddr", "awlen", "awsize", "awburst", "awcache", "awprot",
-            "wvalid", "wdata", "wstrb", "wlast", "rready", "bready")
+_WIRES = AXI4Signature(data_width=64).members
+_WATCHED = tuple(name for name, member in _WIRES.items() if member.flow is Out)
+_DRIVEN = tuple(name for name, member in _WIRES.items() if member.flow is In)
 
 
 @dataclass
@@ -72,8 +74,7 @@ class AxiMemory:
         self._fresh = rng.getrandbits(32)
         self._axi = axi
         self.watched = [Value.cast(getattr(axi, name)) for name in _WATCHED]
-        self.drive = dict.fromkeys((
-            "arready", "awready", "wready", "rvalid", "rid", "rdata", "rresp", "rlast", "bvalid", "bid", "bresp"), 0)
+        self.drive = dict.fromkeys(_DRIVEN, 0)
         self.error_response = 0
         self.reset()
 
@@ -116,12 +117,14 @@ class AxiMemory:
 
     def step(self, sampled: tuple[int, ...]) -> None:
         """One rising edge: ``sampled`` are the ``watched`` signals before it; ``drive`` is for the next cycle."""
-        (arvalid, arid, araddr, arlen, _, _, _, _, awvalid, awid, awaddr, awlen, _, _, _, _,
-         wvalid, wdata, wstrb, wlast, rready, bready) = sampled
+        wires = dict(zip(_WATCHED, sampled, strict=True))
+        arvalid, arid, araddr, arlen = (wires[name] for name in ("arvalid", "arid", "araddr", "arlen"))
+        awvalid, awid, awaddr, awlen = (wires[name] for name in ("awvalid", "awid", "awaddr", "awlen"))
+        wvalid, wdata, wstrb, wlast = (wires[name] for name in ("wvalid", "wdata", "wstrb", "wlast"))
         config, timing, rng, drive = self.config, self.timing, self.rng, self.drive
-        assert rready, "R is always ready"
-        assert bready, "B is always ready"
-        self._checker.step({**drive, **dict(zip(_WATCHED, sampled, strict=True))})
+        assert wires["rready"], "R is always ready"
+        assert wires["bready"], "B is always ready"
+        self._checker.step({**drive, **wires})
 
         if drive["bvalid"]:
             drive["bvalid"] = 0
