@@ -10,9 +10,9 @@ from amaranth.lib import data, enum
 from .config import KERNEL_SLOTS
 
 __all__ = [
-    "CONTROL_ADDRESS_BITS", "CONTROL_BASE", "CRAM_BASE", "DESCRIPTOR_WORDS", "LRAM_BASE", "LRAM_WORDS",
-    "PARAMETERS_MAX", "READABLE", "WRITABLE", "ControlRegister", "DescriptorWord", "EntryWord", "Interrupts",
-    "ShapeWord", "SizeWord", "register_address",
+    "CONTROL_ADDRESS_BITS", "CONTROL_BASE", "CRAM_BASE", "DESCRIPTOR_WORDS", "LOCAL_ROW_BYTES", "LRAM_BASE",
+    "LRAM_WORDS", "PARAMETERS_MAX", "READABLE", "WRITABLE", "ControlRegister", "DescriptorWord", "EntryWord",
+    "Interrupts", "ShapeWord", "SizeWord", "register_address",
 ]
 
 CONTROL_ADDRESS_BITS: Final = 16
@@ -23,6 +23,8 @@ CONTROL_BASE: Final = 0x8000
 DESCRIPTOR_WORDS: Final = 32
 LRAM_WORDS: Final = KERNEL_SLOTS * DESCRIPTOR_WORDS
 PARAMETERS_MAX: Final = 16
+LOCAL_ROW_BYTES: Final = 32
+"""Bytes of a row of local memory: a word of each of its eight banks."""
 
 
 class ControlRegister(enum.Enum, shape=3):
@@ -90,10 +92,17 @@ class ShapeWord(data.Struct):
 
 
 class SizeWord(data.Struct):
-    """Word 11: work-items in a work-group and number of parameters."""
+    """Word 11: what a work-group needs, and the number of parameters."""
 
     work_items: 10
-    _unused: 18
+    local_rows: 12
+    """Rows of ``LOCAL_ROW_BYTES`` bytes of local memory of each work-group."""
+    local_groups: 3
+    """Work-groups that a compute unit may hold at a time, so that their local memory fits; 0: eight."""
+    place: 1
+    """``wgoff rd, 3`` reads a number of the work-group's own among those that run: eight times its compute unit's
+    number, and its number there. It costs a cycle for each wavefront to start."""
+    _unused: 2
     parameters: 4
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from amaranth.utils import exact_log2
 
 from .errors import ConfigError
-from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Unit
+from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Opcode, Space, Unit
 
 __all__ = [
     "ATOMICS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "FLOAT_OPS", "KERNEL_SLOTS", "PE_COUNT",
@@ -111,6 +111,8 @@ class Config:
     """KiB of scratchpad a compute unit: 0, 8, 16, 32; 32 gives each work-item 16 words."""
     scratchpad_check: bool = False
     """Stop a kernel that leaves its work-items' regions of the scratchpad; costs an adder a PE."""
+    local_memory: int = 0
+    """KiB of local memory a compute unit: 0, 8, 16, 32, 64. With 0, compiled programs keep it in global memory."""
     cu_stations: int = 64
     """Row accesses that a compute unit's memory controller keeps in flight: 16, 24 .. 64."""
     cache_size: int = 16
@@ -140,6 +142,7 @@ class Config:
         _one_of(self, "cram_size", (1, 2, 4, 8, 16))
         _one_of(self, "scratchpad_size", (0, 8, 16, 32))
         _one_of(self, "scratchpad_check", (False, True))
+        _one_of(self, "local_memory", (0, 8, 16, 32, 64))
         _one_of(self, "cu_stations", tuple(range(16, 72, 8)))
         _one_of(self, "cache_size", (4, 8, 16, 32))
         _one_of(self, "cache_line", (64, 128))
@@ -171,11 +174,13 @@ class Config:
         """
         if instruction.unit is Unit.FLOAT and instruction.mnemonic not in self.float_ops:
             return f"floating point in hardware (float_ops={{'{instruction.mnemonic}'}})"
+        if instruction.opcode is Opcode.SYNC or instruction.space is Space.LOCAL:
+            return "what is not built yet"
         if instruction.atomic is not None and instruction.atomic not in self.atomics:
             return f"atomics in hardware (atomics={{'{instruction.atomic}'}})"
         if instruction.is_store and instruction.scale < 2 and not self.sub_integer_stores:
             return "stores of 8 and 16 bits (sub_integer_stores=True)"
-        if instruction.unit is Unit.SCRATCHPAD and not self.scratchpad_words:
+        if instruction.space is Space.SCRATCHPAD and not self.scratchpad_words:
             return "a scratchpad (scratchpad_size=32)"
         return None
 
@@ -190,6 +195,15 @@ class Config:
     def scratchpad_words(self) -> int:
         """Scratchpad words of one work-item (a power of two, or 0)."""
         return self.scratchpad_size * _KIB // 4 // (WAVEFRONTS * WAVEFRONT_SIZE)
+
+    @property
+    def local_base(self) -> int:
+        """Address of the first byte of a work-group's local memory, as its programs see it.
+
+        The hardware takes addresses modulo the size. Local memory lies at the end of the addresses: so no variable is
+        at 0, and ``li`` reaches up to 32 KiB of it.
+        """
+        return (1 << 32) - max(self.local_memory, 32) * _KIB
 
     @property
     def pc_bits(self) -> int:

@@ -15,7 +15,7 @@ from .errors import EncodingError
 
 __all__ = [
     "INSTRUCTIONS", "INSTRUCTION_BITS", "REGISTER_BITS", "REGISTER_COUNT", "STACK_POINTER", "Field", "Format",
-    "Immediate", "Instruction", "Opcode", "Operands", "Unit", "by_mnemonic", "by_opcode", "decode", "encode",
+    "Immediate", "Instruction", "Opcode", "Operands", "Space", "Unit", "by_mnemonic", "by_opcode", "decode", "encode",
 ]
 
 INSTRUCTION_BITS = 32
@@ -42,7 +42,16 @@ class Unit(enum.Enum, shape=4):
     RUNTIME = 0xA
     COMPARE = 0xB
     FLOAT = 0xC
-    SCRATCHPAD = 0xD
+    SCRATCHPAD = 0xD    # with the lowest bit of the code set: local memory
+    LOCAL_ATOMIC = 0xF
+
+
+class Space(enum.Enum, shape=2):
+    """The memory that an instruction accesses."""
+
+    GLOBAL = 0
+    LOCAL = 1           # of a work-group
+    SCRATCHPAD = 2      # of a work-item
 
 
 class Opcode(enum.Enum, shape=8):
@@ -89,6 +98,7 @@ class Opcode(enum.Enum, shape=8):
     AXOR = 0x88
     AXCHG = 0x89
     ACMPXCHG = 0x8A
+    SYNC = 0x91
     RET = 0x92
     LID = 0xA0
     WGOFF = 0xA1
@@ -110,8 +120,24 @@ class Opcode(enum.Enum, shape=8):
     FSLT = 0xC7
     FSUB = 0xC8
     ITOFP = 0xC9
+    LLB = 0xD1
+    LLH = 0xD3
     LLWI = 0xD4
+    LLW = 0xD5
+    LSB = 0xD9
+    LSH = 0xDB
     LSWI = 0xDC
+    LSW = 0xDD
+    LAADD = 0xF1
+    LAMAX = 0xF2
+    LAMIN = 0xF3
+    LAUMAX = 0xF4
+    LAUMIN = 0xF5
+    LAAND = 0xF6
+    LAOR = 0xF7
+    LAXOR = 0xF8
+    LAXCHG = 0xF9
+    LACMPXCHG = 0xFA
 
 
 class Field(NamedTuple):
@@ -172,7 +198,7 @@ class Format(enum.Enum):
     RD_RS = "rd, rs"
     RD_RS_IMM = "rd, rs, imm"
     RD_IMM = "rd, imm"
-    RD_BASE_INDEX = "rd, rt[rs]"    # global loads and stores: base in rt, index in rs
+    RD_BASE_INDEX = "rd, rt[rs]"    # global and local loads and stores: base in rt, index in rs
     RD_ATOMIC = "rd, rs[rt]"        # atomics: base in rs, index in rt
     RD_SCRATCHPAD = "rd, rs[imm]"
     RD_RS_TARGET = "rd, rs, target"  # target = PC + 1 + imm
@@ -209,6 +235,15 @@ class Instruction:
         return Unit(self.opcode.value >> 4)
 
     @property
+    def space(self) -> Space | None:
+        """The memory that it accesses, if any."""
+        if self.unit in (Unit.MEMORY, Unit.ATOMIC):
+            return Space.GLOBAL
+        if self.unit is Unit.LOCAL_ATOMIC or (self.unit is Unit.SCRATCHPAD and self.opcode.value & 1):
+            return Space.LOCAL
+        return Space.SCRATCHPAD if self.unit is Unit.SCRATCHPAD else None
+
+    @property
     def is_load(self) -> bool:
         """It reads global memory, and does nothing else there."""
         return self.unit is Unit.MEMORY and self.writes_rd
@@ -220,7 +255,9 @@ class Instruction:
 
     @property
     def atomic(self) -> str | None:
-        """The atomic operation that the instruction needs, as in ``Config.atomics``."""
+        """Its atomic operation on global or local memory, by the names of ``Config.atomics``."""
+        if self.unit is Unit.LOCAL_ATOMIC:
+            return self.mnemonic.removeprefix("la")
         return self.mnemonic.removeprefix("a") if self.unit is Unit.ATOMIC else None
 
     @property
@@ -268,6 +305,11 @@ def _atomic(opcode: Opcode) -> Instruction:
                        scale=2)
 
 
+def _compare_and_exchange(opcode: Opcode) -> Instruction:
+    # Address rs, expected value rt, new value rd, which receives the old one.
+    return Instruction(opcode, Format.RD_RS_RT, reads_rs=True, reads_rt=True, reads_rd=True, writes_rd=True)
+
+
 def _branch(opcode: Opcode) -> Instruction:
     return Instruction(opcode, Format.RD_RS_TARGET, IMM14, Immediate.SIGNED, reads_rs=True, reads_rd=True)
 
@@ -291,12 +333,13 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
     _branch(Opcode.BEQ), _branch(Opcode.BNE),
     Instruction(Opcode.JSUB, Format.TARGET, IMM14, Immediate.SIGNED),
     Instruction(Opcode.RET, Format.NONE),
+    # The work-items wait until all of their work-group have come so far, or have ended.
+    Instruction(Opcode.SYNC, Format.NONE),
     _load(Opcode.LB, 0), _load(Opcode.LH, 1), _load(Opcode.LW, 2),
     _store(Opcode.SB, 0), _store(Opcode.SH, 1), _store(Opcode.SW, 2),
     _atomic(Opcode.AADD), _atomic(Opcode.AMAX), _atomic(Opcode.AMIN), _atomic(Opcode.AUMAX), _atomic(Opcode.AUMIN),
     _atomic(Opcode.AAND), _atomic(Opcode.AOR), _atomic(Opcode.AXOR), _atomic(Opcode.AXCHG),
-    # Compare and exchange: address rs, expected value rt, new value rd, which receives the old one.
-    Instruction(Opcode.ACMPXCHG, Format.RD_RS_RT, reads_rs=True, reads_rt=True, reads_rd=True, writes_rd=True),
+    _compare_and_exchange(Opcode.ACMPXCHG),
     _runtime(Opcode.LID), _runtime(Opcode.WGOFF), _runtime(Opcode.SIZE), _runtime(Opcode.WGID),
     _runtime(Opcode.WGSIZE), _runtime(Opcode.LP),
     _alu(Opcode.SLT), _alui(Opcode.SLTI), _alu(Opcode.SLTU), _alui(Opcode.SLTIU),
@@ -306,6 +349,11 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
     _unary(Opcode.FPTOSI), _unary(Opcode.FPTOUI),
     Instruction(Opcode.LLWI, Format.RD_SCRATCHPAD, IMM14, Immediate.SIGNED, reads_rs=True, writes_rd=True),
     Instruction(Opcode.LSWI, Format.RD_SCRATCHPAD, IMM14, Immediate.SIGNED, reads_rs=True, reads_rd=True),
+    _load(Opcode.LLB, 0), _load(Opcode.LLH, 1), _load(Opcode.LLW, 2),
+    _store(Opcode.LSB, 0), _store(Opcode.LSH, 1), _store(Opcode.LSW, 2),
+    _atomic(Opcode.LAADD), _atomic(Opcode.LAMAX), _atomic(Opcode.LAMIN), _atomic(Opcode.LAUMAX),
+    _atomic(Opcode.LAUMIN), _atomic(Opcode.LAAND), _atomic(Opcode.LAOR), _atomic(Opcode.LAXOR),
+    _atomic(Opcode.LAXCHG), _compare_and_exchange(Opcode.LACMPXCHG),
 )
 
 by_opcode: dict[Opcode, Instruction] = {row.opcode: row for row in INSTRUCTIONS}
