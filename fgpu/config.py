@@ -8,7 +8,7 @@ from typing import Any, Final
 from amaranth.utils import exact_log2
 
 from .errors import ConfigError
-from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Opcode, Space, Unit
+from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Space, Unit
 
 __all__ = [
     "ATOMICS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "FLOAT_OPS", "KERNEL_SLOTS", "PE_COUNT",
@@ -174,8 +174,8 @@ class Config:
         """
         if instruction.unit is Unit.FLOAT and instruction.mnemonic not in self.float_ops:
             return f"floating point in hardware (float_ops={{'{instruction.mnemonic}'}})"
-        if instruction.opcode is Opcode.SYNC or instruction.space is Space.LOCAL:
-            return "what is not built yet"
+        if instruction.space is Space.LOCAL:
+            return None if self.local_memory else "local memory (local_memory=32)"
         if instruction.atomic is not None and instruction.atomic not in self.atomics:
             return f"atomics in hardware (atomics={{'{instruction.atomic}'}})"
         if instruction.is_store and instruction.scale < 2 and not self.sub_integer_stores:

@@ -14,7 +14,7 @@ _ALLOWED = {
     "scratchpad_check": (False, True), "cu_stations": tuple(range(16, 72, 8)), "cache_size": (4, 8, 16, 32),
     "cache_line": (64, 128), "cache_banks": (1, 2, 4, 8), "cache_ways": (1, 2, 4), "global_stations": (32, 64),
     "tag_managers": (1, 2, 4, 8, 16), "link_stack_depth": (8, 16, 32), "statistics": (False, True),
-    "float_subnormals": (False, True),
+    "float_subnormals": (False, True), "local_memory": (0, 8, 16, 32, 64),
 }
 _SETS = {"atomics": ATOMICS, "float_ops": FLOAT_OPS}
 

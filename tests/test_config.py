@@ -4,7 +4,7 @@ import pytest
 
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from fgpu.errors import ConfigError
-from fgpu.isa import INSTRUCTIONS, Instruction, Opcode, Space
+from fgpu.isa import INSTRUCTIONS, Space
 
 
 @pytest.mark.parametrize(("changes", "message"), [
@@ -65,31 +65,26 @@ def test_slices_and_ways_share_the_cache() -> None:
     assert config.replace(tag_managers=0).slice_tag_managers == 4
 
 
-def _is_planned(row: Instruction) -> bool:
-    """No hardware has it yet."""
-    return row.opcode is Opcode.SYNC or row.space is Space.LOCAL
-
-
-EVERYTHING = Config(atomics=ATOMICS, float_ops=FLOAT_OPS)
+EVERYTHING = Config(atomics=ATOMICS, float_ops=FLOAT_OPS, local_memory=8)
+LOCAL = {row.mnemonic for row in INSTRUCTIONS if row.space is Space.LOCAL}
 
 
 @pytest.mark.parametrize(("config", "lacking"), [
     (EVERYTHING, set()),
     (EVERYTHING.replace(sub_integer_stores=False), {"sb", "sh"}),
     (EVERYTHING.replace(scratchpad_size=0), {"llwi", "lswi"}),
+    (EVERYTHING.replace(local_memory=0), LOCAL),
     (EVERYTHING.replace(atomics=ATOMICS - {"max", "cmpxchg"}), {"amax", "acmpxchg"}),
     (EVERYTHING.replace(float_ops=frozenset({"fslt"})), FLOAT_OPS - {"fslt"}),
 ])
 def test_instructions_that_a_configuration_lacks(config: Config, lacking: set[str]) -> None:
-    reasons = {row.mnemonic: config.lacks(row) for row in INSTRUCTIONS if not _is_planned(row)}
+    reasons = {row.mnemonic: config.lacks(row) for row in INSTRUCTIONS}
     assert {mnemonic for mnemonic, reason in reasons.items() if reason is not None} == lacking
 
 
 def test_what_lacks_names_is_the_remedy() -> None:
     nothing = Config(sub_integer_stores=False, scratchpad_size=0)
     for row in INSTRUCTIONS:
-        if _is_planned(row):
-            continue
         reason = nothing.lacks(row)
         if reason is not None:
             parameter, value = reason.split("(")[1].rstrip(")").split("=")

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from fgpu import isa
 from fgpu.config import Config
 from fgpu.interfaces.memory_bus import AtomicOp
-from fgpu.isa import Format, Immediate, Instruction, Opcode, Unit
+from fgpu.isa import Format, Immediate, Instruction, Opcode, Space, Unit
 
 from .control_word import (
     Addend,
@@ -100,6 +100,8 @@ def _is_decoded(instruction: Instruction, config: Config) -> bool:
     """Floating-point operations are all decoded if there is any: their module tells which it has."""
     if instruction.unit is Unit.FLOAT:
         return bool(config.float_ops)
+    if instruction.opcode is Opcode.SYNC or instruction.space is Space.LOCAL:
+        return False    # not built yet
     return config.lacks(instruction) is None
 
 

@@ -9,7 +9,7 @@ from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from fgpu.cu.control_word import Flow, MemoryAccess
 from fgpu.cu.decoder import Decoder
 from fgpu.errors import EncodingError
-from fgpu.isa import Opcode, Unit, by_mnemonic
+from fgpu.isa import Opcode, Space, Unit, by_mnemonic
 
 from ..streams import simulate
 
@@ -24,6 +24,8 @@ def decoded(word: int, config: Config) -> tuple[isa.Instruction, isa.Operands] |
         row, operands = isa.decode(word)
     except EncodingError:
         return None
+    if row.opcode is Opcode.SYNC or row.space is Space.LOCAL:
+        return None     # not built yet
     return None if config.lacks(row) else (row, operands)
 
 
