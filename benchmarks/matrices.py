@@ -17,6 +17,7 @@ _RING: Final = ((0, 0), (0, 1), (0, 2), (1, 2), (2, 2), (2, 1), (2, 0), (1, 0))
 
 
 def matmul(case: Case) -> Problem:
+    """The product of two square matrices, an element each."""
     n = case.side
     a, b = case.data(n, n), case.data(n, n)
     expected = np.zeros((n, n), case.element.wide)
@@ -27,6 +28,7 @@ def matmul(case: Case) -> Problem:
 
 
 def floydwarshall(case: Case) -> Problem:
+    """All shortest paths of a graph, a launch for each vertex on the way."""
     n = case.side
     # No sum of two distances leaves the type.
     distances = case.below(1 if case.element.is_float else np.iinfo(case.element.lane).max // 2, n, n)

@@ -28,11 +28,13 @@ _Combine = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def copy(case: Case) -> Problem:
+    """Each element as it is."""
     a = case.data(case.size)
     return Problem({"in": a, "out": np.zeros_like(a)}, {"out": a}, (case.line("in", "out"),))
 
 
 def elementwise(operation: np.ufunc) -> _Make:
+    """A maker for ``operation`` on two vectors."""
     def make(case: Case) -> Problem:
         a, b = case.data(case.size), case.data(case.size)
         expected = case.narrow(operation(case.wide(a), case.wide(b)))
@@ -41,6 +43,7 @@ def elementwise(operation: np.ufunc) -> _Make:
 
 
 def divide(case: Case) -> Problem:
+    """Each element divided by a constant, rounded towards zero where they are integers."""
     a, divisor = case.data(case.size), 3.7 if case.element.is_float else 37
     divisor = case.element.wide.type(divisor).item()
     wide = case.wide(a)
@@ -51,6 +54,7 @@ def divide(case: Case) -> Problem:
 
 
 def fir(case: Case) -> Problem:
+    """A finite impulse response filter of ``TAPS`` coefficients."""
     samples, coefficients = case.data(case.size + TAPS - 1), case.data(TAPS)
     expected = np.zeros(case.size, case.element.wide)
     for tap, coefficient in enumerate(case.wide(coefficients)):
@@ -60,6 +64,7 @@ def fir(case: Case) -> Problem:
 
 
 def xcorr(case: Case) -> Problem:
+    """The cross-correlation of two vectors."""
     a, b = case.data(case.size), case.data(2 * case.size)
     expected, wide = np.zeros(case.size, case.element.wide), case.wide(b)
     for shift, factor in enumerate(case.wide(a)):
@@ -69,12 +74,14 @@ def xcorr(case: Case) -> Problem:
 
 
 def selection(case: Case) -> Problem:
+    """Sorted by counting, for each element, those that are smaller."""
     data = case.data(case.size)
     return Problem({"in": data, "out": np.zeros_like(data)}, {"out": np.sort(data)},
                    (case.line("in", "out", case.size),))
 
 
 def bitonic(case: Case) -> Problem:
+    """Sorted by Batcher's bitonic network, a launch for each of its columns."""
     data = case.data(case.size)
     steps = tuple(case.line("data", stage, number, 1, items=case.size // 2)
                   for stage in range(case.size.bit_length() - 1) for number in range(stage + 1))
@@ -163,6 +170,7 @@ def _reduction(case: Case, data: np.ndarray, mapped: np.ndarray, combine: _Combi
 
 
 def reduction(combine: np.ufunc) -> _Make:
+    """A maker that combines all elements, in launches that leave ever fewer."""
     def make(case: Case) -> Problem:
         data = case.data(case.size)
         return _reduction(case, data, case.wide(data), combine, *_steps(case))
@@ -178,6 +186,7 @@ def _squares(case: Case) -> tuple[np.ndarray, np.ndarray, int | float]:
 
 
 def ac_power(case: Case) -> Problem:
+    """The sum of the squared distances from a value, in launches that leave ever fewer."""
     data, squares, value = _squares(case)
     return _reduction(case, data, squares, np.add, *_steps(case, value, kernel="ac_power"))
 
@@ -191,6 +200,7 @@ def atomic_reduction(combine: np.ufunc, start: int) -> _Make:
 
 
 def atomic_ac_power(case: Case) -> Problem:
+    """The sum of the squared distances from a value, added by atomic operations."""
     data, squares, value = _squares(case)
     return _atomic(case, data, squares.sum(dtype=np.int32), 0, value, kernel="ac_power")
 

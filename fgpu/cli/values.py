@@ -24,6 +24,7 @@ class NumberList(click.ParamType):
     name = "N[,M[,K]]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """The integers."""
         if isinstance(value, tuple):
             return value
         try:
@@ -38,6 +39,7 @@ class NameList(click.ParamType):
     name = "NAME[,NAME...]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """The names."""
         return value if isinstance(value, tuple) else tuple(part.strip() for part in value.split(","))
 
 
@@ -47,6 +49,7 @@ class CycleWindow(click.ParamType):
     name = "FROM:TO"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """First cycle, and the one after the last."""
         if isinstance(value, tuple):
             return value
         first, colon, end = value.partition(":")
@@ -66,6 +69,7 @@ class Assignment(click.ParamType):
     name = "N=..."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, str]:
+        """The number and the text."""
         if isinstance(value, tuple):
             return value
         number, equals, text = value.partition("=")
