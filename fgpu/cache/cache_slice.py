@@ -94,7 +94,7 @@ class CacheSlice(wiring.Component):
         connect(m, arbiter.granted, tags.requests)
         connect(m, arbiter.writes, writes.input)
         connect(m, tags.stations, stations.input)
-        connect(m, tags.allocations, managers.allocations)
+        connect(m, tags.tag_managers, managers.tag_stage)
         connect(m, stations.output, data_stage.stations)
         connect(m, writes.output, data_stage.writes)
         connect(m, data_stage.buffer, buffer.port)
@@ -109,12 +109,6 @@ class CacheSlice(wiring.Component):
         connect(m, master.axi, flipped(self.axi))
         m.d.comb += [
             master.span.eq(pipeline.span),
-            tags.spare.eq(managers.spare),
-            tags.spare_retirement.eq(managers.spare_retirement),
-            tags.conflict.eq(managers.conflict),
-            tags.victim_conflict.eq(managers.victim_conflict),
-            managers.line.eq(tags.line),
-            managers.victim.eq(tags.victim),
             buffer.clear.valid.eq(tags.fills.valid),
             buffer.clear.payload.eq(tags.fills.payload.id),
 
@@ -153,7 +147,7 @@ class CacheSlice(wiring.Component):
             self.probe.pending_hit.eq(tags.accepted & tags.hit & managers.pending),
             self.probe.fill.eq(tags.fills.valid),
             self.probe.fill_merge.eq(tags.fills.valid & tags.stations.payload.merge),
-            self.probe.eviction.eq(tags.allocations.valid & tags.allocations.payload.evict),
+            self.probe.eviction.eq(tags.tag_managers.allocations.valid & tags.tag_managers.allocations.payload.evict),
             self.probe.stall_station.eq(tags.stall.station),
             self.probe.stall_tag_manager.eq(tags.stall.tag_manager),
             self.probe.stall_victim.eq(tags.stall.victim),

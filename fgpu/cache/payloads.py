@@ -1,13 +1,14 @@
 """What travels between the units of the central cache."""
 
-from amaranth.lib import data, enum
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2, exact_log2
 
 from fgpu.config import Config
 from fgpu.interfaces.memory_bus import AtomicOp, Row
 
-__all__ = ["RETIREMENTS", "Allocation", "MarkedRow", "MarkedWord", "Station", "TagOp", "TagRequest", "WriteRow",
-           "cu_bits", "index_bits", "row_bits", "set_bits", "tag_manager_bits"]
+__all__ = ["RETIREMENTS", "Allocation", "MarkedRow", "MarkedWord", "Station", "TagManagerPort", "TagOp", "TagRequest",
+           "WriteRow", "cu_bits", "index_bits", "row_bits", "set_bits", "tag_manager_bits"]
 
 
 RETIREMENTS = 8
@@ -112,6 +113,25 @@ class Allocation(data.StructLayout):
 
     def __init__(self, config: Config) -> None:
         super().__init__({"fill": 1, "evict": 1, "retire": 1, "victim": config.line_address_bits})
+
+
+class TagManagerPort(wiring.Signature):
+    """Between the tag stage and the tag managers, as the tag stage sees it.
+
+    ``allocations`` take the tag manager ``spare``, or ``spare_retirement`` for a ``retire``. ``conflict``: an older
+    copy of ``line`` is on its way to memory; ``victim_conflict``: one of ``victim`` is, by an early write-back.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({
+            "allocations": Out(stream.Signature(Allocation(config))),
+            "spare": In(tag_manager_bits(config)),
+            "spare_retirement": In(tag_manager_bits(config), init=config.slice_tag_managers),
+            "line": Out(config.line_address_bits),
+            "conflict": In(1),
+            "victim": Out(config.line_address_bits),
+            "victim_conflict": In(1),
+        })
 
 
 class MarkedWord(data.Struct):

@@ -11,7 +11,7 @@ from fgpu.gateware.choose import encode_lowest
 from fgpu.gateware.lut_ram import LutRam
 
 from .axi_master import LineTransfer
-from .payloads import RETIREMENTS, Allocation, tag_manager_bits
+from .payloads import RETIREMENTS, TagManagerPort, tag_manager_bits
 
 __all__ = ["TagManagers"]
 
@@ -19,8 +19,8 @@ __all__ = ["TagManagers"]
 class TagManagers(wiring.Component):
     """``config.slice_tag_managers`` entries, and some for early write-backs; the number of each is its AXI id.
 
-    An entry is taken by an allocation (its number is ``spare``, or ``spare_retirement`` for a ``retire``; at
-    most one a cycle) and is free again when the line it fills was ``filled`` by the data stage and the
+    An entry is taken by an allocation of the ``tag_stage`` (its number is ``spare``, or ``spare_retirement`` for a
+    ``retire``; at most one a cycle) and is free again when the line it fills was ``filled`` by the data stage and the
     write-back of its victim was ``written``. From allocation until then ``conflict`` reports, in the same
     cycle, when ``line`` is that victim. ``evicted`` (the victim's bytes are in the write pipeline) requests the
     write burst, ``write_backs``. (Dissertation, section 3.5.3.)
@@ -35,14 +35,8 @@ class TagManagers(wiring.Component):
         self._config = config
         number = stream.Signature(tag_manager_bits(config), always_ready=True)
         members: dict[str, Any] = {
-            "allocations": In(stream.Signature(Allocation(config))),
-            "spare": Out(tag_manager_bits(config)),
-            "spare_retirement": Out(tag_manager_bits(config), init=config.slice_tag_managers),
+            "tag_stage": In(TagManagerPort(config)),
             "retirable": Out(1),
-            "line": In(config.line_address_bits),
-            "conflict": Out(1),
-            "victim": In(config.line_address_bits),
-            "victim_conflict": Out(1),
             "free": Out(2),
             "filled": In(number),
             "evicted": In(number),
@@ -57,6 +51,8 @@ class TagManagers(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        stage: Any = self.tag_stage
+        allocation = stage.allocations.payload
         normal = self._config.slice_tag_managers
         count = normal + RETIREMENTS
         filling = Signal(normal)
@@ -65,13 +61,13 @@ class TagManagers(wiring.Component):
         victims = [Signal(self._config.line_address_bits, name=f"victim_{n}") for n in range(count)]
         allocate = Signal()
         taken = Signal(tag_manager_bits(self._config))
-        retire = self.allocations.payload.retire
+        retire = allocation.retire
         m.d.comb += [
-            allocate.eq(self.allocations.valid & self.allocations.ready),
-            taken.eq(Mux(retire, self.spare_retirement, self.spare)),
-            self.conflict.eq(Cat(evicting[n] & (victims[n] == self.line) for n in range(count)).any()),
-            self.victim_conflict.eq(
-                Cat(evicting[n] & (victims[n] == self.victim) for n in range(normal, count)).any()),
+            allocate.eq(stage.allocations.valid & stage.allocations.ready),
+            taken.eq(Mux(retire, stage.spare_retirement, stage.spare)),
+            stage.conflict.eq(Cat(evicting[n] & (victims[n] == stage.line) for n in range(count)).any()),
+            stage.victim_conflict.eq(
+                Cat(evicting[n] & (victims[n] == stage.victim) for n in range(normal, count)).any()),
             free.eq(~(filling | evicting[:normal])),
             self.free.eq(Mux(sum(free) > 3, 3, sum(free))),
             self.demand.eq(~free.all()),
@@ -80,14 +76,14 @@ class TagManagers(wiring.Component):
         for n in range(count):
             with m.If(allocate & (taken == n)):
                 m.d.sync += [
-                    evicting[n].eq(self.allocations.payload.evict),
-                    victims[n].eq(self.allocations.payload.victim),
+                    evicting[n].eq(allocation.evict),
+                    victims[n].eq(allocation.victim),
                 ]
             with m.Elif(self.written.valid & (self.written.payload == n)):
                 m.d.sync += evicting[n].eq(0)
         for n in range(normal):
             with m.If(allocate & (taken == n)):
-                m.d.sync += filling[n].eq(self.allocations.payload.fill)
+                m.d.sync += filling[n].eq(allocation.fill)
             with m.Elif(self.filled.valid & (self.filled.payload == n)):
                 m.d.sync += filling[n].eq(0)
 
@@ -95,20 +91,20 @@ class TagManagers(wiring.Component):
             fills = [Signal(self._config.line_address_bits, name=f"fill_{n}") for n in range(normal)]
             for n in range(normal):
                 with m.If(allocate & (taken == n)):
-                    m.d.sync += fills[n].eq(self.line)
-            m.d.comb += self.pending.eq(Cat(filling[n] & (fills[n] == self.line) for n in range(normal)).any())
+                    m.d.sync += fills[n].eq(stage.line)
+            m.d.comb += self.pending.eq(Cat(filling[n] & (fills[n] == stage.line) for n in range(normal)).any())
 
         spare_ready = Signal()
-        m.d.comb += self.allocations.ready.eq(Mux(retire, self.retirable, spare_ready))
-        self._choose(m, self.spare, spare_ready, free, 0, allocate & ~retire)
-        self._choose(m, self.spare_retirement, self.retirable, ~evicting[normal:], normal, allocate & retire)
+        m.d.comb += stage.allocations.ready.eq(Mux(retire, self.retirable, spare_ready))
+        self._choose(m, stage.spare, spare_ready, free, 0, allocate & ~retire)
+        self._choose(m, stage.spare_retirement, self.retirable, ~evicting[normal:], normal, allocate & retire)
 
         # The victims a second time, in LUT RAM: cheaper than a multiplexer on the registers.
         m.submodules.addresses = addresses = LutRam(self._config.line_address_bits, count)
         write, read = addresses.write_port(), addresses.read_port()
         m.d.comb += [
             write.addr.eq(taken),
-            write.data.eq(self.allocations.payload.victim),
+            write.data.eq(allocation.victim),
             write.en.eq(allocate),
             read.addr.eq(self.evicted.payload),
             self.write_backs.valid.eq(self.evicted.valid),

@@ -11,7 +11,7 @@ from fgpu.config import Config
 from fgpu.gateware.lut_ram import LutRam
 
 from .axi_master import LineTransfer
-from .payloads import Allocation, Station, TagOp, TagRequest, set_bits, tag_manager_bits
+from .payloads import Station, TagManagerPort, TagOp, TagRequest, set_bits
 
 __all__ = ["GROUP_LINES", "LineState", "Sweep", "TagStage", "TagStall"]
 
@@ -120,13 +120,7 @@ class TagStage(wiring.Component):
         members: dict[str, Any] = {
             "requests": In(stream.Signature(TagRequest(config))),
             "stations": Out(stream.Signature(Station(config))),
-            "allocations": Out(stream.Signature(Allocation(config))),
-            "spare": In(tag_manager_bits(config)),
-            "spare_retirement": In(tag_manager_bits(config)),
-            "line": Out(config.line_address_bits),
-            "conflict": In(1),
-            "victim": Out(config.line_address_bits),
-            "victim_conflict": In(1),
+            "tag_managers": Out(TagManagerPort(config)),
             "fills": Out(stream.Signature(LineTransfer(config), always_ready=True)),
             "sweep": In(Sweep(config)),
             "idle": Out(1),
@@ -223,6 +217,7 @@ class TagStage(wiring.Component):
 
     def _decide(self, m: Module, t1: _T1) -> None:
         """Step T1: what becomes of the line, and of the entry's old one."""
+        managers: Any = self.tag_managers
         m.d.comb += [
             t1.hit.eq(t1.match & t1.old.valid),
             t1.new.eq(t1.old),
@@ -255,7 +250,7 @@ class TagStage(wiring.Component):
                 m.d.comb += t1.evict.eq(1)
             with m.Case(TagOp.RETIRE):
                 m.d.comb += [
-                    t1.evict.eq(t1.hit & t1.old.dirty & (t1.complete | ~t1.old.populated) & ~self.conflict),
+                    t1.evict.eq(t1.hit & t1.old.dirty & (t1.complete | ~t1.old.populated) & ~managers.conflict),
                     t1.new.valid.eq(t1.complete),
                     t1.new.populated.eq(t1.complete),
                     t1.new.dirty.eq(0),
@@ -263,22 +258,23 @@ class TagStage(wiring.Component):
 
     def _pass_on(self, m: Module, t1: _T1) -> None:
         """Step T1: to the stations, to a tag manager, to memory, if all of them are ready."""
+        managers: Any = self.tag_managers
         m.d.comb += [
-            self.line.eq(t1.request.line),
+            managers.line.eq(t1.request.line),
             self.stall.station.eq(t1.valid & ~self.stations.ready),
-            self.victim.eq(Cat(t1.set, t1.old_tag)),
-            self.stall.victim.eq(t1.serves & ~t1.hit & (self.conflict | (t1.evict & self.victim_conflict))),
-            self.stall.tag_manager.eq(t1.valid & (t1.fill | t1.evict) & ~self.allocations.ready),
+            managers.victim.eq(Cat(t1.set, t1.old_tag)),
+            self.stall.victim.eq(t1.serves & ~t1.hit & (managers.conflict | (t1.evict & managers.victim_conflict))),
+            self.stall.tag_manager.eq(t1.valid & (t1.fill | t1.evict) & ~managers.allocations.ready),
             t1.go.eq(t1.valid & ~self.stall.as_value().any()),
             self.stations.valid.eq(t1.go & (t1.evict | (t1.request.op != TagOp.RETIRE))),
-            self.allocations.valid.eq(t1.go & (t1.fill | t1.evict)),
+            managers.allocations.valid.eq(t1.go & (t1.fill | t1.evict)),
             self.fills.valid.eq(t1.go & t1.fill),
             self.fills.payload.line.eq(t1.request.line),
-            self.fills.payload.id.eq(self.spare),
-            self.allocations.payload.fill.eq(t1.fill),
-            self.allocations.payload.evict.eq(t1.evict),
-            self.allocations.payload.retire.eq(t1.request.op == TagOp.RETIRE),
-            self.allocations.payload.victim.eq(self.victim),
+            self.fills.payload.id.eq(managers.spare),
+            managers.allocations.payload.fill.eq(t1.fill),
+            managers.allocations.payload.evict.eq(t1.evict),
+            managers.allocations.payload.retire.eq(t1.request.op == TagOp.RETIRE),
+            managers.allocations.payload.victim.eq(managers.victim),
             self.stations.payload.index.eq(Cat(t1.set, t1.way)),
             self.stations.payload.rows.eq(t1.request.rows),
             self.stations.payload.cu.eq(t1.request.cu),
@@ -289,7 +285,7 @@ class TagStage(wiring.Component):
             self.stations.payload.evict.eq(t1.evict),
             self.stations.payload.keep.eq((t1.request.op == TagOp.RETIRE) & t1.complete),
             self.stations.payload.tag_manager.eq(
-                Mux(t1.request.op == TagOp.RETIRE, self.spare_retirement, self.spare)),
+                Mux(t1.request.op == TagOp.RETIRE, managers.spare_retirement, managers.spare)),
         ]
 
     def _update(self, m: Module, t1: _T1, writes: list[tuple[Any, Any, Any]]) -> None:

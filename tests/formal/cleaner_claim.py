@@ -51,19 +51,19 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     with m.If(event):
         m.d.sync += dirty.eq(station.write | atomic | (dirty & ~station.walk) | (dirty & station.merge))
         with m.If(brings):
-            m.d.sync += [line.eq(stage.line), valid.eq(1)]
+            m.d.sync += [line.eq(stage.tag_managers.line), valid.eq(1)]
         with m.Elif(station.evict & ~station.keep):
             m.d.sync += valid.eq(0)
     with m.If(sweeper.done):
         m.d.sync += valid.eq(0)
-    victim = stage.allocations.payload.victim
+    victim = stage.tag_managers.allocations.payload.victim
     claim.always(~stage.stations.valid | stage.stations.ready)
-    replaces = event & brings & ~(valid & (stage.line == line))
+    replaces = event & brings & ~(valid & (stage.tag_managers.line == line))
     claim.always(~(replaces & dirty) | station.evict)
-    claim.always(~(event & station.evict) | (dirty & (victim == line) & stage.allocations.valid
-                                             & stage.allocations.payload.evict))
-    claim.always(~(event & ~station.walk & ~station.write) | (valid & (stage.line == line)))
-    claim.always(~(event & station.merge) | (valid & (stage.line == line)))
+    claim.always(~(event & station.evict) | (dirty & (victim == line) & stage.tag_managers.allocations.valid
+                                             & stage.tag_managers.allocations.payload.evict))
+    claim.always(~(event & ~station.walk & ~station.write) | (valid & (stage.tag_managers.line == line)))
+    claim.always(~(event & station.merge) | (valid & (stage.tag_managers.line == line)))
     scrubbed, scrubs = Signal(), event & station.walk & ~station.fill & ~station.evict
     with m.If(scrubs):
         m.d.sync += scrubbed.eq(1)

@@ -1,6 +1,7 @@
 """What the tag stage and the tag managers promise together: one owner for each line."""
 
 from amaranth.hdl import Array, Cat, Module, Signal, Value
+from amaranth.lib.wiring import Out
 from amaranth.utils import exact_log2
 
 from fgpu.cache.payloads import TagOp, index_bits
@@ -20,13 +21,10 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
     stage, managers = tag_stage(config), TagManagers(config)
     claim = Claim(stage=stage, managers=managers)
     m: Module = claim.m
-    claim.drive(managers.allocations.valid, stage.allocations.valid)
-    claim.drive(managers.allocations.payload, stage.allocations.payload)
-    claim.drive(stage.allocations.ready, managers.allocations.ready)
-    for inward, outward in [(stage.spare, managers.spare), (stage.spare_retirement, managers.spare_retirement),
-                            (stage.conflict, managers.conflict), (managers.line, stage.line),
-                            (stage.victim_conflict, managers.victim_conflict), (managers.victim, stage.victim)]:
-        claim.drive(inward, outward)
+    signature = stage.tag_managers.signature
+    for (_, member, near), (_, _, far) in zip(
+            signature.flatten(stage.tag_managers), signature.flatten(managers.tag_stage), strict=True):
+        claim.drive(*((far, near) if member.flow is Out else (near, far)))
     claim.assume(~stage.sweep.active & ~stage.sweep.invalidate)
     op = stage.requests.payload.op.as_value()
     claim.assume((op == TagOp.READ.value) | (op == TagOp.WRITE.value) | (op == TagOp.RETIRE.value))
@@ -37,7 +35,8 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
     m.d.comb += leaving.eq(Cat(entries.evicts[n] & (victim == line)
                                for n, victim in enumerate(entries.victims)).any())
     claim.always(~(stage.fills.valid & (stage.fills.payload.line == line)) | ~leaving)
-    evicted = entries.allocate & stage.allocations.payload.evict & (stage.allocations.payload.victim == line)
+    allocation = stage.tag_managers.allocations.payload
+    evicted = entries.allocate & allocation.evict & (allocation.victim == line)
     claim.always(~evicted | ~leaving)
     claim.always(~stage.fills.valid | (entries.allocate & (stage.fills.payload.id == entries.taken)))
 
@@ -62,7 +61,7 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
         m.d.comb += [
             found.eq(Array(groups)[index[lane_bits:]].word_select(index[:lane_bits], 3)), tag.eq(tags[index]),
         ]
-        with m.If(t1_valid & (t1_op != TagOp.RETIRE.value) & (stage.line[:low] == index)):
+        with m.If(t1_valid & (t1_op != TagOp.RETIRE.value) & (stage.tag_managers.line[:low] == index)):
             m.d.comb += [found.eq(t1_old), tag.eq(t1_old_tag)]
         return found, tag
 
@@ -78,8 +77,8 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
     claim.invariant(~here | ~leaving | here_state.populated)
     claim.invariant(~t1_valid | (t1_op == TagOp.READ.value) | (t1_op == TagOp.WRITE.value)
                     | (t1_op == TagOp.RETIRE.value))
-    known, known_tag = place(stage.line[:low], "known")
+    known, known_tag = place(stage.tag_managers.line[:low], "known")
     claim.invariant(~t1_valid | claim.same(t1_old, known))
     claim.invariant(~t1_valid | (t1_old_tag == known_tag))
-    claim.invariant(~t1_valid | (t1_match == (t1_old_tag == stage.line[low:])))
+    claim.invariant(~t1_valid | (t1_match == (t1_old_tag == stage.tag_managers.line[low:])))
     return claim

@@ -30,11 +30,12 @@ def follow_entries(claim: Claim, dut: TagManagers, path: str, config: Config) ->
     """
     m: Module = claim.m
     normal, count, bits = config.slice_tag_managers, config.slice_tag_managers + RETIREMENTS, tag_manager_bits(config)
-    wanted = dut.allocations.payload
+    stage = dut.tag_stage
+    wanted = stage.allocations.payload
 
-    allocate = dut.allocations.valid & dut.allocations.ready
+    allocate = stage.allocations.valid & stage.allocations.ready
     taken = Signal(bits)
-    m.d.comb += taken.eq(Mux(wanted.retire, dut.spare_retirement, dut.spare))
+    m.d.comb += taken.eq(Mux(wanted.retire, stage.spare_retirement, stage.spare))
     fills, evicts, asked = Signal(count), Signal(count), Signal(count)
     victims = [Signal(config.line_address_bits, name=f"of_{n}") for n in range(count)]
     for n in range(count):
@@ -55,9 +56,9 @@ def follow_entries(claim: Claim, dut: TagManagers, path: str, config: Config) ->
     claim.invariant(claim.inside(f"{path}.filling", normal) == fills)
     claim.invariant(claim.inside(f"{path}.evicting", count) == evicts)
     ready = claim.inside(f"{path}.spare_ready", 1)
-    claim.invariant(~ready | ((dut.spare < normal) & ~busy.bit_select(dut.spare, 1)))
-    claim.invariant(~dut.retirable | ((dut.spare_retirement >= normal) & (dut.spare_retirement < count)
-                                      & ~busy.bit_select(dut.spare_retirement, 1)))
+    claim.invariant(~ready | ((stage.spare < normal) & ~busy.bit_select(stage.spare, 1)))
+    claim.invariant(~dut.retirable | ((stage.spare_retirement >= normal) & (stage.spare_retirement < count)
+                                      & ~busy.bit_select(stage.spare_retirement, 1)))
     for n in range(count):
         victim = claim.inside(f"{path}.victim_{n}", config.line_address_bits)
         claim.invariant(~evicts[n] | (victim == victims[n]))
@@ -73,7 +74,8 @@ def tag_manager_claim(config: Config, tag_managers: type[TagManagers] = TagManag
     claim = Claim(dut=dut)
     m: Module = claim.m
     normal, count = config.slice_tag_managers, config.slice_tag_managers + RETIREMENTS
-    wanted = dut.allocations.payload
+    stage = dut.tag_stage
+    wanted = stage.allocations.payload
     claim.assume(Mux(wanted.retire, wanted.evict & ~wanted.fill, wanted.evict | wanted.fill))
     entries = follow_entries(claim, dut, "dut", config)
     evicts, victims, allocate, taken = entries.evicts, entries.victims, entries.allocate, entries.taken
@@ -82,14 +84,14 @@ def tag_manager_claim(config: Config, tag_managers: type[TagManagers] = TagManag
     m.d.comb += busy.eq(entries.fills | evicts)
     claim.always(~allocate | ~busy.bit_select(taken, 1))
     claim.always(~allocate | Mux(wanted.retire, (taken >= normal) & (taken < count), taken < normal))
-    claim.always(dut.conflict == Cat(evicts[n] & (victims[n] == dut.line) for n in range(count)).any())
+    claim.always(stage.conflict == Cat(evicts[n] & (victims[n] == stage.line) for n in range(count)).any())
     claim.always(dut.idle == ~busy.any())
     claim.always(dut.write_backs.valid == dut.evicted.valid)
     claim.always(~dut.write_backs.valid | ((dut.write_backs.payload.id == dut.evicted.payload)
                                            & (dut.write_backs.payload.line == Array(victims)[dut.evicted.payload])))
     # An entry that was free the cycle before, and still is, is on offer (or another one).
     still = ~busy & claim.past(~busy & ~Mux(allocate, 1 << taken, 0)[:count])
-    claim.always(~claim.past(1) | ~still[:normal].any() | wanted.retire | dut.allocations.ready)
+    claim.always(~claim.past(1) | ~still[:normal].any() | wanted.retire | stage.allocations.ready)
     claim.always(~claim.past(1) | ~still[normal:count].any() | dut.retirable)
 
     for n in range(count):

@@ -21,7 +21,7 @@ def test_tag_managers(entries: int, tmp_path: Path) -> None:
     ("& ~(ready & (spare == first + n))", ""),
     ("with m.If(take | ~ready):", "with m.If(~ready):"),
     ("with m.Elif(self.written.valid & (self.written.payload == n)):", "with m.Elif(self.evicted.valid):"),
-    ("write.addr.eq(taken)", "write.addr.eq(self.spare)"),
+    ("write.addr.eq(taken)", "write.addr.eq(stage.spare)"),
     ("~filling.any() & ~evicting.any()", "~filling.any()"),
 ])
 def test_mutants_fail(old: str, new: str, tmp_path: Path) -> None:
