@@ -1,5 +1,7 @@
 """The data stage: serves the stations in order, one row a cycle."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -14,6 +16,37 @@ from .payloads import Station, WriteRow, cu_bits, index_bits, row_bits, tag_mana
 from .write_pipeline import EvictedRows
 
 __all__ = ["DataStage"]
+
+
+class _D0:
+    """Step D0: the lowest row of a station that is still to do, in ``one`` as a bit and as a ``number``.
+
+    ``wanted``: the station asks for it, so that it is not only walked over; ``go``: it is done in this cycle.
+    """
+
+    def __init__(self, config: Config, station: Any) -> None:
+        self.station = station
+        self.done, self.left, self.one = (
+            Signal(config.line_rows, name=f"d0_{name}") for name in ("done", "left", "one"))
+        self.number = Signal(row_bits(config), name="d0_number")
+        self.last, self.wanted, self.go = (Signal(name=f"d0_{name}") for name in ("last", "wanted", "go"))
+        self.address = Signal(row_bits(config) + index_bits(config), name="d0_address")
+        self.atomic = station.atomic if config.atomics else Const(0)
+
+
+class _D1:
+    """Step D1, which has the old row: what becomes of it, and who gets it. ``blocked``: somebody does not take it."""
+
+    def __init__(self, config: Config) -> None:
+        self.valid, self.last, self.go, self.write, self.replace, self.keep_dirty = (
+            Signal(name=f"d1_{name}") for name in ("valid", "last", "go", "write", "replace", "keep_dirty"))
+        self.clean, self.evict, self.respond = (Signal(name=f"d1_{name}") for name in ("clean", "evict", "respond"))
+        self.address = Signal(row_bits(config) + index_bits(config), name="d1_address")
+        self.row: Any = Signal(Row(config), name="d1_row")
+        self.strobe = Signal(config.row_words * 4, name="d1_strobe")
+        self.cu = Signal(cu_bits(config), name="d1_cu")
+        self.tag_manager = Signal(tag_manager_bits(config), name="d1_tag_manager")
+        self.blocked = Signal(name="blocked")
 
 
 class DataStage(wiring.Component):
@@ -53,136 +86,127 @@ class DataStage(wiring.Component):
         banks = [DataBank(config) for _ in range(config.cache_banks)]
         for n, bank in enumerate(banks):
             m.submodules[f"bank_{n}"] = bank
-
-        # D0: the lowest row still to do.
-        d0 = self.stations.payload
-        d0_done = Signal(config.line_rows)
-        d0_left = Signal(config.line_rows)
-        d0_one = Signal(config.line_rows)
-        d0_number = Signal(row_bits(config))
-        d0_last = Signal()
-        d0_wanted = Signal()
-        d0_address = Signal(row_bits(config) + index_bits(config))
-        d0_go = Signal()
-        d1_go = Signal()
+        d0, d1 = _D0(config, self.stations.payload), _D1(config)
         collision = Signal()
-        atomic = AtomicUnit(config) if config.atomics else None
-        d0_atomic = d0.atomic if config.atomics else Const(0)
+        self._choose_row(m, d0, d1, collision)
         m.d.comb += [
-            d0_left.eq((d0.rows | d0.walk.replicate(config.line_rows)) & ~d0_done),
-            d0_one.eq(d0_left & -d0_left),
-            d0_last.eq((d0_left & (d0_left - 1)) == 0),
-            d0_wanted.eq((d0_one & d0.rows).any()),
-            d0_address.eq(Cat(d0_number, d0.index)),
-            self.buffer.tag_manager.eq(d0.tag_manager),
-            self.buffer.number.eq(d0_number),
-            d0_go.eq(self.stations.valid & d1_go & ~collision & (~d0.fill | self.buffer.arrived)
-                     & (~d0.evict | d0_done.any() | self.evicted_rows.room)),
-            self.evicted_rows.reserve.eq(d0_go & d0.evict & ~d0_done.any()),
-            self.stations.ready.eq(d0_go & d0_last),
-            self.writes.ready.eq(d0_go & d0_last & (d0.write | d0_atomic)),
-            self.filled.valid.eq(d0_go & d0_last & d0.fill),
-            self.filled.payload.eq(d0.tag_manager),
-            self.busy.eq(d0_go),
+            d1.blocked.eq(Cat(response.valid & ~response.ready for response in self.responses).any()),
+            d1.go.eq(~(d1.valid & d1.respond & d1.blocked)),
+            collision.eq(d1.valid & d1.write & (d1.address == d0.address) & ~(d0.station.write & ~d0.station.walk)),
+        ]
+        atomic = self._add_atomic_unit(m, d0, d1, banks, collision) if config.atomics else None
+        self._pass_on(m, d0, d1)
+        self._update(m, d0, d1, banks, atomic)
+        self._respond(m, d1, banks, atomic)
+        m.d.comb += self.idle.eq(~self.stations.valid & ~d1.valid & (atomic.idle if atomic is not None else 1)
+                                 & ~Cat(output.valid for output in self.responses).any())
+        return m
+
+    def _choose_row(self, m: Module, d0: _D0, d1: _D1, collision: Signal) -> None:
+        """Step D0."""
+        config, station = self._config, d0.station
+        m.d.comb += [
+            d0.left.eq((station.rows | station.walk.replicate(config.line_rows)) & ~d0.done),
+            d0.one.eq(d0.left & -d0.left),
+            d0.last.eq((d0.left & (d0.left - 1)) == 0),
+            d0.wanted.eq((d0.one & station.rows).any()),
+            d0.address.eq(Cat(d0.number, station.index)),
+            self.buffer.tag_manager.eq(station.tag_manager),
+            self.buffer.number.eq(d0.number),
+            d0.go.eq(self.stations.valid & d1.go & ~collision & (~station.fill | self.buffer.arrived)
+                     & (~station.evict | d0.done.any() | self.evicted_rows.room)),
+            self.evicted_rows.reserve.eq(d0.go & station.evict & ~d0.done.any()),
+            self.stations.ready.eq(d0.go & d0.last),
+            self.writes.ready.eq(d0.go & d0.last & (station.write | d0.atomic)),
+            self.filled.valid.eq(d0.go & d0.last & station.fill),
+            self.filled.payload.eq(station.tag_manager),
+            self.busy.eq(d0.go),
         ]
         for bit in range(row_bits(config)):
-            m.d.comb += d0_number[bit].eq(
-                Cat(d0_one[row] for row in range(config.line_rows) if row >> bit & 1).any())
-        with m.If(d0_go):
-            m.d.sync += d0_done.eq(Mux(d0_last, 0, d0_done | d0_one))
+            m.d.comb += d0.number[bit].eq(
+                Cat(d0.one[row] for row in range(config.line_rows) if row >> bit & 1).any())
+        with m.If(d0.go):
+            m.d.sync += d0.done.eq(Mux(d0.last, 0, d0.done | d0.one))
 
-        # D1: the old row is here.
-        d1_valid = Signal()
-        d1_last = Signal()
-        d1_address = Signal.like(d0_address)
-        d1_row = Signal(Row(config))
-        d1_strobe = Signal(config.row_words * 4)
-        d1_write = Signal()
-        d1_replace = Signal()
-        d1_keep_dirty = Signal()
-        d1_clean = Signal()
-        d1_evict = Signal()
-        d1_respond = Signal()
-        d1_cu = Signal(cu_bits(config))
-        d1_tag_manager = Signal(tag_manager_bits(config))
-        blocked = Signal()
+    def _add_atomic_unit(self, m: Module, d0: _D0, d1: _D1, banks: list[DataBank], collision: Signal) -> AtomicUnit:
+        """The atomic unit, which D1 stands aside for."""
+        m.submodules.atomic = atomic = AtomicUnit(self._config)
         m.d.comb += [
-            blocked.eq(Cat(response.valid & ~response.ready for response in self.responses).any()),
-            d1_go.eq(~(d1_valid & d1_respond & blocked)),
-            collision.eq(d1_valid & d1_write & (d1_address == d0_address) & ~(d0.write & ~d0.walk)),
+            d1.go.eq(~atomic.hold & ~(d1.valid & d1.respond & (d1.blocked | atomic.valid))
+                     & ~(d1.valid & d1.write & atomic.write.valid)),
+            collision.eq((d1.valid & d1.write & (d1.address == d0.address)
+                          & ~(d0.station.write & ~d0.station.walk))
+                         | (atomic.conflict & ~(d0.atomic & ~d0.station.walk))),
+            atomic.load.eq(d0.go & d0.atomic & d0.wanted),
+            atomic.request.eq(self.writes.payload),
+            atomic.address.eq(d0.address),
+            atomic.cu.eq(d0.station.cu),
+            atomic.row.eq(Cat(bank.new for bank in banks)),
+            atomic.go.eq(d1.go),
+            atomic.hold.eq(atomic.valid & d1.blocked),
         ]
-        if atomic is not None:
-            hold = atomic.valid & blocked
-            m.d.comb += [
-                d1_go.eq(~hold & ~(d1_valid & d1_respond & (blocked | atomic.valid))
-                         & ~(d1_valid & d1_write & atomic.write.valid)),
-                collision.eq((d1_valid & d1_write & (d1_address == d0_address) & ~(d0.write & ~d0.walk))
-                             | (atomic.conflict & ~(d0_atomic & ~d0.walk))),
-                atomic.load.eq(d0_go & d0_atomic & d0_wanted),
-                atomic.request.eq(self.writes.payload),
-                atomic.address.eq(d0_address),
-                atomic.cu.eq(d0.cu),
-                atomic.row.eq(Cat(bank.new for bank in banks)),
-                atomic.go.eq(d1_go),
-                atomic.hold.eq(hold),
-            ]
-            m.submodules.atomic = atomic
-            for n, bank in enumerate(banks):
-                m.d.comb += [
-                    bank.late.eq(atomic.write.valid & (atomic.write.word == n)),
-                    bank.late_word.eq(atomic.write.content),
-                ]
-        with m.If(d1_go):
-            m.d.sync += d1_valid.eq(d0_go)
-        with m.If(d0_go):
-            m.d.sync += [
-                d1_last.eq(d0_last),
-                d1_address.eq(d0_address),
-                d1_row.eq(Mux(d0.write, self.writes.payload.row.as_value(), self.buffer.row.as_value())),
-                d1_strobe.eq(Mux(d0.write & d0_wanted, self.writes.payload.strobe, 0)),
-                d1_write.eq(d0.write | d0.walk),
-                d1_replace.eq(d0.walk & ~d0.keep),
-                d1_keep_dirty.eq(d0.merge),
-                d1_clean.eq(d0.keep),
-                d1_evict.eq(d0.evict),
-                d1_respond.eq(~d0.write & ~d0_atomic & d0_wanted),
-                d1_cu.eq(d0.cu),
-                d1_tag_manager.eq(d0.tag_manager),
-            ]
         for n, bank in enumerate(banks):
             m.d.comb += [
-                bank.enable.eq(d0_go),
-                bank.address.eq(d0_address),
-                bank.update.word.eq(d1_row[n]),
-                bank.update.strobe.eq(d1_strobe.word_select(n, 4)),
-                bank.update.replace.eq(d1_replace),
-                bank.update.keep_dirty.eq(d1_keep_dirty),
-                bank.update.clean.eq(d1_clean),
-                bank.update_address.eq(d1_address if atomic is None else
-                                       Mux(atomic.write.valid, atomic.write.address, d1_address)),
-                bank.write.eq(d1_valid & d1_go & d1_write),
+                bank.late.eq(atomic.write.valid & (atomic.write.word == n)),
+                bank.late_word.eq(atomic.write.content),
+            ]
+        return atomic
+
+    def _pass_on(self, m: Module, d0: _D0, d1: _D1) -> None:
+        """From step D0 to D1."""
+        station = d0.station
+        with m.If(d1.go):
+            m.d.sync += d1.valid.eq(d0.go)
+        with m.If(d0.go):
+            m.d.sync += [
+                d1.last.eq(d0.last),
+                d1.address.eq(d0.address),
+                d1.row.eq(Mux(station.write, self.writes.payload.row.as_value(), self.buffer.row.as_value())),
+                d1.strobe.eq(Mux(station.write & d0.wanted, self.writes.payload.strobe, 0)),
+                d1.write.eq(station.write | station.walk),
+                d1.replace.eq(station.walk & ~station.keep),
+                d1.keep_dirty.eq(station.merge),
+                d1.clean.eq(station.keep),
+                d1.evict.eq(station.evict),
+                d1.respond.eq(~station.write & ~d0.atomic & d0.wanted),
+                d1.cu.eq(station.cu),
+                d1.tag_manager.eq(station.tag_manager),
+            ]
+
+    def _update(self, m: Module, d0: _D0, d1: _D1, banks: list[DataBank], atomic: AtomicUnit | None) -> None:
+        """Step D1: the new row, and the old one to the write pipeline."""
+        for n, bank in enumerate(banks):
+            m.d.comb += [
+                bank.enable.eq(d0.go),
+                bank.address.eq(d0.address),
+                bank.update.word.eq(d1.row[n]),
+                bank.update.strobe.eq(d1.strobe.word_select(n, 4)),
+                bank.update.replace.eq(d1.replace),
+                bank.update.keep_dirty.eq(d1.keep_dirty),
+                bank.update.clean.eq(d1.clean),
+                bank.update_address.eq(d1.address if atomic is None else
+                                       Mux(atomic.write.valid, atomic.write.address, d1.address)),
+                bank.write.eq(d1.valid & d1.go & d1.write),
                 self.evicted_rows.row[n].eq(bank.old),
             ]
         m.d.comb += [
-            self.evicted_rows.push.eq(d1_valid & d1_go & d1_evict),
-            self.evicted.valid.eq(d1_valid & d1_go & d1_evict & d1_last),
-            self.evicted.payload.eq(d1_tag_manager),
+            self.evicted_rows.push.eq(d1.valid & d1.go & d1.evict),
+            self.evicted.valid.eq(d1.valid & d1.go & d1.evict & d1.last),
+            self.evicted.payload.eq(d1.tag_manager),
         ]
 
-        # One register serves all compute units: the others wait while one does not take its row.
-        response = Signal(Row(config))
-        with m.If(d1_valid & d1_respond & d1_go):
+    def _respond(self, m: Module, d1: _D1, banks: list[DataBank], atomic: AtomicUnit | None) -> None:
+        """One register serves all compute units: the others wait while one does not take its row."""
+        response: Any = Signal(Row(self._config))
+        with m.If(d1.valid & d1.respond & d1.go):
             m.d.sync += response.eq(Cat(bank.new for bank in banks))
         for cu, output in enumerate(self.responses):
             m.d.comb += output.payload.eq(response)
-            with m.If(~blocked):
-                m.d.sync += output.valid.eq(d1_valid & d1_respond & d1_go & (d1_cu == cu))
+            with m.If(~d1.blocked):
+                m.d.sync += output.valid.eq(d1.valid & d1.respond & d1.go & (d1.cu == cu))
                 if atomic is not None:
                     with m.If(atomic.valid & (atomic.old_cu == cu)):
                         m.d.sync += output.valid.eq(1)
         if atomic is not None:
-            with m.If(atomic.valid & ~hold):
+            with m.If(atomic.valid & ~atomic.hold):
                 m.d.sync += response[0].eq(atomic.old)
-        m.d.comb += self.idle.eq(~self.stations.valid & ~d1_valid & (atomic.idle if atomic is not None else 1)
-                                 & ~Cat(output.valid for output in self.responses).any())
-        return m

@@ -29,15 +29,15 @@ def test_data_stage(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("d0_one.eq(d0_left & -d0_left)", "d0_one.eq(d0_left & ~(d0_left - 1) & -2)"),
-    ("with m.If(d0_go):\n            m.d.sync += d0_done.eq(Mux(d0_last, 0, d0_done | d0_one))",
-     "with m.If(d0_go):\n            m.d.sync += d0_done.eq(d0_done | d0_one)"),
-    ("d1_go.eq(~(d1_valid & d1_respond & blocked)),", "d1_go.eq(1),"),
-    ("collision.eq(d1_valid & d1_write & (d1_address == d0_address) & ~(d0.write & ~d0.walk)),", "collision.eq(0),"),
-    ("d1_keep_dirty.eq(d0.merge)", "d1_keep_dirty.eq(0)"),
-    ("d1_replace.eq(d0.walk & ~d0.keep)", "d1_replace.eq(d0.walk)"),
-    ("(d1_cu == cu))\n                if", "(d1_cu != cu))\n                if"),
-    ("self.evicted_rows.push.eq(d1_valid & d1_go & d1_evict)", "self.evicted_rows.push.eq(d1_valid & d1_evict)"),
+    ("d0.one.eq(d0.left & -d0.left)", "d0.one.eq(d0.left & ~(d0.left - 1) & -2)"),
+    ("with m.If(d0.go):\n            m.d.sync += d0.done.eq(Mux(d0.last, 0, d0.done | d0.one))",
+     "with m.If(d0.go):\n            m.d.sync += d0.done.eq(d0.done | d0.one)"),
+    ("d1.go.eq(~(d1.valid & d1.respond & d1.blocked)),", "d1.go.eq(1),"),
+    ("collision.eq(d1.valid & d1.write &", "collision.eq(0 &"),
+    ("d1.keep_dirty.eq(station.merge)", "d1.keep_dirty.eq(0)"),
+    ("d1.replace.eq(station.walk & ~station.keep)", "d1.replace.eq(station.walk)"),
+    ("(d1.cu == cu))\n                if", "(d1.cu != cu))\n                if"),
+    ("self.evicted_rows.push.eq(d1.valid & d1.go & d1.evict)", "self.evicted_rows.push.eq(d1.valid & d1.evict)"),
 ])
 def test_mutants_fail(old: str, new: str, tmp_path: Path) -> None:
     stage = mutant("fgpu.cache.data_stage", old, new).DataStage
