@@ -87,6 +87,7 @@ class FGPU(wiring.Component):
             for port in range(config.axi_ports):
                 connect(m, cache.responses[number][port], unit.responses[port])
             m.d.comb += [
+                unit.number.eq(number),
                 unit.kernel.eq(dispatcher.kernel),
                 unit.runtime_write.eq(dispatcher.runtime_write),
                 unit.fetched.eq(code_ram.fetched[number]),

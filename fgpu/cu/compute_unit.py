@@ -16,7 +16,7 @@ from fgpu.probe import AccessProbe, ComputeUnitProbe
 
 from .float.units import FloatUnits
 from .float_results import FloatResults
-from .launcher import Launcher
+from .launcher import COMPUTE_UNIT_BITS, Launcher
 from .memory_controller import MemoryController
 from .scheduler import WavefrontScheduler
 from .vector import ComputeVector
@@ -37,6 +37,7 @@ class ComputeUnit(wiring.Component):
     def __init__(self, config: Config) -> None:
         self._config = config
         members: dict[str, Any] = {
+            "number": In(COMPUTE_UNIT_BITS),
             "kernel": In(KernelInfo),
             "work_groups": In(stream.Signature(WorkGroup)),
             "runtime_write": In(RuntimeWrite),
@@ -68,6 +69,7 @@ class ComputeUnit(wiring.Component):
         for port in range(self._config.axi_ports):
             connect(m, flipped(self.responses[port]), memory.responses[port])
         m.d.comb += [
+            launcher.compute_unit.eq(self.number),
             launcher.kernel.eq(self.kernel),
             launcher.free.eq(scheduler.free),
             launcher.mask_ready.eq(scheduler.start_mask_ready),

@@ -1,5 +1,7 @@
 """Starts the wavefronts of a work-group on free slots of a compute unit."""
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal
@@ -7,23 +9,29 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import DIMENSIONS, WAVEFRONT_BITS, WAVEFRONTS
-from fgpu.gateware.choose import encode_lowest
+from fgpu.gateware.choose import encode_lowest, lowest, number_of
 from fgpu.interfaces.runtime import RuntimeAddress, RuntimePair, RuntimeWrite
-from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
+from fgpu.interfaces.work_groups import GROUP_BITS, KernelInfo, ResidentGroups, WorkGroup
 
 from .divergence import MaskWrite
 
-__all__ = ["Launcher"]
+__all__ = ["COMPUTE_UNIT_BITS", "Launcher"]
 
+COMPUTE_UNIT_BITS = 3
+"""Bits of the number of a compute unit in a work-group's place."""
+_GROUPS = 1 << GROUP_BITS
 
 
 class Launcher(wiring.Component):
-    """Takes a work-group when enough slots are free; starts one wavefront every 3 cycles.
+    """Takes a work-group when enough slots are free; starts one wavefront every 3 cycles, or every 4 with ``place``.
 
-    In these the runtime memory gets the wavefront's work-group offset and id, one dimension each.
-    ``start`` is one-hot; ``number`` is the wavefront's number within its work-group.
+    In these the runtime memory gets the wavefront's work-group offset and id, one dimension each, and the place.
+    ``start`` is one-hot; ``number`` is the wavefront's number within its work-group. A work-group has the lowest
+    number that is free when it is taken, from then until its last wavefront has ended; with ``local_groups`` one
+    below that.
     """
 
+    compute_unit: In(COMPUTE_UNIT_BITS)
     kernel: In(KernelInfo)
     work_groups: In(stream.Signature(WorkGroup))
     free: In(WAVEFRONTS)
@@ -31,6 +39,9 @@ class Launcher(wiring.Component):
     """Registers are being cleared: no wavefront may start."""
     start: Out(WAVEFRONTS)
     number: Out(WAVEFRONT_BITS)
+    group: Out(GROUP_BITS)
+    """The number of the wavefront's work-group, valid with ``start``."""
+    groups: Out(ResidentGroups)
     mask_write: Out(MaskWrite)
     mask_ready: In(1)
     runtime_write: Out(RuntimeWrite)
@@ -42,7 +53,7 @@ class Launcher(wiring.Component):
         m = Module()
         kernel: Any = self.kernel
         group = Signal(WorkGroup)
-        dimension = Signal(range(DIMENSIONS))
+        dimension = Signal(range(DIMENSIONS + 1))
         free_count = Signal(range(WAVEFRONTS + 1))
         m.d.sync += free_count.eq(sum(self.free[slot] for slot in range(WAVEFRONTS)))
 
@@ -54,30 +65,33 @@ class Launcher(wiring.Component):
         with m.Else():
             encode_lowest(m, slot, self.free)
 
+        taking, taken, has_number = self._numbers(m)
         last = self.number == kernel.wavefronts_minus_1
         pair = Signal(RuntimePair)
         m.d.comb += [
-            pair.low.eq(Array(group.offsets[number] for number in range(DIMENSIONS))[dimension]),
+            pair.low.eq(Array([*(group.offsets[number] for number in range(DIMENSIONS)),
+                               Cat(self.group, self.compute_unit)])[dimension]),
             pair.high.eq(Array(group.ids[number] for number in range(DIMENSIONS))[dimension]),
             self.runtime_write.address.eq(RuntimeAddress.work_group(dimension, slot)),
             self.runtime_write.word.eq(Cat(pair)),
             self.mask_write.wavefront.eq(held_slot),
             self.mask_write.mask.eq(Mux(last, kernel.last_mask, -1)),
         ]
-        settled = Signal()      # free_count is up to date, and registers are clear
+        settled = Signal()      # free_count and has_number are up to date, and registers are clear
         with m.FSM():
             with m.State("Idle"):
                 m.d.sync += settled.eq(~self.clearing)
                 m.d.comb += [
-                    self.room.eq(settled & (free_count > kernel.wavefronts_minus_1)),
+                    self.room.eq(settled & has_number & (free_count > kernel.wavefronts_minus_1)),
                     self.work_groups.ready.eq(self.room),
                 ]
-                m.d.sync += [group.eq(self.work_groups.payload), self.number.eq(0), dimension.eq(0)]
+                m.d.sync += [group.eq(self.work_groups.payload), self.number.eq(0), dimension.eq(0),
+                             taking.eq(lowest(~taken))]
                 with m.If(self.work_groups.valid & self.work_groups.ready):
                     m.next = "Start wavefront"
             with m.State("Start wavefront"):
-                m.d.comb += [self.busy.eq(1), self.runtime_write.valid.eq(1)]
-                with m.If(dimension != DIMENSIONS - 1):
+                m.d.comb += [self.busy.eq(1), self.runtime_write.valid.eq(1), self.groups.starting.eq(taking)]
+                with m.If(dimension != Mux(kernel.place, DIMENSIONS, DIMENSIONS - 1)):
                     m.d.sync += dimension.eq(dimension + 1)
                 with m.Else():
                     m.d.comb += self.mask_write.valid.eq(1)
@@ -87,3 +101,23 @@ class Launcher(wiring.Component):
                         with m.If(last):
                             m.next = "Idle"
         return m
+
+    def _numbers(self, m: Module) -> tuple[Signal, Signal, Signal]:
+        """The number of the work-group that starts and those that are taken, a bit each, and whether one is left: a
+        cycle late, but for kernels without a limit, which never want for one."""
+        kernel: Any = self.kernel
+        members: Any = self.groups.members
+        taking, taken, left = Signal(_GROUPS), Signal(_GROUPS), Signal()
+        for slot in range(WAVEFRONTS):
+            with m.If(self.start[slot]):
+                m.d.sync += members[slot].eq(taking)
+            with m.Elif(self.free[slot]):
+                m.d.sync += members[slot].eq(0)
+        unlimited = kernel.local_groups == 0
+        allowed = Cat(number < kernel.local_groups for number in range(_GROUPS))
+        m.d.comb += [
+            self.group.eq(number_of(taking)),
+            taken.eq(reduce(or_, (members[slot] for slot in range(WAVEFRONTS)))),
+        ]
+        m.d.sync += left.eq((~taken & allowed).any())
+        return taking, taken, left | unlimited

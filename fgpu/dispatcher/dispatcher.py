@@ -103,6 +103,7 @@ class Dispatcher(wiring.Component):
             local_ids.dimensions_minus_1.eq(shape.dimensions_minus_1),
             local_ids.wavefronts_minus_1.eq(kernel.wavefronts_minus_1),
             kernel.dimensions_minus_1.eq(shape.dimensions_minus_1),
+            *(kernel[name].eq(size_word[name]) for name in ("local_rows", "local_groups", "place")),
         ]
         # The shape and the number of wavefronts for which the runtime memories hold local ids.
         known = Signal()

@@ -12,8 +12,9 @@ from ..streams import random_waits, simulate, stream_put
 FULL = (1 << 64) - 1
 
 
-@pytest.mark.parametrize("wavefronts", [1, 2, 3, 5, 8])
-def test_random_work_groups(wavefronts: int) -> None:
+@pytest.mark.parametrize(("wavefronts", "limit", "place"), [
+    (1, 0, 0), (2, 0, 1), (3, 0, 0), (5, 1, 0), (8, 0, 1), (1, 3, 1), (1, 7, 0), (2, 2, 0)])
+def test_random_work_groups(wavefronts: int, limit: int, place: int) -> None:
     rng = random.Random(wavefronts)
     dut = Launcher()
     last_mask = rng.choice([1, 0xFF, FULL])
@@ -21,8 +22,14 @@ def test_random_work_groups(wavefronts: int) -> None:
               for _ in range(30)]
     free = [True] * WAVEFRONTS
     running: dict[int, int] = {}        # slot: cycles left
+    numbers: dict[int, int] = {}        # slot that is not free: number of its work-group
+    number_of_group: list[int] = []
+    unit = rng.randrange(8)
+    began = 0                           # in which cycle its first write was
+    cycle = 0
     memory: dict[int, int] = {}
-    started: list[tuple[int, int]] = []
+    started: list[int] = []             # numbers of work-groups
+    seen_together = 0
     wait = random_waits(rng)
 
     async def drive(ctx) -> None:
@@ -32,7 +39,9 @@ def test_random_work_groups(wavefronts: int) -> None:
             assert not room
             assert not ready
         ctx.set(dut.clearing, 0)
-        ctx.set(dut.kernel, {"wavefronts_minus_1": wavefronts - 1, "last_mask": last_mask})
+        ctx.set(dut.kernel, {"wavefronts_minus_1": wavefronts - 1, "last_mask": last_mask, "local_groups": limit,
+                             "place": place})
+        ctx.set(dut.compute_unit, unit)
         for group in groups:
             await stream_put(ctx, dut.work_groups, group, wait())
         while len(started) < len(groups) * wavefronts:
@@ -40,29 +49,53 @@ def test_random_work_groups(wavefronts: int) -> None:
 
     async def slots(ctx) -> None:
         """Slots become free after random times; now and then another mask is written."""
+        nonlocal began, cycle, seen_together
+        known: set[int] = set()         # numbers taken, as the launcher knows them: a cycle ago
+        were_free, settled_at, not_ready = 0, 30, 0
         while True:
+            cycle += 1
             ctx.set(dut.free, sum(each << slot for slot, each in enumerate(free)))
             ctx.set(dut.mask_ready, rng.random() < 0.8)
-            *_, start, number, mask, mask_ready, write, room, ready = await ctx.tick().sample(
+            *_, start, number, mask, mask_ready, write, room, ready, valid, group, groups = await ctx.tick().sample(
                 dut.start, dut.number, dut.mask_write, dut.mask_ready, dut.runtime_write, dut.room,
-                dut.work_groups.ready)
+                dut.work_groups.ready, dut.work_groups.valid, dut.group, dut.groups)
             assert ready == room
             if room:
                 assert sum(free) >= wavefronts
+                assert len(known) < (limit or WAVEFRONTS)
+            elif not limit and cycle >= settled_at and not write.valid:
+                assert were_free < wavefronts       # it is not late
+            were_free = sum(free)
+            if valid and ready:
+                number_of_group.append(min(set(range(WAVEFRONTS)) - known))
             if write.valid:
                 memory[write.address] = write.word
+                began = began or cycle
+                not_ready += cycle >= began + 2 + place and not mask_ready
+            for slot in range(WAVEFRONTS):
+                assert groups.members[slot] in (0, 1 << numbers.get(slot, 8)) or free[slot]
+            known = set(numbers.values())
+            seen_together = max(seen_together, len(known))
             for slot in list(running):
                 running[slot] -= 1
                 if not running[slot]:
-                    del running[slot]
+                    del running[slot], numbers[slot]
                     free[slot] = True
             if start:
                 slot = start.bit_length() - 1
                 assert start == 1 << slot
                 check(slot, number, mask, mask_ready)
+                assert group == number_of_group[-1]
+                assert groups.starting == 1 << group
+                assert cycle - began == 2 + place + not_ready
+                began, not_ready, settled_at = 0, 0, cycle + 2
                 free[slot] = False
-                running[slot] = rng.randint(5, 60)
-                started.append((slot, number))
+                running[slot] = rng.randint(5, 90)
+                numbers[slot] = group
+                started.append(number)
+            else:
+                assert groups.starting in (0, 1 << number_of_group[-1] if number_of_group else 0)
+            assert bool(groups.starting) == bool(write.valid)
 
     def check(slot: int, number: int, mask, mask_ready: int) -> None:
         assert free[slot]
@@ -75,5 +108,8 @@ def test_random_work_groups(wavefronts: int) -> None:
         for dimension in range(3):
             address = 0b1_1000_0000 | slot << 2 | dimension & 3
             assert memory[address] == group["offsets"][dimension] | group["ids"][dimension] << 32
+        if place:
+            assert memory[0b1_1000_0011 | slot << 2] & 0xFFFF_FFFF == 8 * unit + number_of_group[-1]
 
     simulate(dut, drive, background=[slots])
+    assert seen_together == limit or (not limit and seen_together >= WAVEFRONTS // wavefronts)

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from fgpu.address_map import DESCRIPTOR_WORDS
+from fgpu.address_map import DESCRIPTOR_WORDS, DescriptorWord
 from fgpu.config import KERNEL_SLOTS, PE_COUNT, Config
 from fgpu.dispatcher.dispatcher import Dispatcher
 from fgpu.sim.descriptor import KernelDescriptor
@@ -48,6 +48,8 @@ class Bench:
     def load(self, slot: int, descriptor: KernelDescriptor) -> None:
         self.descriptors[slot] = descriptor
         self.lram[slot * DESCRIPTOR_WORDS:(slot + 1) * DESCRIPTOR_WORDS] = descriptor.words()
+        self.local = self.rng.getrandbits(16)       # rows, limit and place
+        self.lram[slot * DESCRIPTOR_WORDS + DescriptorWord.SIZE] |= self.local << 10
 
     async def memory(self, ctx) -> None:
         dut = self.dut
@@ -113,6 +115,7 @@ class Bench:
         assert self.kernel.entry == descriptor.entry
         assert self.kernel.wavefronts_minus_1 + 1 == descriptor.wavefronts
         assert self.kernel.dimensions_minus_1 + 1 == dimensions
+        assert self.kernel.local_rows | self.kernel.local_groups << 12 | self.kernel.place << 15 == self.local
         assert self.kernel.last_mask.bit_count() == (descriptor.work_items - 1) % 64 + 1
         assert self.kernel.last_mask & 1
         for number, word in enumerate(descriptor.parameters):
