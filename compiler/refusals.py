@@ -18,7 +18,6 @@ _LOCAL_SPACE = 3
 _SAMPLER = "__translate_sampler_initializer"
 """Where there is one, images say more."""
 _KNOWN_CALLS = {
-    "barrier": "barrier() is not supported",
     "async_work_group_copy": "__local memory is not supported (async_work_group_copy)",
     "async_work_group_strided_copy": "__local memory is not supported (async_work_group_strided_copy)",
     "wait_group_events": "events are not supported (wait_group_events)",

@@ -1,10 +1,13 @@
-"""Which kernels do not care how their work-items are grouped, so that a launch of them may be cut in parts."""
+"""What functions have to do with their work-groups."""
 
 import re
 
 from .ir.module import Function, Module, Op
 
-__all__ = ["asks_for_work_groups"]
+__all__ = ["BARRIERS", "asks_for_work_groups", "has_barrier"]
+
+BARRIERS = ("_Z7barrierj", "_Z18work_group_barrierj")
+"""The functions at which a work-item waits for the others of its work-group, whatever the flags."""
 
 _ASKING = re.compile(r"_Z\d+(get_local_|get_group_id|get_num_groups|get_global_offset|get_enqueued_|barrier"
                      r"|work_group_|sub_group_|async_work_group_|wait_group_events)")
@@ -13,7 +16,10 @@ the global one is among them."""
 
 
 def asks_for_work_groups(kernel: Function, module: Module) -> bool:
-    """Whether ``kernel``, or a function that it calls, asks how work-items are grouped, or acts with its group."""
+    """Whether ``kernel``, or a function that it calls, asks how work-items are grouped, or acts with its group.
+
+    A launch of others may be cut in parts.
+    """
     seen, ahead = {kernel.name}, [kernel]
     while ahead:
         for instruction in ahead.pop().instructions():
@@ -25,3 +31,8 @@ def asks_for_work_groups(kernel: Function, module: Module) -> bool:
             if (callee := module.functions.get(instruction.callee)) is not None:
                 ahead.append(callee)
     return False
+
+
+def has_barrier(function: Function) -> bool:
+    """Whether work-items wait for others in ``function`` itself."""
+    return any(i.op is Op.CALL and i.callee in BARRIERS for i in function.instructions())

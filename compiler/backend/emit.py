@@ -66,7 +66,7 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = (),
             ops.append(Op(Opcode.RET, location=block.location))
         elif next_block != follower:
             end = function.blocks[next_block]
-            if not end.successors and end.enter is None and len(end.ops) <= _DUPLICATE_UP_TO:
+            if not end.successors and end.enter is None and len(end.ops) <= _DUPLICATE_UP_TO and not end.has_barrier:
                 _body(end, ops)
                 ops.append(Op(Opcode.RET, location=end.location))
             else:

@@ -37,6 +37,7 @@ class Pseudo(enum.Enum):
     JUMP = "jump"   # a call that is the last thing that a routine does: what is called returns for it
     SECOND = "second"   # dst = the second result of the call whose first is rs
     RESULT = "result"   # rs and rt are what a routine returns
+    FENCE = "fence"     # accesses to memory stay before or behind it; no instruction
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,11 @@ class MachineBlock:
     splits: bool = False
     enter: str | None = None
     location: Location | None = None
+
+    @property
+    def has_barrier(self) -> bool:
+        """Whether work-items wait for others here."""
+        return any(op.opcode is Opcode.SYNC for op in self.ops)
 
     def copy(self) -> "MachineBlock":
         """The block once more, with operations of its own."""

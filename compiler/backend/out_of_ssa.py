@@ -40,7 +40,7 @@ def leave_ssa(function: MachineFunction) -> None:
                 ops += [_move(register, source, op.location) for register, source in results]
                 rs, rt = [*(register for register, _ in results), ZERO, ZERO][:2]
                 ops.append(Op(Pseudo.RESULT, rs=rs, rt=rt))
-            elif op.opcode is not Pseudo.SECOND:
+            elif op.opcode not in (Pseudo.SECOND, Pseudo.FENCE):
                 ops.append(op)
         block.ops = ops
 

@@ -56,6 +56,8 @@ def _pseudo(op: Op) -> str:
             return _call(op)
         case Pseudo.RESULT:
             return f"result {op.imm} {_register(op.rs)}, {_register(op.rt)}"
+        case Pseudo.FENCE:
+            return op.opcode.value
     return f"{op.opcode.value} {_register(op.rs)}"
 
 

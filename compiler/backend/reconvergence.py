@@ -69,7 +69,9 @@ def _candidates(function: MachineFunction, flow: Flow) -> list[_Region]:
         if (entry, end) not in found and blocks == flow.reached([entry], end) \
                 and all(block in after and flow.successors[block] for block in blocks) \
                 and all(flow.predecessors[block][0] in blocks and blocks.issuperset(flow.predecessors[block])
-                        for block in blocks if block != entry) and _is_worth_it(function, flow, entry, end):
+                        for block in blocks if block != entry) \
+                and not any(function.blocks[block].has_barrier for block in blocks) \
+                and _is_worth_it(function, flow, entry, end):
             found[entry, end] = _Region(entry, end, frozenset(blocks))
     return list(found.values())
 

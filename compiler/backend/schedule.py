@@ -16,6 +16,7 @@ from .mir import MachineBlock, MachineFunction, Op, Pseudo
 
 __all__ = ["overlap", "shorten_lives"]
 
+_FENCES = (Opcode.SYNC, Pseudo.FENCE)
 _LOAD = 60
 """Cycles, about, from a load that hits to what needs it."""
 
@@ -54,6 +55,8 @@ def _after_frame(block: MachineBlock) -> tuple[list[Op], list[Op]]:
 
 def _memories(op: Op) -> tuple[str, ...]:
     """What the operation reads or writes besides registers."""
+    if op.opcode in _FENCES:
+        return ("global", "local")
     if isinstance(op.opcode, Pseudo):
         is_call = op.opcode is Pseudo.CALL and not op.is_pure
         return ("global", "scratchpad") if is_call else ("result",) if op.opcode is Pseudo.RESULT else ()

@@ -60,6 +60,8 @@ def _meeting(function: MachineFunction) -> tuple[Flow, _Meeting] | None:
                 blocks = flow.reached([entry], end, loop.blocks)
             if entry not in loop.blocks:
                 continue
+            if any(function.blocks[block].has_barrier for block in blocks):
+                continue        # it would not become a subroutine
             exits = [(block, to) for block in sorted(blocks, key=flow.number.__getitem__)
                      for to in dict.fromkeys(flow.successors[block]) if to not in loop.blocks]
             if exits and len({to for _, to in exits}) <= _MOST_TARGETS and flow.dominates(entry, end):

@@ -85,6 +85,9 @@ FGPU_VECTORS(long) FGPU_VECTORS(ulong) FGPU_VECTORS(float)
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
 
+/* OpenCL 2.0's name; clang declares it for that only. */
+__attribute__((overloadable, convergent)) void work_group_barrier(cl_mem_fence_flags flags);
+
 /* Programs are compiled with all functions static. */
 #ifndef __FGPU_SOME_KERNELS
 #define __kernel __kernel __attribute__((used))

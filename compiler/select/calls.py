@@ -10,6 +10,7 @@ from fgpu.isa import Opcode, by_opcode
 from ..backend.mir import ZERO, Callee
 from ..ir.module import Constant, Function, Global, Instruction, Module, Type, Value
 from ..refusals import unsupported_call
+from ..work_groups import BARRIERS
 from .machine_builder import Builder
 from .memory import MemorySelector
 
@@ -27,7 +28,7 @@ _ATOMICS = {  # opcodes for int and for uint
     "atomic_cmpxchg": (Opcode.ACMPXCHG, Opcode.ACMPXCHG),
 }
 _FENCES = ("mem_fence", "read_mem_fence", "write_mem_fence")
-"""Nothing to do: a work-item's accesses take effect in program order (docs/memory-order.md)."""
+"""No instruction: a work-item's accesses take effect in program order (docs/memory-order.md)."""
 _MINMAX = {"llvm.smin.": (True, False), "llvm.smax.": (True, True), "llvm.umin.": (False, False),
            "llvm.umax.": (False, True)}
 
@@ -74,6 +75,10 @@ class CallSelector:
                 raise self.function.error(f"atomics of 64 bits are not supported ({builtin})", call)
             return self.atomic(call, atomic, is_signed=callee.endswith("i"))
         if builtin in _FENCES:
+            self.builder.fence()
+            return None
+        if callee in BARRIERS:
+            self.builder.effect(Opcode.SYNC)
             return None
         handler: Callable[[Instruction], int] | None = getattr(self, f"call_{builtin}", None)
         if handler is None:

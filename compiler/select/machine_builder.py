@@ -74,6 +74,10 @@ class Builder:
         """Append an operation without a destination."""
         self._append(Op(opcode, None, rs, rt, rd, imm))
 
+    def fence(self) -> None:
+        """Keep accesses to memory on their side of this place."""
+        self._append(Op(Pseudo.FENCE))
+
     def _append(self, op: Op) -> None:
         op.location = self.location
         self.block.ops.append(op)
