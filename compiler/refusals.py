@@ -18,9 +18,6 @@ _LOCAL_SPACE = 3
 _SAMPLER = "__translate_sampler_initializer"
 """Where there is one, images say more."""
 _KNOWN_CALLS = {
-    "async_work_group_copy": "__local memory is not supported (async_work_group_copy)",
-    "async_work_group_strided_copy": "__local memory is not supported (async_work_group_strided_copy)",
-    "wait_group_events": "events are not supported (wait_group_events)",
     _SAMPLER: "samplers are not supported",
     "printf": "printf() is not supported",
     "asm": "inline assembly is not supported",
@@ -29,7 +26,7 @@ _KNOWN_CALLS = {
 _BUILT_IN = ("llvm.", "_Z", "fgpu_")
 """What the names of functions start with that have no body in a program but may be called."""
 _WORD_BYTES = 4
-_OPAQUE = {"spirv.Image": "images", "spirv.Sampler": "samplers", "spirv.Event": "events"}
+_OPAQUE = {"spirv.Image": "images", "spirv.Sampler": "samplers"}
 _KNOWN_INSTRUCTIONS = (
     (re.compile(r"f(add|sub|mul|div|rem|neg|cmp|ptrunc|pext)|[us]itofp|fpto[us]i"), "floating point"),
     (re.compile(r"atomic.*|cmpxchg|fence"), "atomic operations"),

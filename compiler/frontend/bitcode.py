@@ -20,9 +20,9 @@ __all__ = ["BUILTINS", "SOURCES", "bitcode_files", "compiler_version"]
 _HERE = Path(__file__).parent
 _COMPILER = _HERE.parent
 BUILTINS = _HERE / "builtins"
-SOURCES = ("workitem.cl", "geometric.cl", "common.cl", "math_fast.cl", "math_special.cl", "math_log.cl",
-           "math_atan.cl", "math_trig.cl", "math_exp.cl", "math_exact.cl", "math_basic.cl", "relational.cl",
-           "integer.cl", "conversion.cl", "vector_data.cl")
+SOURCES = ("async_copy.cl", "workitem.cl", "geometric.cl", "common.cl", "math_fast.cl", "math_special.cl",
+           "math_log.cl", "math_atan.cl", "math_trig.cl", "math_exp.cl", "math_exact.cl", "math_basic.cl",
+           "relational.cl", "integer.cl", "conversion.cl", "vector_data.cl")
 """The files, users before what they use: each is linked for what those before it lack."""
 _TIMEOUT_SECONDS = 120
 _IMPORT = re.compile(r"^\s*from (?:(fgpu)\.|(\.+))([a-z_][\w.]*) import", re.M)

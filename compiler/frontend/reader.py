@@ -159,7 +159,7 @@ class _Reader:
         try:
             kind = value.value_kind
         except ValueError:                      # of a type that llvmlite does not know, such as an event
-            return Constant(None, str(value))
+            return Constant(0) if str(value).endswith(" zeroinitializer") else Constant(None, str(value))
         if kind == ValueKind.constant_int:
             bits = value.type.type_width
             number = int(value.get_constant_value()) & ((1 << bits) - 1)

@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from llvmlite import binding as llvm
 from llvmlite.binding.typeref import TypeKind
 
-from ..ir.module import VOID, Type, integer
+from ..ir.module import VOID, WORD, Type, integer
 
 __all__ = ["TypeReader", "first_item"]
 
 _FLOATS = {TypeKind.half: 16, TypeKind.bfloat: 16, TypeKind.float: 32, TypeKind.double: 64}
 _AGGREGATES = {TypeKind.array: "array", TypeKind.vector: "vector", TypeKind.struct: "struct"}
 
+_EVENT = 'target("spirv.Event")'
+"""Has nothing to tell (builtins/async_copy.cl), but is handed on and kept in variables: as a word."""
 _PACKED = re.compile(r"(%.* = type )?<\{")
 
 
@@ -41,6 +43,8 @@ class TypeReader:
         return self._known[text]
 
     def _converted(self, type: llvm.TypeRef, text: str) -> Type:
+        if text == _EVENT:
+            return WORD
         if match := re.match(r'target\("([^"]*)"', text):      # images, samplers and other opaque things
             return Type("other", text=match[1])
         kind = type.type_kind
@@ -65,7 +69,8 @@ class TypeReader:
         names = list(dict.fromkeys(spellings))
         if not names:
             return {}
-        variables = [f"@t{number} = external global {name}" for number, name in enumerate(names)]
+        variables = [f"@t{number} = external global {name.replace(_EVENT, 'i32')}"
+                     for number, name in enumerate(names)]
         with llvm.parse_assembly("\n".join([*self._definitions, *variables]), llvm.create_context()) as module:
             return {name: self.of(variable.global_value_type)
                     for name, variable in zip(names, module.global_variables, strict=True)}

@@ -38,7 +38,8 @@ def inline_by_signature(function: Function, module: Module, words: int, under_wa
             inline_by_signature(body, module, words, [*under_way, callee.name], bodies, has_frame, inlined, room)
             is_subroutine = callee.name not in inlined and _fits_registers(body, words) \
                 and not asks_for_dimensions(body) and not has_barrier(body) \
-                and not reads_memory_tables(body, module.variables, room) and not (has_frame and touches_private(body))
+                and not reads_memory_tables(body, module.variables, room) \
+                and not (has_frame and touches_private(body))
             if not is_subroutine:
                 copy_arguments(call, body)
             bodies[callee.name] = None if is_subroutine else body

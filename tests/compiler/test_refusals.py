@@ -27,7 +27,6 @@ BODY = "__kernel void k(__global int *a) {{\n    {}\n}}\n"
     ("int (*p)(int) = 0; a[0] = p(1);", "k.cl:2:10: error: pointers to functions are not allowed"),
     ("__attribute__((aligned(1))) static int s;", "error: variables in function scope cannot be declared static"),
     ("a[0] = __builtin_fmodf(a[1], a[2]);", "k.cl:2: floating point not supported: frem"),
-    ("event_t e; wait_group_events(1, &e);", "k.cl:2: events are not supported (wait_group_events)"),
     ("__local int t; a[0] = atomic_add(&t, 1);", "k.cl:2: __local memory is not supported"),
     ("__local int t[4]; t[a[0]] = 1; a[1] = t[a[2]];", "k.cl:2: __local memory is not supported"),
     ('__asm__ volatile("nop");', "k.cl:2: inline assembly is not supported"),
