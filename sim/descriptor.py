@@ -40,6 +40,12 @@ class KernelDescriptor:
     """Work-groups to run; empty: as many as cover the global size."""
     parameters: tuple[int, ...] = ()
     """Up to 16 unsigned 32-bit words."""
+    local_rows: int = 0
+    """Rows of 32 bytes of local memory of each work-group."""
+    local_groups: int = 0
+    """Work-groups that a compute unit may hold at a time, so that their local memory fits; 0: eight."""
+    place: bool = False
+    """Whether ``wgoff rd, 3`` reads a number that no other running work-group has."""
 
     def __post_init__(self) -> None:
         dimensions = len(self.global_size)
@@ -69,6 +75,8 @@ class KernelDescriptor:
         _check_each("parameter", self.parameters, _WORD)
         if self.entry not in range(1 << EntryWord.as_shape()["entry"].width):
             raise LaunchError(f"the first instruction's address {self.entry} is outside the descriptor's 14 bits")
+        for name in ("local_rows", "local_groups"):
+            _check_each(name, (getattr(self, name),), range(1 << SizeWord.as_shape()[name].width))
 
     # -- derived numbers ------------------------------------------------------------------------
 
@@ -104,8 +112,9 @@ class KernelDescriptor:
             EntryWord, {"entry": self.entry, "wavefronts_minus_1": self.wavefronts - 1})
         words[DescriptorWord.SHAPE] = _pack(ShapeWord, {
             "work_group_size": list(_padded(self.local_size, 1)), "dimensions_minus_1": self.dimensions - 1})
-        words[DescriptorWord.SIZE] = _pack(
-            SizeWord, {"work_items": self.work_items, "parameters": len(self.parameters) % PARAMETERS_MAX})
+        words[DescriptorWord.SIZE] = _pack(SizeWord, {
+            "work_items": self.work_items, "parameters": len(self.parameters) % PARAMETERS_MAX,
+            "local_rows": self.local_rows, "local_groups": self.local_groups, "place": int(self.place)})
         per_dimension = {
             DescriptorWord.GLOBAL_SIZE: _padded(self.global_size, 1),
             DescriptorWord.GLOBAL_OFFSET: _padded(self.global_offset, 0),
@@ -146,13 +155,15 @@ class KernelDescriptor:
             global_offset=vector(DescriptorWord.GLOBAL_OFFSET),
             work_groups=tuple(groups + 1 for groups in vector(DescriptorWord.WORK_GROUPS)),
             parameters=tuple(parameters),
+            local_rows=size.local_rows, local_groups=size.local_groups, place=bool(size.place),
         )
 
     @classmethod
     def from_xml(cls, path: str | Path) -> tuple["KernelDescriptor", int]:
         """Read the XML form of the dissertation's listing 5.1; returns the descriptor and its slot.
 
-        Numbers are decimal or hexadecimal (``0x``). Offsets default to 0 and ``index``, the slot, to 0.
+        Numbers are decimal or hexadecimal (``0x``). Offsets default to 0 and ``index``, the slot, to 0, and so do
+        ``local_rows``, ``local_groups`` and ``place``, which the dissertation does not have.
         Raises :class:`~fgpu.errors.LaunchError` for a file that is not such a descriptor.
         """
         try:
@@ -223,6 +234,7 @@ def _from_element(root: Element) -> tuple[KernelDescriptor, int]:
         local_size=tuple(take(f"work_group_size{index}") for index in range(dimensions)),
         global_offset=tuple(take(f"global_offset{index}", 0) for index in range(dimensions)),
         parameters=tuple(take(f"param{index}") for index in range(parameters)),
+        local_rows=take("local_rows", 0), local_groups=take("local_groups", 0), place=bool(take("place", 0)),
     )
     if values:
         raise LaunchError(f"<{min(values)}> is unknown, or beyond the numbers that <nDim> and <nParameters> give")

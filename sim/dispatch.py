@@ -34,6 +34,12 @@ class Dispatch:
     """Of a work-group: word 0, modulo the 8 of a compute unit."""
     last_items: int
     """Enabled work-items of a work-group's last wavefront, 1 to 64: word 11."""
+    local_rows: int = 0
+    """Rows of local memory of a work-group: word 11."""
+    local_groups: int = 0
+    """Work-groups that a compute unit may hold at a time; 0: eight. Word 11."""
+    place: bool = False
+    """Whether ``wgoff rd, 3`` tells work-groups that run apart: word 11."""
 
     @property
     def work_items(self) -> int:
@@ -55,14 +61,15 @@ class Dispatch:
             raise LaunchError(f"descriptor word 7 asks for {dimensions} dimensions; an index space has 1 to 3")
         there = range(dimensions)
         every = range(DIMENSIONS)
-        entry = EntryWord.from_bits(words[_ENTRY])
+        entry, size = EntryWord.from_bits(words[_ENTRY]), SizeWord.from_bits(words[_ITEMS])
         return cls(
             entry=entry.entry, dimensions=dimensions,
             extents=tuple(shape.work_group_size[index] if index in there else 1 for index in every),
             origins=tuple(words[_ORIGIN + index] for index in every),
             work_groups=tuple(words[_GROUPS + index] + 1 if index in there else 1 for index in every),
             wavefronts=entry.wavefronts_minus_1 % WAVEFRONTS + 1,
-            last_items=SizeWord.from_bits(words[_ITEMS]).work_items % WAVEFRONT_SIZE or WAVEFRONT_SIZE)
+            last_items=size.work_items % WAVEFRONT_SIZE or WAVEFRONT_SIZE,
+            local_rows=size.local_rows, local_groups=size.local_groups, place=bool(size.place))
 
 
 def checked_words(words: Sequence[int]) -> list[int]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fgpu.config import Config
 from fgpu.errors import LaunchError
-from fgpu.isa import Instruction, Operands, Unit, decode
+from fgpu.isa import Instruction, Opcode, Operands, Unit, decode
 
 __all__ = ["check_built"]
 
@@ -29,7 +29,7 @@ def check_built(words: Sequence[int], entry: int, config: Config) -> None:
 
 
 def _successors(pc: int, row: Instruction, operands: Operands) -> list[int]:
-    if row.unit is Unit.RETURN:
+    if row.opcode is Opcode.RET:
         return []
     if row.unit is not Unit.CONTROL:
         return [pc + 1]

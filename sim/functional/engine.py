@@ -6,9 +6,10 @@ from itertools import count
 
 import numpy as np
 
-from fgpu.config import Config
+from fgpu.config import WAVEFRONTS, Config
 from fgpu.errors import KernelFault, SimulationTimeout
 from fgpu.fault import FaultCause
+from fgpu.isa import Opcode
 from fgpu.sim.dispatch import Dispatch
 from fgpu.sim.engine import EngineResult, Launch, Progress
 from fgpu.sim.memory import GlobalMemory
@@ -30,8 +31,8 @@ class FunctionalEngine:
     """Executes kernels instruction by instruction on arrays of work-items; it has no clock.
 
     Up to 256 wavefronts run together, one instruction of all that are at the same PC
-    at a time; the order between different wavefronts is not the hardware's. Divergence follows the
-    hardware exactly. Registers and scratchpads are zero at the start of every work-item, where the
+    at a time; the order between different wavefronts is not the hardware's. Divergence and barriers follow the
+    hardware exactly. Registers, scratchpads and local memory are zero at the start of every work-group, where the
     hardware leaves what was there before. The watchdog counts wavefront instructions.
     """
 
@@ -53,6 +54,8 @@ class FunctionalEngine:
         run = _Run(self.config, self.memory, launch, descriptor, started)
         total = int(np.prod([int(groups) for groups in descriptor.work_groups], dtype=object))
         together = max(1, _WAVEFRONTS_TOGETHER // descriptor.wavefronts)
+        if descriptor.place:
+            together = min(together, WAVEFRONTS * self.config.compute_units)
         for first in range(0, total, together):
             run.work_groups(WorkGroups(descriptor, first, min(together, total - first)))
         counts = run.counts
@@ -89,9 +92,8 @@ class _Run:
     def work_groups(self, groups: WorkGroups) -> None:
         """Run some work-groups to their end."""
         self._tell(groups)
-        items = WorkItems(groups, self._program, self._memory, self._descriptor, self._config.scratchpad_words,
-                          self._check)
-        wavefronts = Wavefronts(groups.masks, self._config.link_stack_depth)
+        items = WorkItems(groups, self._program, self._memory, self._descriptor, self._config, self._check)
+        wavefronts = Wavefronts(groups.masks, self._config.link_stack_depth, groups.descriptor.wavefronts)
         pending: dict[int, list[np.ndarray]] = defaultdict(list)
         pending[self._entry].append(np.arange(groups.wavefronts))
         for turn in count(1):
@@ -108,6 +110,7 @@ class _Run:
             for following, part in self._run_straight(pc, stop, running, items, wavefronts, groups, pending):
                 if len(part):
                     pending[following].append(part)
+        assert not len(wavefronts.waiting), "all that is left waits at barriers"
         self.counts["divergent_branches"] += wavefronts.divergences
         self.counts["stack_entries"] = max(self.counts["stack_entries"], wavefronts.deepest)
 
@@ -121,7 +124,7 @@ class _Run:
 
     def _run_straight(self, pc: int, stop: int, running: np.ndarray, items: WorkItems, wavefronts: Wavefronts,
                       groups: WorkGroups, pending: dict[int, list[np.ndarray]]) -> Destinations:
-        """Run from ``pc`` to the next branch, call or return, or to ``stop``; says who goes on where."""
+        """Run from ``pc`` to the next branch, call, return or barrier, or to ``stop``; says who goes on where."""
         selection = Selection.of(running, wavefronts.masks[running])
         counts = self.counts
         while True:
@@ -155,7 +158,7 @@ class _Run:
                 return wavefronts.branch(running, taken, step.target, step.pc + 1)
             if step.row.immediate is not None:
                 return wavefronts.call(running, step.target, step.pc + 1)
-            return wavefronts.ret(running)
+            return wavefronts.ret(running) if step.row.opcode is Opcode.RET else wavefronts.sync(running, step.pc + 1)
         except StackOverflow as overflow:
             places = self._program.places
             raise KernelFault(
@@ -172,6 +175,11 @@ class _Run:
         ]
         if len(places) > len(lines):
             lines.append(f"{len(places) - len(lines)} more are running")
+        waiting = [(int(index), int(wavefronts.resume[index]) - 1) for index in wavefronts.waiting]
+        lines += [f"{_name(groups, index)} waits at the barrier {self._program.places.at(pc)}"
+                  for index, pc in waiting[:_WAVEFRONTS_IN_MESSAGE]]
+        if len(waiting) > _WAVEFRONTS_IN_MESSAGE:
+            lines.append(f"{len(waiting) - _WAVEFRONTS_IN_MESSAGE} more wait at barriers")
         raise SimulationTimeout(
             f"{self._program.places.whose} did not finish within {self._limit} wavefront instructions: "
             + "; ".join(lines))

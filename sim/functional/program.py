@@ -8,7 +8,7 @@ import numpy as np
 from fgpu.config import Config
 from fgpu.errors import EncodingError, KernelFault, SimulationError
 from fgpu.fault import FaultCause
-from fgpu.isa import Immediate, Instruction, Operands, Unit, decode
+from fgpu.isa import Immediate, Instruction, Operands, Space, Unit, decode
 from fgpu.sim.places import Places
 
 from .floats import float_operations
@@ -34,6 +34,11 @@ class Step:
     def is_control(self) -> bool:
         """The instruction decides where its wavefront goes on."""
         return self.row.unit in (Unit.CONTROL, Unit.RETURN)
+
+    @cached_property
+    def is_local(self) -> bool:
+        """The instruction accesses local memory."""
+        return self.row.space is Space.LOCAL
 
     @cached_property
     def has_immediate(self) -> bool:

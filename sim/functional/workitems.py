@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from fgpu.address_map import DescriptorWord, ShapeWord
-from fgpu.config import DIMENSIONS, WAVEFRONT_SIZE
+from fgpu.config import DIMENSIONS, WAVEFRONT_SIZE, Config
 from fgpu.isa import REGISTER_COUNT, Format, Opcode, Unit
 from fgpu.sim.accesses import AccessCheck, name_work_item, outside_memory
 from fgpu.sim.dispatch import Dispatch
@@ -55,14 +55,19 @@ class WorkGroups:
         lanes = np.arange(descriptor.wavefronts * WAVEFRONT_SIZE)
         self.masks = np.tile(lanes_to_masks(lanes < descriptor.work_items), count)
         self._local_ids = local_ids(descriptor.extents, descriptor.dimensions, descriptor.wavefronts)
-        self._count = count
+        self.count = count
         self._groups = np.repeat(np.arange(first, first + count), len(lanes))
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """For each work-item the number of its work-group among these."""
+        return self._groups - self._groups[0]
 
     def local_id(self, dimension: int) -> Words:
         """Position in the work-group."""
         if dimension >= self.descriptor.dimensions:
             return np.zeros(len(self._groups), dtype=np.uint32)
-        return np.tile(self._local_ids[dimension], self._count)
+        return np.tile(self._local_ids[dimension], self.count)
 
     def group_id(self, dimension: int) -> Words:
         """Position of the work-group."""
@@ -77,13 +82,13 @@ class WorkGroups:
 
 
 class WorkItems:
-    """Registers, scratchpads and runtime values of the work-items of some work-groups.
+    """Registers, scratchpads, local memory and runtime values of the work-items of some work-groups.
 
-    Registers and scratchpads start as zero; the hardware's hold what was there before.
+    Registers and memories start as zero; the hardware's hold what was there before.
     """
 
     def __init__(self, groups: WorkGroups, program: Program, memory: GlobalMemory, descriptor: Sequence[int],
-                 scratchpad_words: int, check: AccessCheck | None = None) -> None:
+                 config: Config, check: AccessCheck | None = None) -> None:
         self._check = check
         self._groups = groups
         self._program = program
@@ -92,7 +97,8 @@ class WorkItems:
         self._words = descriptor
         self._count = groups.wavefronts * WAVEFRONT_SIZE
         self._registers = np.zeros((REGISTER_COUNT, self._count), dtype=np.uint32)
-        self._scratchpad_words = scratchpad_words
+        self._scratchpad_words = config.scratchpad_words
+        self._local_bytes = config.local_memory * 1024
         self._runtime: dict[tuple[str, int], Operand] = {}
 
     # -- one instruction ------------------------------------------------------------------------
@@ -111,8 +117,11 @@ class WorkItems:
             self._write(step, items, self._load(step, items))
         elif row.is_store:
             self._store(step, items)
+        elif step.is_local:
+            self._access_local(step, items)
         elif row.atomic is not None:
-            self._write(step, items, self._atomic(step, items, row.atomic))
+            indices = self._offsets(step, items) >> np.uint32(2)
+            self._write(step, items, self._atomic(step, items, self._memory.words, indices))
         elif row.unit is Unit.RUNTIME:
             value = self._runtime_value(row.mnemonic, operands.imm)
             self._write(step, items, value[items] if isinstance(value, np.ndarray) else value)
@@ -142,13 +151,17 @@ class WorkItems:
 
     # -- global memory --------------------------------------------------------------------------
 
-    def _offsets(self, step: Step, items: slice | np.ndarray) -> np.ndarray:
-        """Byte offsets in global memory."""
+    def _addresses(self, step: Step, items: slice | np.ndarray) -> np.ndarray:
         operands, row, registers = step.operands, step.row, self._registers
         base, index = (operands.rt, operands.rs) if row.atomic is None else (operands.rs, operands.rt)
         addresses = registers[base][items]
         if row.format is not Format.RD_RS_RT:   # cmpxchg has no index
             addresses = addresses + (registers[index][items] << np.uint32(row.scale))
+        return addresses
+
+    def _offsets(self, step: Step, items: slice | np.ndarray) -> np.ndarray:
+        """Byte offsets in global memory."""
+        addresses = self._addresses(step, items)
         if self._check is not None:
             self._check_accesses(step, items, addresses, self._check)
         offsets = addresses - np.uint32(self._memory.base)
@@ -182,11 +195,30 @@ class WorkItems:
         else:
             self._memory.bytes[offsets] = value.astype(np.uint8)
 
-    def _atomic(self, step: Step, items: slice | np.ndarray, name: str) -> Words:
+    def _atomic(self, step: Step, items: slice | np.ndarray, words: Words, indices: np.ndarray) -> Words:
         """The old words; within a wavefront the lowest work-item goes first."""
         registers, operands = self._registers, step.operands
-        indices = self._offsets(step, items) >> np.uint32(2)
-        return atomic(name, self._memory.words, indices, registers[operands.rd][items], registers[operands.rt][items])
+        assert step.row.atomic is not None
+        return atomic(step.row.atomic, words, indices, registers[operands.rd][items], registers[operands.rt][items])
+
+    # -- local memory ---------------------------------------------------------------------------
+
+    @cached_property
+    def _local(self) -> np.ndarray:
+        """Bytes of local memory, one work-group's after the other's; each has as many as the hardware has for all."""
+        return np.zeros(self._groups.count * self._local_bytes, dtype=np.uint8)
+
+    def _access_local(self, step: Step, items: slice | np.ndarray) -> None:
+        addresses = self._addresses(step, items)
+        offsets = (addresses & np.uint32(self._local_bytes - 1)) + self._groups.places[items] * self._local_bytes
+        row, words = step.row, self._local.view("<u4")
+        if row.atomic is not None:
+            self._write(step, items, self._atomic(step, items, words, offsets >> 2))
+        elif row.writes_rd:
+            self._write(step, items, words[offsets >> 2])
+        else:
+            value = self._registers[step.operands.rd][items]
+            self._local.view(f"<u{1 << row.scale}")[offsets >> row.scale] = value   # the lower bits of it
 
     # -- scratchpads ----------------------------------------------------------------------------
 
@@ -212,6 +244,8 @@ class WorkItems:
     def _runtime_value_computed(self, mnemonic: str, index: int) -> Operand:
         if mnemonic == "lp":
             return np.uint32(self._words[DescriptorWord.PARAMETERS + index])
+        if index == DIMENSIONS and mnemonic == "wgoff" and self._groups.descriptor.place:
+            return self._groups.places.astype(np.uint32)
         if index >= DIMENSIONS:
             return np.uint32(0)
         local_size = np.uint32(ShapeWord.from_bits(self._words[DescriptorWord.SHAPE]).work_group_size[index])
