@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -22,11 +22,15 @@ __all__ = ["CODE_WORDS_MAX", "Image", "Kernel", "Parameter"]
 CODE_WORDS_MAX: Final = 4096
 """Words of the largest code RAM: what the control interface has addresses for."""
 _FORMAT: Final = "fgpu-image"
-_VERSION: Final = 3
+_VERSION: Final = 4
 _PLAIN_VERSION: Final = 1
 _POINTERS_VERSION: Final = 2
-"""Of images without pointers, and without kernels that may be split, which older versions of fgpu read, too."""
+_SPLITTABLE_VERSION: Final = 3
+"""Of images without pointers, kernels that may be split, and barriers and local memory, which older versions of fgpu
+read, too."""
 _WORD_BYTES: Final = 4
+_LOCAL_ALIGNMENT: Final = 128
+"""Of arguments that are local memory: that of the largest type."""
 _COMMENT: Final = re.compile(r"(--|;|#).*")
 
 
@@ -35,23 +39,27 @@ class Parameter:
     """One parameter of a kernel.
 
     ``type`` is the OpenCL spelling of the value (a vector is a scalar here), or of what the pointer points to, and
-    ``size`` its bytes. A value takes as many parameter words as it needs. ``implicit`` parameters come last: the
+    ``size`` its bytes. A value takes as many parameter words as it needs. A ``local`` parameter is a pointer to local
+    memory; the host says how much. ``implicit`` parameters come last: the
     source does not have them, and the host gives the address of the image's data (``constants``), the number of
-    dimensions (``work_dim``), or the address of the work-items' private memory (``private``), of
-    which :meth:`Kernel.private_room` tells the size.
+    dimensions (``work_dim``), the address of the work-items' private memory (``private``), of
+    which :meth:`Kernel.private_room` tells the size, or, where the hardware has no local memory, the address of
+    regions of global memory, one for each work-group that may run at a time (``local``), and the bytes of
+    each (``local_bytes``).
 
     If all parameters together have more than 16 words, the kernel gets 15 of them, and the address of the rest.
     """
 
     name: str
-    kind: Literal["pointer", "scalar", "struct", "implicit"]
+    kind: Literal["pointer", "scalar", "struct", "local", "implicit"]
     type: str
     size: int
 
     @property
     def declaration(self) -> str:
         """As in the source: ``int *in``."""
-        return f"{self.type} {'*' if self.kind == 'pointer' else ''}{self.name}"
+        before, pointer = {"pointer": ("", "*"), "local": ("__local ", "*")}.get(self.kind, ("", ""))
+        return f"{before}{self.type} {pointer}{self.name}"
 
 
 @dataclass(frozen=True)
@@ -63,7 +71,8 @@ class Kernel:
     knows them (an image of raw words); ``work_group_size`` is what ``reqd_work_group_size`` demands, and
     ``private_bytes`` the global memory that each work-item of a launch needs for itself. ``splittable`` says that
     nobody can tell whether an index space is run by one launch or by several with other global offsets, as
-    the kernel does not ask for its work-groups.
+    the kernel does not ask for its work-groups. ``local_bytes`` are those of its own variables in local memory, which
+    begin at its first byte; ``has_barrier`` says that work-items may wait for the others of their work-group.
     """
 
     name: str
@@ -74,6 +83,14 @@ class Kernel:
     work_group_size: tuple[int, int, int] | None = None
     private_bytes: int = 0
     splittable: bool = False
+    local_bytes: int = 0
+    has_barrier: bool = False
+
+    @property
+    def is_cooperative(self) -> bool:
+        """Whether the work-items of a work-group work together: by barriers, or by local memory."""
+        return self.has_barrier or self.local_bytes > 0 or any(
+            parameter.kind == "local" for parameter in self.parameters or ())
 
     @property
     def signature(self) -> str:
@@ -91,6 +108,15 @@ class Kernel:
         where it is one of a cache line.
         """
         return -(-work_items // WAVEFRONT_SIZE) * WAVEFRONT_SIZE * self.private_bytes
+
+    def local_layout(self, arguments: Sequence[int]) -> tuple[tuple[int, ...], int]:
+        """How a work-group's local memory is divided where ``arguments`` of so many bytes are in it: where each
+        begins, behind the kernel's own variables, and the end of the last one, in bytes."""
+        begins, end = [], self.local_bytes
+        for size in arguments:
+            begins.append(-(-end // _LOCAL_ALIGNMENT) * _LOCAL_ALIGNMENT)
+            end = begins[-1] + size
+        return tuple(begins), end
 
 
 @dataclass(frozen=True)
@@ -225,8 +251,10 @@ class Image:
     @property
     def _version(self) -> int:
         """The oldest that has all of this."""
-        if any(kernel.splittable for kernel in self.kernels.values()):
+        if any(kernel.is_cooperative for kernel in self.kernels.values()):
             return _VERSION
+        if any(kernel.splittable for kernel in self.kernels.values()):
+            return _SPLITTABLE_VERSION
         return _POINTERS_VERSION if self.pointers else _PLAIN_VERSION
 
     def save(self, path: str | Path) -> None:
@@ -353,7 +381,7 @@ def _checked(data: Any, what: str, wanted: type) -> dict[str, Any]:
 
 
 def _kernel_to_json(kernel: Kernel) -> dict[str, Any]:
-    return {name: value for name, value in asdict(kernel).items() if name != "splittable" or value}
+    return {name: value for name, value in asdict(kernel).items() if name not in _LATER or value}
 
 
 def _kernel_from_json(data: Any) -> Kernel:
@@ -395,13 +423,16 @@ def _is_truth(value: Any) -> bool:
 
 
 _KINDS: Final = get_args(Parameter.__annotations__["kind"])
-_IMPLICIT: Final = ("constants", "work_dim", "private")
+_IMPLICIT: Final = ("constants", "work_dim", "private", "local", "local_bytes")
+_LATER: Final = ("splittable", "local_bytes", "has_barrier")
+"""Attributes that older versions do not know, and files have only where they say something."""
 _FORMS: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
     "name": (_is_text, "a text"), "type": (_is_text, "a text"),
     "kind": (lambda value: value in _KINDS, f"one of {', '.join(_KINDS)}"),
     "size": (_is_extent, "a number from 1"), "work_group_size": (_is_shape, "three numbers from 1"),
     "entry": (_is_count, "a number from 0"), "instructions": (_is_count, "a number from 0"),
     "scratchpad_words": (_is_count, "a number from 0"), "private_bytes": (_is_count, "a number from 0"),
-    "splittable": (_is_truth, "true or false"),
+    "splittable": (_is_truth, "true or false"), "has_barrier": (_is_truth, "true or false"),
+    "local_bytes": (_is_count, "a number from 0"),
 }
 """Attributes of kernels and parameters in a file: whether a value will do, and what will."""

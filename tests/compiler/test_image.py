@@ -40,6 +40,32 @@ def test_the_line_table_is_short_text(image):
     assert "lines" not in data
 
 
+def test_only_images_of_cooperating_work_items_need_a_new_version(image):
+    """Older versions of fgpu read all others, and would launch these without local memory."""
+    tile = Parameter("tile", "local", "float", 4)
+    assert tile.declaration == "__local float *tile"
+    kernels = [Kernel("k", 0, (tile,)), Kernel("k", 0, (), has_barrier=True), Kernel("k", 0, (), local_bytes=100),
+               Kernel("k", 0, (tile, Parameter("local", "implicit", "uint", 4),
+                               Parameter("local_bytes", "implicit", "uint", 4)), has_barrier=True, local_bytes=4)]
+    for kernel in kernels:
+        assert kernel.is_cooperative
+        text = Image(WORDS, {"k": kernel}).to_json()
+        assert json.loads(text)["version"] == 4
+        assert Image.from_json(text).kernel("k") == kernel
+    for kernel in image.kernels.values():
+        assert not kernel.is_cooperative
+    data = json.loads(image.to_json())
+    assert data["version"] == 3
+    assert not {"local_bytes", "has_barrier"} & data["kernels"][0].keys()
+
+
+def test_arguments_in_local_memory_follow_the_variables_aligned():
+    kernel = Kernel("k", 0, local_bytes=20)
+    assert kernel.local_layout([]) == ((), 20)
+    assert kernel.local_layout([4, 128, 1]) == ((128, 256, 384), 385)
+    assert Kernel("k", 0).local_layout([300, 8]) == ((0, 384), 392)
+
+
 def test_images_of_older_versions_have_the_lines_of_accesses():
     old = GOOD | {"words": ["92000000"] * 3, "lines": {"2": "C:\\x.cl:17", "0": "<opencl>:1"}}
     assert Image.from_json(json.dumps(old)).lines == {2: Location("C:\\x.cl", 17), 0: Location("<opencl>", 1)}
@@ -103,7 +129,7 @@ GOOD = {"format": "fgpu-image", "version": 1, "kernels": [], "words": ["92000000
     ("x.mif", b"\xff\xfe\x00", "x.mif: not a text file"),
     ("x.json", "{", "x.json: not JSON"),
     ("x.json", "[]", 'x.json: not an fgpu image: it lacks "format"'),
-    ("x.json", json.dumps({"format": "fgpu-image", "version": 4}), "x.json: image version 4 is not supported"),
+    ("x.json", json.dumps({"format": "fgpu-image", "version": 5}), "x.json: image version 5 is not supported"),
     ("x.json", json.dumps(GOOD | {"words": [1]}),
      "x.json: malformed fgpu image: a word must be up to eight hexadecimal digits, not 1"),
     ("x.json", json.dumps(GOOD | {"words": "92000000"}), "image: 'words' must be a list, not \"92000000\""),
@@ -131,7 +157,7 @@ GOOD = {"format": "fgpu-image", "version": 1, "kernels": [], "words": ["92000000
      "'kind' of a parameter must be one of pointer, "),
     ("x.json", json.dumps(GOOD | {"kernels": [{"name": "k", "entry": 0, "parameters": [
         {"name": "a", "kind": "implicit", "type": "uint", "size": 4}]}]}),
-     "'name' of an implicit parameter must be one of constants, work_dim, private, not \"a\""),
+     "'name' of an implicit parameter must be one of constants, work_dim, "),
     ("x.bin", "", "x.bin: an image is a .mif or a .json file, not '.bin'"),
 ])
 def test_bad_files(tmp_path, name, content, message):
