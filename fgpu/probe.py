@@ -17,9 +17,10 @@ class Bucket(enum.Enum, shape=3):
     BRANCH = 4
     MEMORY_READ = 5
     WRITE_PRESSURE = 6  # the memory controller takes no further access
+    BARRIER = 7         # every wavefront waits for others of its work-group
 
 
-class WavefrontState(enum.Enum, shape=3):
+class WavefrontState(enum.Enum, shape=4):
     """What a wavefront slot is doing."""
 
     FREE = 0
@@ -30,6 +31,7 @@ class WavefrontState(enum.Enum, shape=3):
     BRANCH = 5
     MEMORY_READ = 6
     WRITE_PRESSURE = 7
+    BARRIER = 8
 
 
 class ComputeUnitProbe(data.Struct):

@@ -23,6 +23,7 @@ BUCKETS = {
     "branch": "waiting for branches",
     "memory_read": "waiting for data from memory",
     "write_pressure": "memory accesses have to queue",
+    "barrier": "waiting for others at barriers",
     "no_wavefront": "no work in the compute unit",
 }
 """What each counter of a compute unit's time (:class:`fgpu.probe.Bucket`) means."""

@@ -80,6 +80,7 @@ class ComputeUnit(wiring.Component):
             scheduler.start.eq(launcher.start),
             scheduler.start_number.eq(launcher.number),
             scheduler.start_mask.eq(launcher.mask_write),
+            scheduler.groups.eq(launcher.groups),
             scheduler.fetched.eq(self.fetched),
             scheduler.cancel.eq(self.cancel),
             self.fault.eq(Mux(scheduler.fault.valid, scheduler.fault.as_value(), vector.fault.as_value())),

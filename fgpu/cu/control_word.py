@@ -13,13 +13,14 @@ __all__ = [
 ]
 
 
-class Flow(enum.Enum, shape=2):
+class Flow(enum.Enum, shape=3):
     """Where the wavefront goes next."""
 
     NEXT = 0
     BRANCH = 1
     CALL = 2
     RETURN = 3
+    SYNC = 4
 
 
 class Multiplier(enum.Enum, shape=2):

@@ -92,7 +92,7 @@ def _control(instruction: Instruction) -> dict[str, Any]:
         case Unit.CONTROL:
             control |= {"flow": Flow.BRANCH if instruction.is_branch else Flow.CALL, "on_equal": opcode is Opcode.BEQ}
         case Unit.RETURN:
-            control |= {"flow": Flow.RETURN}
+            control |= {"flow": Flow.SYNC if opcode is Opcode.SYNC else Flow.RETURN}
     return control
 
 
@@ -100,7 +100,7 @@ def _is_decoded(instruction: Instruction, config: Config) -> bool:
     """Floating-point operations are all decoded if there is any: their module tells which it has."""
     if instruction.unit is Unit.FLOAT:
         return bool(config.float_ops)
-    if instruction.opcode is Opcode.SYNC or instruction.space is Space.LOCAL:
+    if instruction.space is Space.LOCAL:
         return False    # not built yet
     return config.lacks(instruction) is None
 

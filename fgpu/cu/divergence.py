@@ -5,6 +5,11 @@ wavefront pushes the larger part and follows the smaller one, so that divergence
 than log2(64) entries; a call pushes the return address with the current work-items; ``ret`` pops. Since a
 call's entry lies below those of branches inside the callee, each part of a split callee returns to the
 other part first and all leave it together.
+
+At a barrier a part waits for the others of its wavefront: if the top entry is a branch's, the part joins those that
+are parked, and ``sync`` pops like ``ret``. Otherwise no part is left, and the wavefront has arrived, with all that
+were parked; so it has if the last part retires instead. The parked work-items, and where they go on, have an entry of
+their own in the stack's memory.
 """
 
 from typing import Any
@@ -35,13 +40,14 @@ class FlowRequest(data.Struct):
     mask: WAVEFRONT_SIZE
 
 
-class OutcomeKind(enum.Enum, shape=2):
+class OutcomeKind(enum.Enum, shape=3):
     """How a wavefront goes on after a control instruction."""
 
     RESUME = 0
     JUMP = 1
     RETIRE = 2      # the wavefront ends
     OVERFLOW = 3    # the stack is full: the wavefront stops
+    ARRIVE = 4      # all its parts have come to a barrier or ended: it waits, to go on at ``pc``
 
 
 class Outcome(data.Struct):
@@ -64,9 +70,10 @@ class MaskWrite(data.Struct):
 class DivergenceUnit(wiring.Component):
     """Resolves control instructions, one a cycle.
 
-    ``request`` is a control instruction at issue (one in four cycles at most). Calls and returns have
-    their outcome 2 cycles later (one more for each branch that resolves at that time); a branch 2 cycles
-    after the last of its phases has arrived in ``branch``. ``start`` empties the stacks of wavefronts.
+    ``request`` is a control instruction at issue (one in four cycles at most). Calls, returns and barriers have
+    their outcome 2 cycles later (one more for each branch that resolves at that time, and for a barrier where others
+    are parked); a branch 2 cycles after the last of its phases has arrived in ``branch``. ``start`` empties the
+    stacks of wavefronts.
     """
 
     def __init__(self, config: Config) -> None:
@@ -109,11 +116,12 @@ class DivergenceUnit(wiring.Component):
                         m.d.sync += masks.word_select(phase, len(part)).eq(0)
         m.d.sync += [resolved.eq(lanes.valid & lanes.last), branch_wavefront.eq(lanes.wavefront)]
 
-        # Calls and returns wait here for a cycle in which no branch resolves.
-        waiting = Signal()
+        # Calls, returns and barriers wait here for a cycle in which no branch resolves; a barrier where others are
+        # parked for a second one, after these were read.
+        waiting, gathers, gathered = Signal(), Signal(), Signal()
         held = Signal(FlowRequest)
         with m.If(~resolved):
-            m.d.sync += waiting.eq(0)
+            m.d.sync += [waiting.eq(gathers), gathered.eq(gathers)]
         with m.If(self.request_valid & (request.flow != Flow.BRANCH)):
             m.d.sync += [waiting.eq(1), held.eq(request)]
 
@@ -139,57 +147,77 @@ class DivergenceUnit(wiring.Component):
             follow_taken.eq(taken_count < not_taken_count),
         ]
         depth_bits = exact_log2(config.link_stack_depth)
-        entry = data.StructLayout({"pc": FAULT_PC_BITS, "mask": WAVEFRONT_SIZE})
-        m.submodules.stack = stack = BlockRam(entry, WAVEFRONTS * config.link_stack_depth)
+        # ``on_branch``: the entry below it is a branch's. The upper half of the memory is for the parked.
+        entry = data.StructLayout({"pc": FAULT_PC_BITS, "mask": WAVEFRONT_SIZE, "on_branch": 1})
+        m.submodules.stack = stack = BlockRam(entry, 2 * WAVEFRONTS * config.link_stack_depth)
         push, pop = stack.write_port(), stack.read_port()
         levels = Array(Signal(depth_bits + 1, name=f"level{number}") for number in range(WAVEFRONTS))
-        level = levels[wavefront]
-        empty, full, pushes = Signal(), Signal(), Signal()
+        tops = Array(Signal(name=f"top_is_branch{number}") for number in range(WAVEFRONTS))
+        parked = Array(Signal(name=f"parked{number}") for number in range(WAVEFRONTS))
+        level, has_parked = levels[wavefront], parked[wavefront]
+        empty, full, pushes, pops, parks, arrives = (Signal() for _ in range(6))
+        comes, is_part = (flow == Flow.SYNC) & ~gathers, ~empty & tops[wavefront]
         m.d.comb += [
             empty.eq(level == 0),
             full.eq(level[depth_bits]),
             pushes.eq(splits | (flow == Flow.CALL)),
-            push.addr.eq(Cat(level[:depth_bits], wavefront)),
-            push.en.eq(pushes & ~full),
+            gathers.eq((flow == Flow.SYNC) & has_parked & ~gathered),
+            parks.eq(comes & is_part),
+            pops.eq(parks | ((flow == Flow.RETURN) & ~empty)),
+            arrives.eq((comes & ~is_part) | ((flow == Flow.RETURN) & empty & has_parked)),
+            push.addr.eq(Cat(Mux(parks, 0, level[:depth_bits]), wavefront, parks)),
+            push.en.eq((pushes & ~full) | parks),
             push.data.pc.eq(Mux((flow == Flow.BRANCH) & ~follow_taken, target, next_pc)),
-            push.data.mask.eq(Mux(flow == Flow.BRANCH, Mux(follow_taken, not_taken, taken), held.mask)),
-            pop.addr.eq(Cat((level - 1)[:depth_bits], wavefront)),
+            push.data.on_branch.eq(tops[wavefront]),
+            pop.en.eq(~resolved),
+            pop.addr.eq(Cat(Mux(gathers | empty, 0, (level - 1)[:depth_bits]), wavefront, gathers | empty)),
         ]
-        with m.If(push.en):
-            m.d.sync += levels[wavefront].eq(level + 1)
-        with m.Elif((flow == Flow.RETURN) & ~empty):
+        with_parked = held.mask | pop.data.mask     # if gathered
+        other = Signal()                            # so that it takes one LUT a bit
+        m.d.comb += [
+            other.eq(Mux(resolved, follow_taken, gathered)),
+            push.data.mask.eq(Mux(resolved, Mux(other, not_taken, taken), Mux(other, with_parked, held.mask))),
+        ]
+        with m.If(pushes & ~full):
+            m.d.sync += [levels[wavefront].eq(level + 1), tops[wavefront].eq(flow == Flow.BRANCH)]
+        with m.Elif(pops):
             m.d.sync += levels[wavefront].eq(level - 1)
+        with m.If(parks | arrives):
+            m.d.sync += parked[wavefront].eq(parks)
         for number in range(WAVEFRONTS):
             with m.If(self.start[number]):
-                m.d.sync += levels[number].eq(0)
+                m.d.sync += [levels[number].eq(0), parked[number].eq(0)]
 
         # Second cycle: the outcome.
-        popped, split = Signal(), Signal()
+        popped, changes = Signal(), Signal()
         outcome = Signal(Outcome)
         mask = Signal(WAVEFRONT_SIZE)
         jumps = (flow == Flow.CALL) | (taken_count != 0)
         m.d.sync += [
-            outcome.valid.eq(flow != Flow.NEXT),
+            outcome.valid.eq((flow != Flow.NEXT) & ~gathers),
             outcome.wavefront.eq(wavefront),
-            outcome.pc.eq(Mux(splits & ~follow_taken, next_pc, target)),
-            popped.eq((flow == Flow.RETURN) & ~empty),
-            split.eq(splits),
-            mask.eq(Mux(follow_taken, taken, not_taken)),
+            outcome.pc.eq(Mux((splits & ~follow_taken) | (flow == Flow.SYNC), next_pc, target)),
+            popped.eq(pops | ((flow == Flow.RETURN) & has_parked)),
+            changes.eq(splits | (arrives & gathered)),
+            mask.eq(Mux(gathered & ~resolved, with_parked, Mux(follow_taken, taken, not_taken))),
         ]
-        with m.If((flow == Flow.RETURN) & empty):
+        with m.If(arrives):
+            m.d.sync += outcome.kind.eq(OutcomeKind.ARRIVE)
+        with m.Elif((flow == Flow.RETURN) & empty):
             m.d.sync += outcome.kind.eq(OutcomeKind.RETIRE)
         with m.Elif(pushes & full):
             m.d.sync += outcome.kind.eq(OutcomeKind.OVERFLOW)
-        with m.Elif((flow == Flow.RETURN) | jumps):
+        with m.Elif(pops | jumps):
             m.d.sync += outcome.kind.eq(OutcomeKind.JUMP)
         with m.Else():
             m.d.sync += outcome.kind.eq(OutcomeKind.RESUME)
         m.d.comb += [
             self.outcome.eq(outcome),
-            self.mask_write.valid.eq(split | popped),
+            self.mask_write.valid.eq(changes | popped),
             self.mask_write.wavefront.eq(outcome.wavefront),
             self.mask_write.mask.eq(Mux(popped, pop.data.mask, mask)),
         ]
         with m.If(popped):
             m.d.comb += self.outcome.pc.eq(pop.data.pc)
+            m.d.sync += tops[outcome.wavefront].eq(pop.data.on_branch)
         return m

@@ -13,10 +13,11 @@ from fgpu.gateware.choose import choose, lowest, number_of, only
 from fgpu.gateware.round_robin import RoundRobin
 from fgpu.gateware.sharing import add_shared
 from fgpu.interfaces.fetch import Fetched, FetchRequest
-from fgpu.interfaces.work_groups import KernelInfo
+from fgpu.interfaces.work_groups import KernelInfo, ResidentGroups
 from fgpu.isa import INSTRUCTION_BITS
 from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
 
+from .barrier import Barrier
 from .control_word import ControlWord, Flow, Issue, MemoryAccess
 from .decoder import Decoder
 from .divergence import DivergenceUnit, MaskWrite
@@ -104,6 +105,7 @@ class WavefrontScheduler(wiring.Component):
             "start_number": In(WAVEFRONT_BITS),
             "start_mask": In(MaskWrite),
             "start_mask_ready": Out(1),
+            "groups": In(ResidentGroups),
             "free": Out(WAVEFRONTS),
             "fetch": Out(stream.Signature(FetchRequest(config))),
             "fetched": In(Fetched),
@@ -347,6 +349,11 @@ class WavefrontScheduler(wiring.Component):
 
     def _connect_controllers(self, m: Module, controllers: list[Any], divergence: DivergenceUnit,
                              commit: Any, valid3: Any, wavefront3: Any, selected: Any) -> None:
+        m.submodules.barrier = barrier = Barrier()
+        m.d.comb += [
+            barrier.groups.eq(self.groups),
+            barrier.arrived.eq(Cat(controller.arrived for controller in controllers)),
+        ]
         for number, controller in enumerate(controllers):
             m.d.comb += [
                 controller.slot_end.eq(self.beat == SLOT_CYCLES - 1),
@@ -361,6 +368,7 @@ class WavefrontScheduler(wiring.Component):
                 controller.load_done.eq(self.load_done & (self.load_done_wavefront == number)),
                 controller.memory_ready.eq(self.memory_ready),
                 controller.fetch_done.eq(self.fetched.valid & (self.fetched.wavefront == number)),
+                controller.release.eq(barrier.release[number]),
                 self.free[number].eq(controller.free),
             ]
             if self._config.float_ops:
@@ -417,4 +425,6 @@ class WavefrontScheduler(wiring.Component):
             m.d.comb += probe.bucket.eq(Bucket.FETCH)
         with m.Elif(any_is(WavefrontState.EXECUTE) | any_is(WavefrontState.READY)):
             m.d.comb += probe.bucket.eq(Bucket.EXECUTE)
+        with m.Elif(any_is(WavefrontState.BARRIER)):
+            m.d.comb += probe.bucket.eq(Bucket.BARRIER)
         m.d.comb += [probe.issue.eq(issued), probe.lanes.eq(sum(mask[item] for item in range(WAVEFRONT_SIZE)))]

@@ -46,7 +46,8 @@ class WavefrontController(wiring.Component):
     is under way. While the wavefront is ``loading``, its next instruction is ready only if the scoreboard, asked with
     ``check``, answers after ``check_granted`` with ``checked`` and not ``depends``.
     ``float_slots``: for how many slots more than others a committed instruction for the floating-point units keeps
-    it.
+    it. A wavefront has ``arrived`` while it waits at a barrier, until ``release``; no loads of it are under way then,
+    for a barrier as any control instruction is issued after them.
     """
 
     def __init__(self, config: Config) -> None:
@@ -69,9 +70,11 @@ class WavefrontController(wiring.Component):
             "memory_ready": In(1),
             "fetch_granted": In(1),
             "fetch_done": In(1),
+            "release": In(1),
             "ready": Out(1),
             "able": Out(1),
             "free": Out(1),
+            "arrived": Out(1),
             "fetch": Out(1),
             "ahead": Out(1),
             "present": Out(1),
@@ -194,11 +197,19 @@ class WavefrontController(wiring.Component):
                     with m.Switch(outcome.kind):
                         with m.Case(OutcomeKind.JUMP):
                             m.d.sync += self.pc.eq(outcome.pc)
+                        with m.Case(OutcomeKind.ARRIVE):
+                            m.d.sync += self.pc.eq(outcome.pc)
+                            m.next = "Wait at barrier"
                         with m.Case(OutcomeKind.RETIRE):
                             m.next = "Free"
                         with m.Case(OutcomeKind.OVERFLOW):
                             m.d.comb += self.fault_pc.eq(self.pc - 1)
                             stop(FaultCause.STACK_OVERFLOW)
+            with m.State("Wait at barrier"):
+                prefetch()
+                m.d.comb += [self.arrived.eq(1), self.state.eq(WavefrontState.BARRIER)]
+                with m.If(self.release | self.cancel):
+                    m.next = "Run"
             with m.State("Stopped"):
                 m.d.comb += self.state.eq(WavefrontState.STOPPED)
                 # Behind the code RAM's end a wavefront stops while data or results are on their way.

@@ -37,8 +37,12 @@ _DOING = {
     WavefrontState.BRANCH: "waits for the divergence unit",
     WavefrontState.MEMORY_READ: "waits for data from memory",
     WavefrontState.WRITE_PRESSURE: "waits for the memory controller to take it",
+    WavefrontState.BARRIER: "waits for the others of its work-group",
 }
-"""What the instruction at which a wavefront is does; a branch has moved its program counter on already."""
+"""What the instruction at which a wavefront is does."""
+_MOVED_ON = (WavefrontState.BRANCH, WavefrontState.BARRIER)
+"""The program counter is behind that instruction already."""
+_STATE_BITS = WavefrontState.as_shape().width
 _WAVEFRONTS_TOLD = 16
 _SLICE_SECONDS = 0.1
 _BUCKETS = {name.lower(): bucket.value for name, bucket in Bucket.__members__.items()}
@@ -60,7 +64,7 @@ def create(path: Path | str) -> str:
 
 def _doing(places: Places, state: WavefrontState, pc: int) -> str:
     """At which instruction a wavefront with the program counter ``pc`` is, and what it waits for."""
-    at = pc - 1 if state is WavefrontState.BRANCH else pc
+    at = pc - 1 if state in _MOVED_ON else pc
     awaited = places.awaited(at) if state is WavefrontState.MEMORY_READ else None
     return f"{places.at(at)}: {_DOING[state]}" + (f", of {places.at(awaited)}" if awaited is not None else "")
 
@@ -235,7 +239,7 @@ class BenchEngine(ABC):
         lines = []
         for unit, probe in enumerate(list(result.probe)[:self.config.compute_units]):
             for i in range(WAVEFRONTS):
-                state = WavefrontState(probe.states >> 3 * i & 7)
+                state = WavefrontState(probe.states >> _STATE_BITS * i & (1 << _STATE_BITS) - 1)
                 if state is not WavefrontState.FREE:
                     lines.append(f"CU {unit} wavefront {i}: {_doing(places, state, probe.pcs[i])}")
         if len(lines) > _WAVEFRONTS_TOLD:

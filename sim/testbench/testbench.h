@@ -78,7 +78,8 @@ private:
             unit.buckets[probe.bucket & (BUCKETS - 1)]++;
             unit.instructions += probe.issue;
             unit.work_item_instructions += probe.issue ? probe.lanes : 0;
-            const uint32_t there = (probe.states | probe.states >> 1 | probe.states >> 2) & 0x249249;  // not free
+            const uint32_t pairs = probe.states | probe.states >> 1;
+            const uint32_t there = (pairs | pairs >> 2) & 0x11111111;   // not free
             unit.wavefront_cycles += unsigned(__builtin_popcount(there));
         }
         for (uint64_t events = out.events; events; events &= events - 1)

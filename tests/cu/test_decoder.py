@@ -15,7 +15,8 @@ from ..streams import simulate
 
 CONFIGS = [Config(), Config(atomics=ATOMICS - {"max"}), Config(float_ops=FLOAT_OPS - {"fadd", "fslt"}),
            Config(sub_integer_stores=False, scratchpad_size=0, cram_size=4)]
-FLOWS = {Opcode.BEQ: Flow.BRANCH, Opcode.BNE: Flow.BRANCH, Opcode.JSUB: Flow.CALL, Opcode.RET: Flow.RETURN}
+FLOWS = {Opcode.BEQ: Flow.BRANCH, Opcode.BNE: Flow.BRANCH, Opcode.JSUB: Flow.CALL, Opcode.RET: Flow.RETURN,
+         Opcode.SYNC: Flow.SYNC}
 
 
 def decoded(word: int, config: Config) -> tuple[isa.Instruction, isa.Operands] | None:
@@ -24,7 +25,7 @@ def decoded(word: int, config: Config) -> tuple[isa.Instruction, isa.Operands] |
         row, operands = isa.decode(word)
     except EncodingError:
         return None
-    if row.opcode is Opcode.SYNC or row.space is Space.LOCAL:
+    if row.space is Space.LOCAL:
         return None     # not built yet
     return None if config.lacks(row) else (row, operands)
 

@@ -1,5 +1,6 @@
 """The divergence unit against a model of link and enable stacks, with all wavefronts at once."""
 
+import itertools
 import random
 from dataclasses import dataclass, field
 
@@ -18,16 +19,19 @@ class Wavefront:
 
     mask: int
     depth: int
-    stack: list[tuple[int, int]] = field(default_factory=list)
+    stack: list[tuple[int, int, bool]] = field(default_factory=list)
+    """Of each entry the address, the work-items, and whether it is a branch's."""
+    parked: int = 0
+    behind: int = 0
     expected: tuple[OutcomeKind, int | None] | None = None
     retired: bool = False
 
-    def push(self, pc: int, mask: int) -> bool:
+    def push(self, pc: int, mask: int, is_branch: bool) -> bool:
         """False if there is no room: the wavefront stops."""
         if len(self.stack) == self.depth:
             self.expected, self.retired = (OutcomeKind.OVERFLOW, None), True
             return False
-        self.stack.append((pc, mask))
+        self.stack.append((pc, mask, is_branch))
         return True
 
     def branch(self, taken: int, following: int, target: int) -> None:
@@ -37,19 +41,34 @@ class Wavefront:
         elif not others:
             self.expected = OutcomeKind.JUMP, target
         elif taken.bit_count() < others.bit_count():
-            if self.push(following, others):
+            if self.push(following, others, True):
                 self.mask, self.expected = taken, (OutcomeKind.JUMP, target)
-        elif self.push(target, taken):
+        elif self.push(target, taken, True):
             self.mask, self.expected = others, (OutcomeKind.JUMP, following)
 
     def call(self, following: int, target: int) -> None:
-        if self.push(following, self.mask):
+        if self.push(following, self.mask, False):
             self.expected = OutcomeKind.JUMP, target
+
+    def sync(self, following: int) -> None:
+        self.parked, self.behind = self.parked | self.mask, following
+        if self.stack and self.stack[-1][2]:
+            self.pop()
+        else:
+            self.arrive()
+
+    def arrive(self) -> None:
+        self.mask, self.parked, self.expected = self.parked, 0, (OutcomeKind.ARRIVE, self.behind)
+
+    def pop(self) -> None:
+        pc, self.mask, _ = self.stack.pop()
+        self.expected = OutcomeKind.JUMP, pc
 
     def ret(self) -> None:
         if self.stack:
-            pc, self.mask = self.stack.pop()
-            self.expected = OutcomeKind.JUMP, pc
+            self.pop()
+        elif self.parked:
+            self.arrive()
         else:
             self.expected, self.retired = (OutcomeKind.RETIRE, None), True
 
@@ -67,6 +86,7 @@ def test_random_control_flow(depth: int) -> None:
     delay = {8: 6, 16: 7, 32: 9}[depth]
     overflows = 0
     outcomes = 0
+    arrivals = dict.fromkeys(itertools.product((Flow.SYNC, Flow.RETURN), (False, True)), 0)     # of parts
 
     async def monitor(ctx) -> None:
         """Masks before outcomes, as both come in one cycle."""
@@ -91,7 +111,7 @@ def test_random_control_flow(depth: int) -> None:
 
     def choose(wavefront: Wavefront, deeper: bool) -> Flow:
         flows = [Flow.BRANCH, Flow.BRANCH, Flow.CALL, Flow.CALL] * 4 * deeper
-        return rng.choice([*flows, Flow.BRANCH, Flow.RETURN])
+        return rng.choice([*flows, Flow.BRANCH, Flow.RETURN, Flow.SYNC])
 
     async def drive(ctx) -> None:
         """An instruction in each slot of four cycles; the phases of a branch come later."""
@@ -122,7 +142,13 @@ def test_random_control_flow(depth: int) -> None:
                     elif flow is Flow.CALL:
                         wavefront.call(following, target)
                     else:
-                        wavefront.ret()
+                        parts = bool(wavefront.parked)
+                        if flow is Flow.SYNC:
+                            wavefront.sync(following)
+                        else:
+                            wavefront.ret()
+                        assert wavefront.expected is not None
+                        arrivals[flow, parts] += wavefront.expected[0] is OutcomeKind.ARRIVE
                     overflows += wavefront.expected == (OutcomeKind.OVERFLOW, None)
             else:
                 ctx.set(dut.request_valid, 0)
@@ -149,3 +175,5 @@ def test_random_control_flow(depth: int) -> None:
     simulate(dut, drive, background=[monitor])
     assert overflows
     assert outcomes > 500
+    assert not arrivals.pop((Flow.RETURN, False))
+    assert all(arrivals.values())
