@@ -26,7 +26,8 @@ _WITHOUT_RECONVERGENCE = 1.25
 _MANY = 2
 """How many code RAMs' words are so many that nobody asks how many more they would be."""
 _VECTOR = re.compile(r" __attribute__\(\(ext_vector_type\((\d+)\)\)\)")
-_SIZES = {"char": 1, "uchar": 1, "bool": 1, "half": 2, "short": 2, "ushort": 2, "long": 8, "ulong": 8}
+_SIZES = {"char": 1, "uchar": 1, "bool": 1, "half": 2, "short": 2, "ushort": 2, "long": 8, "ulong": 8,
+          "double": 8}
 
 
 def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: Config,

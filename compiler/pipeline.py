@@ -27,8 +27,10 @@ from .backend.unify_exits import unify_exits
 from .ir.module import Function, Module
 from .legalize.bit_counting import expand_bit_counting
 from .legalize.division import expand_divisions
+from .legalize.doubles import expand_doubles
 from .legalize.float_classes import expand_float_classes
 from .legalize.floats import expand_floats, floats_as_words
+from .legalize.halves import promote_halves
 from .legalize.inline_calls import inline_by_signature
 from .legalize.inline_routines import inline_routines
 from .legalize.memcpy import expand_copies
@@ -80,6 +82,8 @@ class Fact(enum.Enum):
     NO_TABLES = "no table is read but private arrays and places of the data segment"
     FEW_COUNTERS = "a loop has one counter where one is enough"
     NO_SWITCHES = "branches have two targets at most"
+    NO_DOUBLES = "no operations on floats of 64 bits"
+    NO_HALVES = "no operations on floats of 16 bits"
     FEW_FLOATS = "no operations on floats but the hardware's"
     NARROW = "no integer has more than 32 bits"
     NO_DIVISIONS = "no quotients and remainders"
@@ -248,7 +252,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("expand-copies", _IR, "memcpy and memset become loads and stores",
          lambda function, context: expand_copies(function, context.module.variables),
          needs=(Fact.INLINED,), leaves=(Fact.NO_COPIES,)),
-    Pass("floats-as-words", _IR, "floats are integers of 32 bits; operations keep their names",
+    Pass("floats-as-words", _IR, "floats are integers of as many bits; operations keep their names",
          _alone(floats_as_words), needs=(Fact.NO_COPIES,), leaves=(Fact.WORDS,)),
     Pass("split-structs", _IR, "structs among a kernel's parameters become words", _alone(split_structs),
          needs=(Fact.WORDS,), leaves=(Fact.NO_STRUCTS,)),
@@ -273,9 +277,13 @@ PASSES: tuple[Pass, ...] = (
          leaves=(Fact.NO_SWITCHES,)),
     Pass("expand-float-classes", _IR, "llvm.is.fpclass becomes comparisons of words", _alone(expand_float_classes),
          needs=(Fact.WORDS, Fact.SCALAR)),
+    Pass("expand-doubles", _IR, "operations on numbers of 64 bits become routines", _alone(expand_doubles),
+         needs=(Fact.WORDS, Fact.SCALAR), leaves=(Fact.NO_DOUBLES,)),
+    Pass("promote-halves", _IR, "operations on numbers of 16 bits become operations on floats",
+         _alone(promote_halves), needs=(Fact.WORDS, Fact.SCALAR), leaves=(Fact.NO_HALVES,)),
     Pass("expand-floats", _IR, "operations on floats that the hardware lacks become integer operations and routines",
          lambda function, context: expand_floats(function, context.config.float_ops, context.config.float_subnormals),
-         needs=(Fact.WORDS, Fact.SCALAR), leaves=(Fact.FEW_FLOATS,)),
+         needs=(Fact.WORDS, Fact.SCALAR, Fact.NO_DOUBLES, Fact.NO_HALVES), leaves=(Fact.FEW_FLOATS,)),
     Pass("split-wide-integers", _IR, "integers of more than 32 bits become words", _alone(split_wide_integers),
          needs=(Fact.SCALAR, Fact.NO_OVERFLOW, Fact.NO_STRUCTS, Fact.FEW_FLOATS), leaves=(Fact.NARROW,)),
     Pass("split-unaligned", _IR, "accesses of odd size or alignment become several", _alone(split_unaligned),

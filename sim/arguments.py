@@ -26,7 +26,7 @@ _WORD_BYTES = 4
 _PARTS = re.compile(r"([a-z ]+)(\d*)")
 _POINTEE = re.compile(r"([a-z]+)(\d*)(\[\d+\])*")
 _DTYPES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "long": "i8",
-           "ulong": "u8", "half": "f2", "float": "f4"}
+           "ulong": "u8", "half": "f2", "float": "f4", "double": "f8"}
 _INTEGERS = range(-(1 << 31), 1 << 32)
 _UNSIGNED = ("bool", "uchar", "ushort", "uint", "unsigned", "size_t", "ulong")
 

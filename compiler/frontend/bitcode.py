@@ -15,14 +15,16 @@ from fgpu.store import kept_files
 
 from ..line_table import OWN
 
-__all__ = ["BUILTINS", "SOURCES", "bitcode_files", "compiler_version"]
+__all__ = ["BUILTINS", "SOURCES", "WIDE", "bitcode_files", "compiler_version"]
 
 _HERE = Path(__file__).parent
 _COMPILER = _HERE.parent
 BUILTINS = _HERE / "builtins"
-SOURCES = ("async_copy.cl", "workitem.cl", "geometric.cl", "common.cl", "math_fast.cl", "math_special.cl",
-           "math_log.cl", "math_atan.cl", "math_trig.cl", "math_exp.cl", "math_exact.cl", "math_basic.cl",
-           "relational.cl", "integer.cl", "conversion.cl", "vector_data.cl")
+WIDE = ("double", "half")
+"""Those for numbers that few programs have: only they link them, before the others."""
+SOURCES = (*(f"{name}.cl" for name in WIDE), "async_copy.cl", "workitem.cl", "geometric.cl", "common.cl",
+           "math_fast.cl", "math_special.cl", "math_log.cl", "math_atan.cl", "math_trig.cl", "math_exp.cl",
+           "math_exact.cl", "math_basic.cl", "relational.cl", "integer.cl", "conversion.cl", "vector_data.cl")
 """The files, users before what they use: each is linked for what those before it lack."""
 _TIMEOUT_SECONDS = 120
 _IMPORT = re.compile(r"^\s*from (?:(fgpu)\.|(\.+))([a-z_][\w.]*) import", re.M)
@@ -66,15 +68,17 @@ def _digest(paths: Iterable[Path]) -> str:
     return digest.hexdigest()[:32]
 
 
-def bitcode_files(clang: Sequence[str]) -> list[Path]:
-    """The library's bitcode; ``clang`` is the command that compiles standard input to standard output."""
+def bitcode_files(clang: Sequence[str], options: Sequence[str] = (), wide: Sequence[str] = ()) -> list[Path]:
+    """The library's bitcode; ``clang`` is the command that compiles standard input to standard output, with
+    ``options``, or ``wide`` for those of :data:`WIDE`."""
     decides = [*BUILTINS.iterdir(), *(_HERE / name for name in ("opencl.h", "clang.py", "bitcode.py")),
                _COMPILER / "line_table.py"]
     names = tuple(f"{name}.bc" for name in SOURCES)
 
     def build(work: Path) -> dict[str, Any]:
         for source, name in zip(SOURCES, names, strict=True):
-            (work / name).write_bytes(_compiled(clang, source))
+            more = wide if source.removesuffix(".cl") in WIDE else options
+            (work / name).write_bytes(_compiled([*clang, *more], source))
         return {}
 
     folder, _ = kept_files("builtins", _digest(decides), build, names)

@@ -4,7 +4,7 @@ import enum
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from fgpu.errors import CompileError, ToolError
 
 from ..ir.module import Module
 from ..line_table import OWN
-from .bitcode import bitcode_files
+from .bitcode import WIDE, bitcode_files
 from .reader import read_module
 
 __all__ = ["HEADER", "UNROLLED", "Size", "builtins", "compile_to_bitcode", "read_ir"]
@@ -48,6 +48,11 @@ _EXTENSIONS = (
     "cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics",
     "cl_clang_storage_class_specifiers", "__cl_clang_bitfields",
 )
+_WIDTHS = {"cl_khr_fp64": re.compile(r"error:.*(double|fp64|'DBL_|'HUGE_VAL')"),
+           "cl_khr_fp16": re.compile(r"error:.*(half|fp16|'HALF_)")}
+"""What clang is told to support once it says in such a message that the program needs it. Without, numbers like 1.5
+are of type float, as on machines that have no other, and `sqrt(2)` is not ambiguous."""
+_AMBIGUOUS = "' is ambiguous"
 _ATOMIC = re.compile(r"(call to 'atomic_\w+' is ambiguous)")
 _CLANG = (
     sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
@@ -60,8 +65,6 @@ _CLANG = (
     "-ffp-contract=off",
     # Conversions to integers give the nearest one, of constants, too.
     "-fno-strict-float-cast-overflow",
-    # Numbers like 1.5 are of type float. Programs ask by macros for what other vendors' compilers have.
-    "-Xclang", f"-cl-ext=-all,{','.join(f'+{name}' for name in _EXTENSIONS)}",
     "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
     # No memcpy, memset or tables for checksums made of loops and stores: there is no library to call.
     "-fno-builtin", "-mllvm", "-disable-loop-idiom-all",
@@ -114,10 +117,16 @@ class Size(enum.Enum):
         return [part for option in options for part in ("-mllvm", option)]
 
 
+def _supporting(extensions: Collection[str]) -> list[str]:
+    """Clang's options for some of the ``_WIDTHS``."""
+    return ["-Xclang", f"-cl-ext=-all,{','.join(f'+{name}' for name in (*_EXTENSIONS, *extensions))}",
+            *(f"-D__FGPU_{name}" for name in extensions)]
+
+
 def builtins() -> list[Path]:
     """The built-in functions, to link programs with."""
     return bitcode_files([*_CLANG, *Size.MEDIUM.options(), "-O1", "-Wno-tautological-constant-out-of-range-compare",
-                          "-o", "-", "-"])
+                          "-o", "-", "-"], _supporting(()), _supporting(_WIDTHS))
 
 
 def _wrapped(source: str, name: str, is_library: bool, kernels: Sequence[str]) -> str:
@@ -142,28 +151,42 @@ def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), 
     options = _accepted(options)
     kernels = kernels if all(map(str.isidentifier, kernels)) else ()
     name = filename.replace("\\", "\\\\").replace('"', '\\"')
-    files = [] if library is None else library
-    linked = [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]
-    try:
-        run = subprocess.run([*_CLANG, *size.options(), optimization, *linked, *options,
-                              *(["-D__FGPU_SOME_KERNELS"] if kernels else []), "-o", "-", "-"],
-                             capture_output=True,
-                             input=_wrapped(source, name, is_library, kernels).encode(),
-                             timeout=_TIMEOUT_SECONDS, check=False)
-    except OSError as error:
-        raise ToolError(f"cannot run clang: {error}") from None
-    except subprocess.TimeoutExpired:
-        raise ToolError(f"clang did not finish {filename} within {_TIMEOUT_SECONDS} s") from None
-    if run.returncode != 0:
-        lines = run.stderr.decode(errors="replace").strip().splitlines(keepends=True)
+    code = _wrapped(source, name, is_library, kernels).encode()
+    allowed = [] if is_library else [extension for extension in _WIDTHS if f"-U{extension}" not in options]
+
+    def run(extensions: Collection[str], named: Collection[str]) -> tuple[int, bytes, str]:
+        """Clang's status, bitcode and messages."""
+        files = [path for path in library or () if extensions or path.stem not in WIDE]
+        linked = [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]
+        try:
+            run = subprocess.run([*_CLANG, *_supporting(extensions), *size.options(), optimization, *linked,
+                                  *(f"-D{name}=1" for name in named if name not in extensions), *options,
+                                  *(["-D__FGPU_SOME_KERNELS"] if kernels else []), "-o", "-", "-"],
+                                 capture_output=True, input=code, timeout=_TIMEOUT_SECONDS, check=False)
+        except OSError as error:
+            raise ToolError(f"cannot run clang: {error}") from None
+        except subprocess.TimeoutExpired:
+            raise ToolError(f"clang did not finish {filename} within {_TIMEOUT_SECONDS} s") from None
+        return run.returncode, run.stdout, run.stderr.decode(errors="replace")
+
+    extensions: list[str] = []
+    status, bitcode, messages = run(extensions, allowed)
+    while status and (more := [extension for extension in allowed
+                               if extension not in extensions and _WIDTHS[extension].search(messages)]):
+        extensions += more
+        status, bitcode, messages = run(extensions, allowed)
+    if status and not extensions and _AMBIGUOUS in messages:    # by functions of what the program has not
+        status, bitcode, messages = run((), ())
+    if status:
+        lines = messages.strip().splitlines(keepends=True)
         message = "".join(line for line in lines if not line.startswith("<stdin>:"))    # of what is around the source
         if kernels and "alias must point to a defined" in message:      # one is of another source, or of none
             return compile_to_bitcode(source, filename, options, optimization, library, size, is_library)
         if "error:" in message:
             raise CompileError(_ATOMIC.sub(r"\1; it takes a pointer to int or uint", message))
-        raise ToolError(f"clang failed with status {run.returncode}: {message or 'no message'}; "
+        raise ToolError(f"clang failed with status {status}: {message or 'no message'}; "
                         "is the ziglang package installed?")
-    return run.stdout
+    return bitcode
 
 
 def read_ir(bitcode: bytes) -> Module:

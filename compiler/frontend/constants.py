@@ -13,10 +13,11 @@ __all__ = ["float_word", "initial_bytes", "lanes"]
 
 _ZEROS = ("zeroinitializer", "undef", "poison", "null", "false")
 _SCALAR = re.compile(r"-?\d+(?![\d.])|true")
-_FLOAT = re.compile(r"0x[0-9A-F]{16}|[-+]?\d[\d.]*(?:e[-+]?\d+)?")
+_FLOAT = re.compile(r"0xH(?P<half>[0-9A-F]{4})|0x[0-9A-F]{16}|[-+]?\d[\d.]*(?:e[-+]?\d+)?")
 _STRING = re.compile(r'c"([^"]*)"')
 _ESCAPE = re.compile(r"\\(\\|[0-9A-Fa-f]{2})")
-_FLOAT_BITS = 32
+_FORMATS = {16: ("<e", 0x7E00), 32: ("<f", 0x7FC0_0000), 64: ("<d", 0x7FF8_0000_0000_0000)}
+"""Of numbers by their bits, and the one NaN."""
 _POINTER_BYTES = 4
 
 
@@ -24,9 +25,10 @@ class _Unknown(Exception):
     """A part that is not a number."""
 
 
-def float_word(value: float) -> int:
-    """The binary32 number ``value`` as a word; every NaN is the canonical one."""
-    return 0x7FC0_0000 if value != value else int.from_bytes(struct.pack("<f", value), "little", signed=True)
+def float_word(value: float, bits: int = 32) -> int:
+    """The number ``value`` of so many bits as an integer; every NaN is the canonical one."""
+    format, nan = _FORMATS[bits]
+    return nan if value != value else int.from_bytes(struct.pack(format, value), "little", signed=True)
 
 
 class _Cursor:
@@ -56,11 +58,15 @@ class _Cursor:
         if type.kind == "int":
             number = self.take(_SCALAR)[0]
             return 1 if number == "true" else int(number)
-        if type.kind != "float" or type.bits != _FLOAT_BITS:
+        if type.kind != "float":
             raise _Unknown
-        spelling = self.take(_FLOAT)[0]             # in hexadecimal as binary64, whatever the type
+        match = self.take(_FLOAT)
+        spelling = match[0]
+        if match["half"]:
+            return float_word(struct.unpack(">e", bytes.fromhex(match["half"]))[0], type.bits)
+        # In hexadecimal as binary64, whatever the type.
         return float_word(struct.unpack(">d", bytes.fromhex(spelling[2:]))[0] if spelling[:2] == "0x"
-                          else float(spelling))
+                          else float(spelling), type.bits)
 
     def address(self, type: Type) -> int | Global:
         expression = Expression(self.text)

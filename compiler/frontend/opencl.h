@@ -33,6 +33,15 @@ typedef uint cl_mem_fence_flags;
     typedef type type##16 __attribute__((ext_vector_type(16)));
 FGPU_VECTORS(char) FGPU_VECTORS(uchar) FGPU_VECTORS(short) FGPU_VECTORS(ushort) FGPU_VECTORS(int) FGPU_VECTORS(uint)
 FGPU_VECTORS(long) FGPU_VECTORS(ulong) FGPU_VECTORS(float)
+/* Where clang has them: see clang.py. */
+#ifdef __FGPU_cl_khr_fp16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+FGPU_VECTORS(half)
+#endif
+#ifdef __FGPU_cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+FGPU_VECTORS(double)
+#endif
 #undef FGPU_VECTORS
 
 #define NULL ((void *)0)
@@ -81,6 +90,47 @@ FGPU_VECTORS(long) FGPU_VECTORS(ulong) FGPU_VECTORS(float)
 #define M_2_SQRTPI_F 1.12837916709551257390f
 #define M_SQRT2_F 1.41421356237309504880f
 #define M_SQRT1_2_F 0.70710678118654752440f
+
+/* Of type float in programs that have no doubles. */
+#define M_E 2.71828182845904523536
+#define M_LOG2E 1.44269504088896340736
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
+#define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
+
+#ifdef __FGPU_cl_khr_fp64
+#define HUGE_VAL (__builtin_inf())
+#define DBL_DIG 15
+#define DBL_MANT_DIG 53
+#define DBL_MAX_10_EXP +308
+#define DBL_MAX_EXP +1024
+#define DBL_MIN_10_EXP -307
+#define DBL_MIN_EXP -1021
+#define DBL_RADIX 2
+#define DBL_MAX 0x1.fffffffffffffp1023
+#define DBL_MIN 0x1.0p-1022
+#define DBL_EPSILON 0x1.0p-52
+#endif
+#ifdef __FGPU_cl_khr_fp16
+#define HALF_DIG 3
+#define HALF_MANT_DIG 11
+#define HALF_MAX_10_EXP +4
+#define HALF_MAX_EXP +16
+#define HALF_MIN_10_EXP -4
+#define HALF_MIN_EXP -13
+#define HALF_RADIX 2
+#define HALF_MAX 0x1.ffcp15h
+#define HALF_MIN 0x1.0p-14h
+#define HALF_EPSILON 0x1.0p-10h
+#endif
 
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
@@ -180,5 +230,17 @@ FGPU_ATOM(__local, int) FGPU_ATOM(__local, uint) FGPU_ATOM(__local, long) FGPU_A
 #define as_float4(x) __builtin_astype((x), float4)
 #define as_float8(x) __builtin_astype((x), float8)
 #define as_float16(x) __builtin_astype((x), float16)
+#define as_half(x) __builtin_astype((x), half)
+#define as_half2(x) __builtin_astype((x), half2)
+#define as_half3(x) __builtin_astype((x), half3)
+#define as_half4(x) __builtin_astype((x), half4)
+#define as_half8(x) __builtin_astype((x), half8)
+#define as_half16(x) __builtin_astype((x), half16)
+#define as_double(x) __builtin_astype((x), double)
+#define as_double2(x) __builtin_astype((x), double2)
+#define as_double3(x) __builtin_astype((x), double3)
+#define as_double4(x) __builtin_astype((x), double4)
+#define as_double8(x) __builtin_astype((x), double8)
+#define as_double16(x) __builtin_astype((x), double16)
 
 #endif

@@ -167,7 +167,7 @@ class _Reader:
         if kind in _ZEROS:
             return Constant(0, is_undefined=kind in _UNDEFINED)
         if kind == ValueKind.constant_fp:
-            return Constant(float_word(value.get_constant_value(round_fp=True)))
+            return Constant(float_word(value.get_constant_value(round_fp=True), self.types.of(value.type).bits))
         if kind in _GLOBALS:
             return Global(value.name)
         if kind in (ValueKind.constant_data_vector, ValueKind.constant_vector):

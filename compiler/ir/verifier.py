@@ -23,6 +23,7 @@ from .module import (
     Module,
     Op,
     Type,
+    integer,
 )
 from .printer import print_instruction, print_type
 
@@ -36,6 +37,7 @@ _LEGAL = frozenset((
     Op.TRUNC, Op.FREEZE, Op.BITCAST, Op.PTRTOINT, Op.INTTOPTR, Op.LOAD, Op.STORE, Op.GETELEMENTPTR, Op.ALLOCA,
     Op.CALL, Op.SECOND, Op.PHI, Op.BR, Op.CONDBR, Op.RET, Op.UNREACHABLE, *FLOAT_OPS))
 """The operations of instruction selection; those of the hardware's floats are on words."""
+_OTHER_FLOATS = (16, 64)
 _PREDICATES = {Op.ICMP: INTEGER_PREDICATES, Op.FCMP: FLOAT_PREDICATES}
 
 
@@ -62,8 +64,8 @@ def _is_integer(type: Type) -> bool:
 
 
 def _is_number(type: Type) -> bool:
-    """Whether arithmetic on floats may have this type: words, where they are words already."""
-    return _scalar(type).kind == "float" or _scalar(type) == WORD
+    """Whether arithmetic on floats may have this type: integers, where they are integers already."""
+    return _scalar(type).kind == "float" or _scalar(type) in (WORD, *map(integer, _OTHER_FLOATS))
 
 
 def _lanes(type: Type) -> int:
@@ -243,8 +245,8 @@ class _Verifier:
             if not (_is_number(type) if kind == "number" else type.kind == kind):
                 yield f"does not convert {print_type(i.types[0])} to {print_type(i.type)}"
                 return
-        if (i.op in (Op.ZEXT, Op.SEXT) and source.bits >= result.bits) \
-                or (i.op is Op.TRUNC and source.bits <= result.bits):
+        if (i.op in (Op.ZEXT, Op.SEXT, Op.FPEXT) and source.bits >= result.bits) \
+                or (i.op in (Op.TRUNC, Op.FPTRUNC) and source.bits <= result.bits):
             yield f"does not convert {print_type(i.types[0])} to {print_type(i.type)}"
 
     def bitcast(self, i: Instruction) -> Iterator[str]:
@@ -345,7 +347,8 @@ class _Verifier:
 _CONVERSIONS = {
     Op.ZEXT: ("int", "int"), Op.SEXT: ("int", "int"), Op.TRUNC: ("int", "int"), Op.PTRTOINT: ("ptr", "int"),
     Op.INTTOPTR: ("int", "ptr"), Op.SITOFP: ("int", "number"), Op.UITOFP: ("int", "number"),
-    Op.FPTOSI: ("number", "int"), Op.FPTOUI: ("number", "int"),
+    Op.FPTOSI: ("number", "int"), Op.FPTOUI: ("number", "int"), Op.FPEXT: ("number", "number"),
+    Op.FPTRUNC: ("number", "number"),
 }
 _Rule = Callable[[_Verifier, Instruction], Iterator[str]]
 

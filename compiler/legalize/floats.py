@@ -1,4 +1,4 @@
-"""Floating point as integer words: instructions where the hardware has them, calls of routines where not.
+"""Floats as integers of as many bits; binary32 then as instructions where the hardware has them, or as routines.
 
 Results are those of IEEE 754 binary32 to the bit: each operation rounded to nearest even, subnormals in full,
 every NaN 0x7FC00000. Conversions to integers truncate; out of range they give the nearest integer of the type, and
@@ -9,17 +9,18 @@ from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
 
 from ..ir.builder import Builder, rewrite
-from ..ir.module import BOOL, WORD, Constant, Function, Instruction, Local, Op, Type, Value
+from ..ir.module import BOOL, WORD, Constant, Function, Instruction, Local, Op, Type, Value, integer
 from ..runtime_library.routines import PREFIX
 
-__all__ = ["expand_floats", "floats_as_words"]
+__all__ = ["COMPARISONS", "expand_floats", "floats_as_words"]
 
+_NAMES = ("half", "float", "double")
 _SIGN = -1 << 31
 _FLOAT_BITS = 32
 _ARITHMETIC = {Op.FADD: "add", Op.FDIV: "div"}
 _COMMUTATIVE = (f"{PREFIX}float_add", f"{PREFIX}float_mul")
-_COMPARISONS = {
-    # The routine, whether its operands are swapped, and whether its result is negated.
+COMPARISONS = {
+    # For each predicate the routine, whether its operands are swapped, and whether its result is negated.
     "oeq": ("equal", False, False), "une": ("equal", False, True),
     "olt": ("less", False, False), "uge": ("less", False, True),
     "ogt": ("less", True, False), "ule": ("less", True, True),
@@ -39,20 +40,21 @@ _SCALE_LIMIT = 64
 
 
 def floats_as_words(function: Function) -> None:
-    """Let all numbers of type float be integers of 32 bits; the operations on them keep their names."""
-    function.result = _word_type(function.result)
-    function.parameters = [(name, _word_type(type)) for name, type in function.parameters]
+    """Let all numbers of type float be integers of 32 bits, doubles of 64 and halves of 16; the operations on them
+    keep their names."""
+    function.result = _integer_type(function.result)
+    function.parameters = [(name, _integer_type(type)) for name, type in function.parameters]
     for instruction in function.instructions():
-        instruction.types = [_word_type(type) for type in instruction.types]
-        instruction.type = _word_type(instruction.type)
-        instruction.source = _word_type(instruction.source)
+        instruction.types = [_integer_type(type) for type in instruction.types]
+        instruction.type = _integer_type(instruction.type)
+        instruction.source = _integer_type(instruction.source)
 
 
-def _word_type(type: Type) -> Type:
+def _integer_type(type: Type) -> Type:
     if type.kind == "float":
-        return WORD if type.text == "float" else type
+        return integer(type.bits) if type.text in _NAMES else type
     if type.fields:
-        return replace(type, fields=tuple(_word_type(field) for field in type.fields))
+        return replace(type, fields=tuple(_integer_type(field) for field in type.fields))
     return type
 
 
@@ -160,7 +162,7 @@ class _Expansion:
         predicate, (a, b) = self.old.predicate, self.old.operands
         if predicate in ("true", "false"):
             return self.add(Op.OR, Constant(int(predicate == "true")), Constant(0), BOOL)
-        name, is_swapped, is_negated = _COMPARISONS[predicate]
+        name, is_swapped, is_negated = COMPARISONS[predicate]
         if self.old.no_nans:
             name, others, negates = _OF_NUMBERS.get(name, (name, False, False))
             is_swapped, is_negated = is_swapped ^ others, is_negated ^ negates

@@ -11,7 +11,8 @@ __all__ = ["scalarize"]
 
 _LANEWISE = {Op.ADD, Op.SUB, Op.MUL, Op.UDIV, Op.SDIV, Op.UREM, Op.SREM, Op.SHL, Op.LSHR, Op.ASHR, Op.AND, Op.OR,
              Op.XOR, Op.ICMP, Op.SELECT, Op.ZEXT, Op.SEXT, Op.TRUNC, Op.FREEZE, Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV,
-             Op.FNEG, Op.FCMP, Op.SITOFP, Op.UITOFP, Op.FPTOSI, Op.FPTOUI}
+             Op.FNEG, Op.FCMP, Op.SITOFP, Op.UITOFP, Op.FPTOSI, Op.FPTOUI,
+             Op.FPEXT, Op.FPTRUNC}
 _REDUCTIONS = {"add": Op.ADD, "mul": Op.MUL, "and": Op.AND, "or": Op.OR, "xor": Op.XOR}
 _EXTREMA = ("smin", "smax", "umin", "umax")
 

@@ -20,7 +20,8 @@ _DEFINITION = re.compile(rf"^[^\s#/].*?\b({PREFIX}\w+)\((?!.*;$)", re.M)
 _INLINED_UP_TO = 30
 """Operations of a routine that is always inlined: a call and its moves, and what it keeps from being shared with
 its surroundings, cost about a fifth of that."""
-_INTEGER, _LONG = "integer.cl", "long.cl"
+_INTEGER, _WIDE = "integer.cl", ("long", "double")
+"""Files: of routines that are always inlined, and what the names begin with of those on integers of 64 bits."""
 _LIBRARY = Path(__file__).parent
 
 
@@ -59,7 +60,7 @@ def is_called(callee: Function, uses: int) -> bool:
     that could divide them.
     """
     file = _places()[callee.name]
-    if file == _LONG:
+    if file.startswith(_WIDE):
         return True
     if file == _INTEGER:
         return False
