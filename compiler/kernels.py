@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from typing import Literal
 
 from fgpu.config import Config
 from fgpu.errors import CompileError, EncodingError
@@ -11,7 +13,7 @@ from fgpu.isa import Opcode, by_opcode, decode
 from .fitting import Compiled, Fitting, TooLargeError
 from .frontend.clang import Size, builtins, compile_to_bitcode, read_ir
 from .image import Image, Kernel, Parameter
-from .ir.module import Function, Module
+from .ir.module import LOCAL_SPACE, Function, Module
 from .linker import Linker
 from .observers import default_observers
 from .pipeline import Observer
@@ -127,9 +129,10 @@ def _kernel(fitting: Fitting, function: Function, module: Module) -> Kernel:
     parameters = _parameters(function, module)
     compiled = _add_kernel(fitting, function, module)
     parameters += tuple(Parameter(name, "implicit", "uint", _WORD_BYTES) for name in compiled.hidden)
-    return Kernel(function.name, compiled.entry, parameters, compiled.scratchpad,
-                  len(fitting.linker.words) - compiled.entry, module.work_group_size(function), compiled.frame,
-                  not asks_for_work_groups(function, module))
+    kernel = Kernel(function.name, compiled.entry, parameters, compiled.scratchpad,
+                    len(fitting.linker.words) - compiled.entry, module.work_group_size(function), compiled.frame,
+                    local_bytes=compiled.local_bytes, has_barrier=compiled.has_barrier)
+    return replace(kernel, splittable=not kernel.is_cooperative and not asks_for_work_groups(function, module))
 
 
 def _add_kernel(fitting: Fitting, function: Function, module: Module) -> Compiled:
@@ -156,7 +159,8 @@ def _parameters(function: Function, module: Module) -> tuple[Parameter, ...]:
         if type.is_by_value:
             result.append(Parameter(names[number], "struct", spelling, type.fields[0].size))
         elif type.kind == "ptr":
-            result.append(Parameter(names[number], "pointer", pointee, _size(pointee)))
+            kind: Literal["pointer", "local"] = "local" if type.space == LOCAL_SPACE else "pointer"
+            result.append(Parameter(names[number], kind, pointee, _size(pointee)))
         else:
             result.append(Parameter(names[number], "scalar", spelling, type.size))
     return tuple(result)

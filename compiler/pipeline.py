@@ -33,6 +33,7 @@ from .legalize.floats import expand_floats, floats_as_words
 from .legalize.halves import promote_halves
 from .legalize.inline_calls import inline_by_signature
 from .legalize.inline_routines import inline_routines
+from .legalize.local_memory import lower_local_to_global, place_local_variables, touches_local
 from .legalize.memcpy import expand_copies
 from .legalize.overflow import expand_overflow
 from .legalize.scalarize import scalarize
@@ -74,6 +75,7 @@ class Fact(enum.Enum):
     """What holds of a function, once a pass has seen to it."""
 
     INLINED = "calls are of subroutines, routines and built-in functions"
+    PLACED = "variables in local memory are addresses"
     NO_OVERFLOW = "no arithmetic with overflow, saturation or funnel shifts"
     NO_COPIES = "no memcpy and memset but fills of private memory"
     WORDS = "floats are words"
@@ -159,10 +161,9 @@ class Context:
     scratchpad: int = 0
     """Words of it that the function needs, when registers are allocated."""
 
-    def hide(self, parameter: str | None) -> None:
-        """Note a parameter that the source does not have."""
-        if parameter is not None:
-            self.hidden.append(parameter)
+    def hide(self, *parameters: str | None) -> None:
+        """Note parameters that the source does not have."""
+        self.hidden += [parameter for parameter in parameters if parameter is not None]
 
 
 def _always(_function: Any, _context: Context) -> bool:
@@ -197,6 +198,14 @@ def _inline(function: Function, context: Context) -> None:
                         plan.inlined, plan.table_words)
 
 
+def _place_local_variables(function: Function, context: Context) -> None:
+    place_local_variables(function, context.module.local_variables, context.config)
+
+
+def _lower_local_to_global(function: Function, context: Context) -> None:
+    context.hide(*lower_local_to_global(function, context.module.local_variables, context.config))
+
+
 def _make_frame(function: Function, context: Context) -> None:
     context.hide(make_frame(function))
 
@@ -223,6 +232,14 @@ def _allocate(function: MachineFunction, context: Context) -> None:
         context.scratchpad = allocate(function, available=context.registers, after_spilling=context.after_spilling)
 
 
+def _keeps_local_memory(function: Function, context: Context) -> bool:
+    return context.config.local_memory > 0 and function.is_kernel and touches_local(function)
+
+
+def _lacks_local_memory(function: Function, context: Context) -> bool:
+    return context.config.local_memory == 0 and touches_local(function)
+
+
 def _has_frame(_function: Any, context: Context) -> bool:
     return context.plan.has_frame
 
@@ -245,6 +262,10 @@ _SCALARS = (Fact.INLINED, Fact.WORDS, Fact.SCALAR)
 PASSES: tuple[Pass, ...] = (
     Pass("inline-calls", _INLINE, "calls of functions that cannot be subroutines become their bodies", _inline,
          leaves=(Fact.INLINED,)),
+    Pass("place-local-variables", _IR, "a kernel's variables in local memory become addresses",
+         _place_local_variables, needs=(Fact.INLINED,), leaves=(Fact.PLACED,), applies=_keeps_local_memory),
+    Pass("local-to-global", _IR, "local memory becomes a work-group's region of global memory",
+         _lower_local_to_global, needs=(Fact.INLINED,), leaves=(Fact.PLACED,), applies=_lacks_local_memory),
     Pass("private-in-frame", _IR, "pointers to private memory point to the frame", _alone(private_in_frame),
          needs=(Fact.INLINED,), applies=_has_frame),
     Pass("expand-overflow", _IR, "arithmetic with overflow and saturation becomes plain operations",

@@ -7,14 +7,13 @@ from fgpu.config import Config
 from fgpu.errors import CompileError
 from fgpu.isa import Opcode, by_opcode
 
-from .ir.module import Function, Instruction, Module, Op, Type
+from .ir.module import LOCAL_SPACE, Function, Instruction, Module, Op, Type
 from .select.frame import FRAME_SPACE
 from .select.memory import GLOBAL_SPACES, PRIVATE_SPACE
 
 __all__ = ["check_callee", "check_function", "check_program", "plain_name", "short_store", "unsupported_call",
            "unsupported_instruction"]
 
-_LOCAL_SPACE = 3
 _SAMPLER = "__translate_sampler_initializer"
 """Where there is one, images say more."""
 _KNOWN_CALLS = {
@@ -53,16 +52,14 @@ def _describe(type: Type) -> str:
 
 
 def check_program(module: Module, kernels: Sequence[Function], config: Config) -> None:
-    """Refuse what clang's output shows already to be unsupported, before anything takes time: calls, ``__local``
-    memory, recursion and short stores in ``kernels`` and in what they call."""
+    """Refuse what clang's output shows already to be unsupported, before anything takes time: calls,
+    recursion and short stores in ``kernels`` and in what they call."""
     checked: set[str] = set()
 
     def check(function: Function, under_way: list[str]) -> None:
         checked.add(function.name)
         under_way.append(function.name)
         for instruction in function.instructions():
-            for type in (*instruction.types, instruction.type):
-                _check_local(function, type, "", instruction)
             if instruction.op is Op.CALL and (callee := module.functions.get(instruction.callee)) is not None:
                 check_callee(function, instruction, callee, under_way)
                 if callee.name not in checked:
@@ -70,7 +67,7 @@ def check_program(module: Module, kernels: Sequence[Function], config: Config) -
             elif instruction.op is Op.CALL:
                 _check_call(function, instruction)
             elif instruction.op is Op.STORE and config.lacks(by_opcode[Opcode.SB]) is not None:
-                _check_store(function, instruction)
+                _check_store(function, instruction, config)
         _check_parameters(function, lambda type: type.kind == "other")
         under_way.pop()
 
@@ -86,9 +83,10 @@ def _check_call(function: Function, call: Instruction) -> None:
         raise unsupported_call(function, call, name)
 
 
-def _check_store(function: Function, store: Instruction) -> None:
+def _check_store(function: Function, store: Instruction, config: Config) -> None:
     type, pointer = store.types
-    if pointer.space in GLOBAL_SPACES and type.kind == "int" and type.size < _WORD_BYTES:
+    is_global = pointer.space in GLOBAL_SPACES or (pointer.space == LOCAL_SPACE and not config.local_memory)
+    if is_global and type.kind == "int" and type.size < _WORD_BYTES:
         raise short_store(function, "sb" if type.size == 1 else "sh", store)
 
 
@@ -106,7 +104,6 @@ def _check_parameters(function: Function, concerns: Callable[[Type], bool]) -> N
     """Refuse parameters of types that do not fit a register, of those that are of interest."""
     for number, (_, type) in enumerate(function.parameters):
         what = f"parameter {number + 1} of {_kind(function)} {function.name!r}"
-        _check_local(function, type, f" ({what})")
         if concerns(type):
             _check_type(function, None, type, what)
 
@@ -120,14 +117,8 @@ def check_function(function: Function) -> None:
                 _check_type(function, instruction, type, f"in {instruction.op}")
 
 
-def _check_local(function: Function, type: Type, where: str, at: Instruction | None = None) -> None:
-    if type.kind == "ptr" and type.space == _LOCAL_SPACE:
-        raise function.error(f"__local memory is not supported{where}", at)
-
-
 def _check_type(function: Function, at: Instruction | None, type: Type, where: str) -> None:
-    _check_local(function, type, "", at)
-    if type.kind == "ptr" and type.space not in (*GLOBAL_SPACES, PRIVATE_SPACE, FRAME_SPACE):
+    if type.kind == "ptr" and type.space not in (*GLOBAL_SPACES, LOCAL_SPACE, PRIVATE_SPACE, FRAME_SPACE):
         raise function.error(f"pointers to address space {type.space} are not supported", at)
     if at is not None and at.callee.startswith("llvm.") and type.kind == "struct":
         raise function.error(f"{at.callee} is not supported", at)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
+from fgpu.isa import REGISTER_COUNT, Opcode, Space, by_opcode
 
 from ..ir.cfg import Flow
 from ..ir.module import Location
@@ -21,10 +21,11 @@ ARGUMENTS = (1, 2, 3, 4, 5, 6, 7, 8)
 COMMUTATIVE = frozenset({Opcode.ADD, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.MUL, Opcode.NOR})
 """Operations whose operands may be swapped."""
 _LOADS = frozenset(opcode for opcode, row in by_opcode.items() if row.is_load)
+_DROPPABLE = _LOADS | {opcode for opcode, row in by_opcode.items()
+                       if row.space in (Space.LOCAL, Space.SCRATCHPAD) and row.writes_rd and row.atomic is None}
 _ACCESSES = frozenset(opcode for opcode, row in by_opcode.items()
                       if row.is_load or row.is_store or row.atomic is not None)
-_ON_MEMORY = frozenset(opcode for opcode, row in by_opcode.items()
-                       if row.unit in (Unit.MEMORY, Unit.ATOMIC, Unit.SCRATCHPAD))
+_ON_MEMORY = frozenset(opcode for opcode, row in by_opcode.items() if row.space is not None)
 
 
 class Pseudo(enum.Enum):
@@ -121,7 +122,7 @@ class Op:
     @property
     def is_droppable(self) -> bool:
         """Whether nobody misses the operation if nobody reads its result."""
-        return self.is_pure or self.is_load or self.opcode is Opcode.LLWI
+        return self.is_pure or self.opcode in _DROPPABLE
 
     @property
     def is_cheap(self) -> bool:

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from fgpu.cu.pipeline import FLOAT_RESULT_CYCLES, ISSUE_CYCLES, LOADS, RESULT_CYCLES
-from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
+from fgpu.isa import REGISTER_COUNT, Opcode, Space, by_opcode
 
 from .liveness import live_out
 from .mir import MachineBlock, MachineFunction, Op, Pseudo
 
 __all__ = ["overlap", "shorten_lives"]
 
+_MEMORIES = {Space.GLOBAL: ("global",), Space.LOCAL: ("local",), Space.SCRATCHPAD: ("scratchpad",)}
 _FENCES = (Opcode.SYNC, Pseudo.FENCE)
 _LOAD = 60
 """Cycles, about, from a load that hits to what needs it."""
@@ -56,12 +57,12 @@ def _after_frame(block: MachineBlock) -> tuple[list[Op], list[Op]]:
 def _memories(op: Op) -> tuple[str, ...]:
     """What the operation reads or writes besides registers."""
     if op.opcode in _FENCES:
-        return ("global", "local")
+        return (*_MEMORIES[Space.GLOBAL], *_MEMORIES[Space.LOCAL])
     if isinstance(op.opcode, Pseudo):
         is_call = op.opcode is Pseudo.CALL and not op.is_pure
-        return ("global", "scratchpad") if is_call else ("result",) if op.opcode is Pseudo.RESULT else ()
-    unit = by_opcode[op.opcode].unit
-    return {Unit.MEMORY: ("global",), Unit.ATOMIC: ("global",), Unit.SCRATCHPAD: ("scratchpad",)}.get(unit, ())
+        return ("global", "local", "scratchpad") if is_call else ("result",) if op.opcode is Pseudo.RESULT else ()
+    space = by_opcode[op.opcode].space
+    return () if space is None else _MEMORIES[space]
 
 
 def _dependencies(ops: list[Op]) -> list[set[int]]:

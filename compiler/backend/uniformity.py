@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from fgpu.isa import REGISTER_COUNT, Opcode, Unit, by_opcode
+from fgpu.isa import REGISTER_COUNT, Opcode, Space, by_opcode
 
 from ..ir.cfg import Flow, Loop
 from .mir import MachineFunction, Op, Pseudo
@@ -12,7 +12,7 @@ __all__ = ["find_divergent_branches", "post_dominators"]
 END = ""
 """What follows the blocks that nothing follows."""
 _OWN = frozenset({Opcode.LID, *(opcode for opcode, row in by_opcode.items()
-                                if row.unit in (Unit.ATOMIC, Unit.SCRATCHPAD))})
+                                if row.atomic is not None or row.space is Space.SCRATCHPAD)})
 
 
 def post_dominators(flow: Flow) -> dict[str, str]:

@@ -20,6 +20,7 @@ from fgpu.errors import CompileError
 from ..ir.module import (
     FLOAT_PREDICATES,
     INTEGER_PREDICATES,
+    LOCAL_SPACE,
     WORD,
     Block,
     Constant,
@@ -27,6 +28,7 @@ from ..ir.module import (
     Global,
     Instruction,
     Local,
+    LocalVariable,
     Module,
     Op,
     Type,
@@ -79,9 +81,13 @@ class _Reader:
                    for name, _ in _structs_by_value(self.headers[function.name]) if name)
         self.spelled = self.types.spelled([*spelled, *structs])
         variables = {}
+        local: dict[str, LocalVariable] = {}
         for variable in self.module.global_variables:
             type = variable.global_value_type
-            if (known := initial_bytes(str(variable), type, self.types.of(type))) is not None:
+            if self.types.of(variable.type).space == LOCAL_SPACE:
+                align = _VARIABLE_ALIGN.search(str(variable))
+                local[variable.name] = LocalVariable(self.types.of(type), int(align[1]) if align else 1)
+            elif (known := initial_bytes(str(variable), type, self.types.of(type))) is not None:
                 content, pointers = known
                 align = _VARIABLE_ALIGN.search(str(variable))
                 variables[variable.name] = Variable(self.types.of(type), content, int(align[1]) if align else 1,
@@ -93,7 +99,7 @@ class _Reader:
         read = {function.name: self.function(function) for function in functions}
         metadata = self.metadata.values()
         used = dict.fromkeys(node for function in read.values() for node in function.metadata.values())
-        return Module(read, {node: metadata[node] for node in used}, variables)
+        return Module(read, {node: metadata[node] for node in used}, variables, local)
 
     def function(self, function: llvm.ValueRef) -> Function:
         header = self.headers[function.name]

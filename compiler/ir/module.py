@@ -14,6 +14,7 @@ __all__ = [
     "BYTE",
     "FLOAT_PREDICATES",
     "INTEGER_PREDICATES",
+    "LOCAL_SPACE",
     "VOID",
     "WORD",
     "WORD_BITS",
@@ -24,6 +25,7 @@ __all__ = [
     "Global",
     "Instruction",
     "Local",
+    "LocalVariable",
     "Location",
     "Module",
     "Op",
@@ -38,6 +40,9 @@ INTEGER_PREDICATES = ("eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt
 FLOAT_PREDICATES = ("oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno",
                     "true", "false")
 """What fcmp asks."""
+
+LOCAL_SPACE = 3
+"""The address space of work-groups' memory."""
 
 
 class Op(enum.StrEnum):
@@ -340,6 +345,8 @@ class Function:
     location: Location
     frame: int | None = None
     """Bytes of a work-item's private memory where that is in a frame; see :mod:`fgpu.compiler.select.frame`."""
+    local_bytes: int = 0
+    """Bytes of a work-group's local memory that the kernel's variables take, once they have their places."""
 
     def instructions(self) -> Iterator[Instruction]:
         """All instructions, block by block."""
@@ -386,14 +393,23 @@ class Variable:
     pointers: tuple[tuple[int, Global], ...] = ()
 
 
+@dataclass(frozen=True)
+class LocalVariable:
+    """A variable in local memory, which starts with anything."""
+
+    type: Type
+    align: int = 1
+
+
 @dataclass(eq=False)
 class Module:
-    """All functions with a body, the lists of strings and numbers in metadata nodes, and
-    the variables that hold integers."""
+    """All functions with a body, the lists of strings and numbers in metadata nodes, the variables that hold
+    integers, and those of the kernels' work-groups."""
 
     functions: dict[str, Function]
     metadata: dict[str, list[str]]
     variables: dict[str, Variable]
+    local_variables: dict[str, LocalVariable] = field(default_factory=dict)
 
     def work_group_size(self, function: Function) -> tuple[int, int, int] | None:
         """What ``reqd_work_group_size`` demands of the launches of a kernel."""

@@ -16,6 +16,7 @@ from .module import (
     Function,
     Global,
     Instruction,
+    LocalVariable,
     Module,
     Op,
     Type,
@@ -142,6 +143,8 @@ class _Parser:
             match line.peek():
                 case "word", "variable":
                     self.variable(line, lines)
+                case "word", "local":
+                    self.local_variable(line)
                 case "word", "kernel" | "function":
                     self.function(line, lines)
                 case "node", node:
@@ -150,7 +153,7 @@ class _Parser:
                     self.module.metadata[node] = self.strings(line)
                     line.end()
                 case _, text:
-                    raise line.error(f"expected variable, function, kernel or metadata, not {text}")
+                    raise line.error(f"expected variable, local, function, kernel or metadata, not {text}")
         return self.module
 
     def strings(self, line: Line) -> list[str]:
@@ -191,6 +194,15 @@ class _Parser:
             raise line.error(f"there are two variables @{name}")
         self.module.variables[name] = Variable(type, content, align, tuple(pointers))
 
+    def local_variable(self, line: Line) -> None:
+        line.expect("local")
+        name, type = line.name("@"), line.type()
+        line.expect("align")
+        if name in self.module.variables or name in self.module.local_variables:
+            raise line.error(f"there are two variables @{name}")
+        self.module.local_variables[name] = LocalVariable(type, line.integer())
+        line.end()
+
     def function(self, line: Line, lines: Iterator[Line]) -> None:
         is_kernel = line.next("word") == "kernel"
         result, name = line.type(), line.name("@")
@@ -221,6 +233,9 @@ class _Parser:
                 block.instructions.append(_InstructionReader(inner).run())
             elif inner.accept("frame"):
                 function.frame = inner.integer()
+                inner.end()
+            elif inner.accept("local"):
+                function.local_bytes = inner.integer()
                 inner.end()
             elif inner.accept("metadata"):
                 key = inner.string() if inner.peek()[0] == "string" else inner.next("word")

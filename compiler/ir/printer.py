@@ -130,6 +130,8 @@ def _function(function: Function) -> Iterator[str]:
            f"({parameters}){_location(function.location) if function.location != NO_LOCATION else ''} {{")
     if function.frame is not None:
         yield f"  frame {function.frame}"
+    if function.local_bytes:
+        yield f"  local {function.local_bytes}"
     for name, node in function.metadata.items():
         yield f"  metadata {_name(name)} {node}"
     for block in function.blocks.values():
@@ -155,6 +157,8 @@ def _variable(name: str, variable: Variable) -> Iterator[str]:
 def print_module(module: Module) -> str:
     """A module: its variables, functions and metadata."""
     parts = ["\n".join(_variable(name, variable)) + "\n" for name, variable in module.variables.items()]
+    parts += [f"local @{_name(name)} {print_type(variable.type)} align {variable.align}\n"
+              for name, variable in module.local_variables.items()]
     parts += map(print_function, module.functions.values())
     if module.metadata:
         parts.append("".join(f"{node} = {json.dumps(values)}\n" for node, values in module.metadata.items()))

@@ -155,8 +155,8 @@ class _Verifier:
         for operand, type in zip(i.operands, i.types, strict=True):
             if isinstance(operand, Local) and (defined := self.types.get(operand.name, type)) != type:
                 yield f"%{operand.name} is of type {print_type(defined)}"
-            if isinstance(operand, Global) and self.module is not None and operand.name not in self.module.variables \
-                    and operand.name not in self.module.functions:
+            if isinstance(operand, Global) and self.module is not None and operand.name not in {
+                    **self.module.variables, **self.module.local_variables, **self.module.functions}:
                 yield f"there is no @{operand.name}"
         if i.name and i.type == VOID:
             yield "a name for no result"

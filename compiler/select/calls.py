@@ -5,28 +5,23 @@ from collections.abc import Callable, Mapping
 
 from fgpu.config import WORK_GROUP_MAX, Config
 from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
-from fgpu.isa import Opcode, by_opcode
+from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO, Callee
 from ..ir.module import Constant, Function, Global, Instruction, Module, Type, Value
 from ..refusals import unsupported_call
 from ..work_groups import BARRIERS
+from .atomics import atomic_name, atomic_opcode
 from .machine_builder import Builder
 from .memory import MemorySelector
 
 __all__ = ["CallSelector"]
 
 _DIMENSIONS = 3
+_PLACE = 3
+"""What stands for a dimension in the instruction that asks for the place."""
 _ID_BITS = (WORK_GROUP_MAX - 1).bit_length()
 _IGNORED = ("llvm.lifetime.", "llvm.assume", "llvm.dbg.", "llvm.experimental.noalias.", "llvm.donothing")
-_ATOMICS = {  # opcodes for int and for uint
-    "atomic_add": (Opcode.AADD, Opcode.AADD), "atomic_sub": (Opcode.AADD, Opcode.AADD),
-    "atomic_inc": (Opcode.AADD, Opcode.AADD), "atomic_dec": (Opcode.AADD, Opcode.AADD),
-    "atomic_max": (Opcode.AMAX, Opcode.AUMAX), "atomic_min": (Opcode.AMIN, Opcode.AUMIN),
-    "atomic_and": (Opcode.AAND, Opcode.AAND), "atomic_or": (Opcode.AOR, Opcode.AOR),
-    "atomic_xor": (Opcode.AXOR, Opcode.AXOR), "atomic_xchg": (Opcode.AXCHG, Opcode.AXCHG),
-    "atomic_cmpxchg": (Opcode.ACMPXCHG, Opcode.ACMPXCHG),
-}
 _FENCES = ("mem_fence", "read_mem_fence", "write_mem_fence")
 """No instruction: a work-item's accesses take effect in program order (docs/memory-order.md)."""
 _MINMAX = {"llvm.smin.": (True, False), "llvm.smax.": (True, True), "llvm.umin.": (False, False),
@@ -69,11 +64,8 @@ class CallSelector:
         intrinsic = re.fullmatch(r"llvm\.(\w+(?:\.sat)?)\.i\d+", callee)
         name = re.fullmatch(r"_Z(\d+)(\w+)", callee)
         builtin = intrinsic[1].replace(".", "_") if intrinsic else name[2][:int(name[1])] if name else callee
-        atomic = re.sub("^atom_", "atomic_", builtin)   # the name in OpenCL 1.0
-        if name is not None and atomic in _ATOMICS:
-            if callee.endswith(("l", "m")):
-                raise self.function.error(f"atomics of 64 bits are not supported ({builtin})", call)
-            return self.atomic(call, atomic, is_signed=callee.endswith("i"))
+        if (atomic := atomic_name(call)) is not None:
+            return self.atomic(call, atomic)
         if builtin in _FENCES:
             self.builder.fence()
             return None
@@ -85,17 +77,12 @@ class CallSelector:
             raise unsupported_call(self.function, call, builtin)
         return handler(call)
 
-    def atomic(self, call: Instruction, name: str, is_signed: bool) -> int:
-        """An atomic operation on a word of global memory, if the hardware has it; the result is the old word."""
-        signed_opcode, unsigned_opcode = _ATOMICS[name]
-        opcode = signed_opcode if is_signed else unsigned_opcode
-        operation = by_opcode[opcode].atomic
-        if self.config.lacks(by_opcode[opcode]) is not None:
-            raise self.function.error(f"{name}() needs hardware with the atomic operation {operation!r}; "
-                                      f"add it to the configuration's atomics", call)
+    def atomic(self, call: Instruction, name: str) -> int:
+        """An atomic operation on a word of memory, if the hardware has it; the result is the old word."""
+        opcode = atomic_opcode(self.function, call, name, self.config)
         b, pointer = self.builder, call.operands[0]
         arguments = [self.value(operand, call.type) for operand in call.operands[1:]]
-        if opcode is Opcode.ACMPXCHG:
+        if opcode in (Opcode.ACMPXCHG, Opcode.LACMPXCHG):
             expected, new = arguments
             return b.emit(opcode, rs=self.value(pointer, call.types[0]), rt=expected, rd=new)
         operand = arguments[0] if arguments else b.const(1 if name == "atomic_inc" else -1)
@@ -239,6 +226,10 @@ class CallSelector:
 
     def call_get_local_id(self, call: Instruction) -> int:
         return self.query(call, 0, lambda d: self.runtime(Opcode.LID, d, _ID_BITS))
+
+    def call_fgpu_place(self, call: Instruction) -> int:
+        """A number that no other running work-group has; see :mod:`fgpu.compiler.legalize.local_memory`."""
+        return self.runtime(Opcode.WGOFF, _PLACE)
 
     def call_get_group_id(self, call: Instruction) -> int:
         return self.query(call, 0, lambda d: self.runtime(Opcode.WGID, d))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO
-from ..ir.module import WORD, Constant, Definitions, Function, Instruction, Local, Type, Value
+from ..ir.module import LOCAL_SPACE, WORD, Constant, Definitions, Function, Instruction, Local, Type, Value
 from .address_path import Path
 from .frame import FRAME_SPACE
 from .frame_memory import FrameMemory
@@ -16,8 +16,11 @@ __all__ = ["GLOBAL_SPACES", "PRIVATE_SPACE", "MemorySelector"]
 
 PRIVATE_SPACE = 0
 GLOBAL_SPACES = (1, 2)  # __global and __constant
+_ADDRESSED_SPACES = (*GLOBAL_SPACES, LOCAL_SPACE)
 _LOADS = {1: Opcode.LB, 2: Opcode.LH, 4: Opcode.LW}
 _STORES = {1: Opcode.SB, 2: Opcode.SH, 4: Opcode.SW}
+_LOCAL_LOADS = {1: Opcode.LLB, 2: Opcode.LLH, 4: Opcode.LLW}
+_LOCAL_STORES = {1: Opcode.LSB, 2: Opcode.LSH, 4: Opcode.LSW}
 _WORD = 4
 _INDIFFERENT = {"add", "sub", "mul", "and", "or", "xor", "shl", "store", "trunc"}
 """Operations that do not look at the bits above a narrow integer."""
@@ -38,7 +41,7 @@ class MemorySelector:
         self.private = PrivateMemory(function, builder, value, scratchpad_words)
         self.frame = FrameMemory(builder, value, self._is_outside_loop, lambda: depth_of("") > 0)
 
-    # -- global memory ---------------------------------------------------------------------------------
+    # -- global and local memory ---------------------------------------------------------------------------------
 
     def load(self, instruction: Instruction) -> int:
         """The register of what is loaded; above the bits of a narrow type it may hold anything."""
@@ -50,7 +53,8 @@ class MemorySelector:
             word, index = self.frame.load(instruction, self._whole_path(pointer), size)
             return word if size == _WORD else self._part(instruction, word, ZERO, index, size)
         base, index = self.address(pointer, size)
-        word = self.builder.emit(_LOADS[size], rs=index, rt=base)
+        loads = _LOCAL_LOADS if instruction.types[0].space == LOCAL_SPACE else _LOADS
+        word = self.builder.emit(loads[size], rs=index, rt=base)
         if size == _WORD:
             return word
         return self._part(instruction, word, base, index, size)
@@ -93,7 +97,8 @@ class MemorySelector:
             self.frame.store(instruction, self._whole_path(pointer), data, size)
             return
         base, index = self.address(pointer, size)
-        self.builder.effect(_STORES[size], rs=index, rt=base, rd=data)
+        stores = _LOCAL_STORES if instruction.types[1].space == LOCAL_SPACE else _STORES
+        self.builder.effect(stores[size], rs=index, rt=base, rd=data)
 
     def _element_size(self, at: Instruction, type: Type, pointer: Type) -> int:
         size = type.size
@@ -149,7 +154,7 @@ class MemorySelector:
                 continue
             if position:
                 type = type.fields[0]
-            product = self._split_product(index) if gep.type.space in GLOBAL_SPACES else None
+            product = self._split_product(index) if gep.type.space in _ADDRESSED_SPACES else None
             if product is not None:
                 register, factor, constant = product
                 terms.append((register, type.size))

@@ -117,7 +117,6 @@ def test_what_clang_shows_is_refused_before_code_is_generated(monkeypatch):
     first = "__kernel void k(__global char *a) { a[0] = 1; }\n"
     for source, message in (
             ("__kernel void l(__global int *a) {\n a[0] = 1; __asm__(\"nop\"); }", "k.cl:3: inline assembly is not"),
-            ("__kernel void l(__global int *a, __local int *b) { a[0] = 1; }", "k.cl:2: __local memory is not"),
             ("int g(int);\n__kernel void l(__global int *a) { a[0] = g(1); }", "k.cl:3: function 'g' has no def"),
             ("__attribute__((noinline)) int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
              "__kernel void l(__global int *a) { a[0] = f(a[1]); }", "k.cl:2: function 'f' is recursive")):

@@ -123,7 +123,7 @@ def test_comments_and_blank_lines():
     ("kernel void @f() {\n^a:\n  br -> a\n}", r"f.ir:3: expected a name that starts with '\^', not a"),
     ("kernel void @f() {\n^a:\n  ret ~\n}", r"f.ir:3: '~' is not of the syntax"),
     ("variable @t [1 x i32] align 4 {\n  xyz\n}", r"f.ir:2: expected bytes in hexadecimal"),
-    ("define void @f() {", r"f.ir:1: expected variable, function, kernel or metadata, not define"),
+    ("define void @f() {", r"f.ir:1: expected variable, local, function, kernel or metadata, not define"),
 ])
 def test_syntax_errors(text, message):
     with pytest.raises(IRSyntaxError, match=f"^{message}$"):

@@ -21,18 +21,15 @@ BODY = "__kernel void k(__global int *a) {{\n    {}\n}}\n"
     ("half h = (half)a[0];", "k.cl:2:10: error: declaring variable of type '__private half' is not allowed"),
     ("__global half *h = (__global half *)a; h[0] = h[1] * h[2];",
      "error: loading directly from pointer to type '__global half' requires cl_khr_fp16"),
-    ("async_work_group_copy((__local int *)0, a, 3, 0);", "k.cl:2: __local memory is not supported"),
     ("sampler_t s = 0;", "k.cl:2: samplers are not supported"),
     ("int n = a[0], t[n]; t[0] = 1;", "k.cl:2:21: error: variable length arrays are not supported"),
     ("int (*p)(int) = 0; a[0] = p(1);", "k.cl:2:10: error: pointers to functions are not allowed"),
     ("__attribute__((aligned(1))) static int s;", "error: variables in function scope cannot be declared static"),
     ("a[0] = __builtin_fmodf(a[1], a[2]);", "k.cl:2: floating point not supported: frem"),
-    ("__local int t; a[0] = atomic_add(&t, 1);", "k.cl:2: __local memory is not supported"),
-    ("__local int t[4]; t[a[0]] = 1; a[1] = t[a[2]];", "k.cl:2: __local memory is not supported"),
     ('__asm__ volatile("nop");', "k.cl:2: inline assembly is not supported"),
     ('printf("%d", a[0]); a[0] = 1;', "k.cl:2: printf() is not supported"),
-    ("volatile __local int t[4]; t[2] = a[0]; a[1] = t[2];", "k.cl:2: __local memory is not supported"),
-    ("__local int t; atom_inc(&t); a[0] = t;", "k.cl:2: __local memory is not supported"),
+    ("__local long t; atom_inc(&t);", "k.cl:2: atomics of 64 bits are not supported (atom_inc)"),
+    ("__local int t = 3; a[0] = t;", "k.cl:2:17: error: '__local' variable cannot have an initializer"),
     ("atom_add((__global ulong *)a, 1ul);", "k.cl:2: atomics of 64 bits are not supported (atom_add)"),
     ("atom_cmpxchg((__global long *)a, 1l, 2l);", "k.cl:2: atomics of 64 bits are not supported (atom_cmpxchg)"),
     ("atomic_inc((__global float *)a);", "call to 'atomic_inc' is ambiguous; it takes a pointer to int or uint"),
@@ -61,7 +58,6 @@ def test_lines_of_headers_elsewhere(tmp_path, monkeypatch):
     ("", "k.cl: there is no __kernel function in this program"),
     ("int f(int x) { return x; }", "k.cl: there is no __kernel function in this program"),
     ("__kernel void k(__global int *a, double x) {}", "k.cl:1:"),
-    ("__kernel void k(__global int *a, __local int *b) {}", "k.cl:1: __local memory is not supported (parameter 2"),
     ("__kernel void k(read_only image2d_t a) {}", "k.cl:1: images not supported: parameter 1 of kernel 'k'"),
     ("__constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
      "__kernel void k(read_only image2d_t i, __global float4 *o) {\n o[0] = read_imagef(i, s, (int2)(0)); }",
@@ -89,6 +85,12 @@ def test_programs(source, message):
 
 @pytest.mark.parametrize(("config", "statement", "message"), [
     ({"sub_integer_stores": False}, "*(__global char *)a = 1;", "(sb), which needs sub_integer_stores=True"),
+    ({"sub_integer_stores": False}, "__local char t[4]; t[a[0]] = 1; a[1] = t[a[2]];",
+     "(sb), which needs sub_integer_stores=True"),
+    ({"atomics": ()}, "__local int t; atomic_inc(&t); a[0] = t;", "atomic_inc() on __local memory, which is "
+     "global memory with local_memory=0, needs hardware with the atomic operation 'add'"),
+    ({"local_memory": 8}, "__local int t[2049]; t[a[0]] = 1; a[1] = t[a[2]];",
+     "kernel 'k' has 8196 bytes of __local variables; there are 8192 (local_memory=8)"),
     ({"cram_size": 1}, "#pragma unroll\n for (int i = 0; i < 100; i++) a[a[i]] = i;",
      "the code RAM holds 256 (cram_size=1)"),
 ])
@@ -155,8 +157,7 @@ def test_what_must_be_instructions_is_never_more_than_they_are(monkeypatch):
             assert len(words) / 3 < sum(bounds.values()) <= len(words)
 
 
-MANY = """__kernel void sum(__global int *a) { __local int t[64]; int i = get_local_id(0); t[i] = a[i];
-    barrier(CLK_LOCAL_MEM_FENCE); if (i == 0) for (int j = 1; j < 64; j++) a[0] += t[j]; }
+MANY = """__kernel void sum(__global int *a) { __asm__("nop"); }
 __kernel void halve(__global int *a) { a[get_global_id(0)] /= 2; }
 __kernel void large(__global int *a) { _Pragma("unroll") for (int i = 0; i < 100; i++) a[a[i]] = i; }
 __kernel void next(__global int *a) { a[get_global_id(0)] += 1; }
@@ -166,7 +167,7 @@ __kernel void next(__global int *a) { a[get_global_id(0)] += 1; }
 def test_only_the_wanted_kernels_have_to_be_supported_and_to_fit():
     config = Config(cram_size=1)
     assert set(compile_opencl(MANY, config=config, kernels=["next", "halve"]).kernels) == {"halve", "next"}
-    for kernel, message in (("sum", "k.cl:1: __local memory is not supported"),
+    for kernel, message in (("sum", "k.cl:1: inline assembly is not supported"),
                             ("large", "holds 256 (cram_size=1); compile fewer of its kernels with kernels=[...]"),
                             ("a b", "k.cl: there is no kernel 'a b'; the kernels there are: sum, halve"),
                             ("nxt", "k.cl: there is no kernel 'nxt'; the kernels there are: sum, halve, large")):

@@ -11,9 +11,9 @@
     function void @f(...) {
     ...
 
-Lines ``; frame``, ``; words N`` (of the scratchpad, for tables) and ``; float-ops NAME...`` say how the program is
-compiled; of machine IR (``.mir``, one function) ``; registers N`` how many there are. The pass runs on every function
-that is there, and what the verifier does not accept fails.
+Lines ``; frame``, ``; words N`` (of the scratchpad, for tables), ``; local-memory N`` (KiB) and
+``; float-ops NAME...`` say how the program is compiled; of machine IR (``.mir``, one function) ``; registers N`` how
+many there are. The pass runs on every function that is there, and what the verifier does not accept fails.
 ``python -m tests.compiler.passes.update`` writes what comes out now behind ``; expect``; read the difference.
 """
 
@@ -29,7 +29,7 @@ from fgpu.compiler.ir.printer import print_module
 from fgpu.compiler.ir.verifier import verify
 from fgpu.compiler.legalize.tables import DataSegment
 from fgpu.compiler.pipeline import PASSES, Context, Order, Plan
-from fgpu.config import Config
+from fgpu.config import ATOMICS, Config
 
 __all__ = ["EXPECT", "FILES", "apply", "parts"]
 
@@ -69,9 +69,10 @@ def apply(text: str, file: str) -> str:
     step = next((step for step in PASSES if step.name == name and step.phase.is_ir), None)
     assert step is not None, f"{file}: there is no pass {name!r} on IR"
     module = parse_module(text, file)
-    float_ops = frozenset((_setting(text, "float-ops") or "").split())
+    config = Config(float_ops=(_setting(text, "float-ops") or "").split(),
+                    local_memory=int(_setting(text, "local-memory") or 0), atomics=ATOMICS)
     plan = Plan(int(_setting(text, "words") or 0), has_frame=_setting(text, "frame") is not None)
-    context = Context(Config(float_ops=float_ops), module, plan, DataSegment())
+    context = Context(config, module, plan, DataSegment())
     for function in module.functions.values():
         verify(function, module)
         context.under_way = (function.name,)
