@@ -50,8 +50,8 @@ def _used(function: Function, variables: Mapping[str, LocalVariable]) -> Iterato
 def touches_local(function: Function) -> bool:
     """Whether there are pointers to local memory in ``function``."""
     types = [type for _, type in function.parameters]
-    return any(type.kind == "ptr" and type.space == LOCAL_SPACE for type in types) or any(
-        type.kind == "ptr" and type.space == LOCAL_SPACE for i in function.instructions() for type in (i.type, *i.types))
+    types += [type for instruction in function.instructions() for type in (instruction.type, *instruction.types)]
+    return any(type.kind == "ptr" and type.space == LOCAL_SPACE for type in types)
 
 
 def uses_local_variables(function: Function, variables: Mapping[str, LocalVariable]) -> bool:
