@@ -11,13 +11,13 @@ from .config import Config
 
 if TYPE_CHECKING:
     from .compiler import Image, compile_opencl
-    from .sim import Device
+    from .sim import Device, LocalMemory
 
-__all__ = ["Config", "Device", "Image", "__version__", "compile_opencl"]
+__all__ = ["Config", "Device", "Image", "LocalMemory", "__version__", "compile_opencl"]
 
 __version__: str
 
-_LATE = {"Device": "fgpu.sim", "Image": "fgpu.compiler", "compile_opencl": "fgpu.compiler"}
+_LATE = {"Device": "fgpu.sim", "Image": "fgpu.compiler", "LocalMemory": "fgpu.sim", "compile_opencl": "fgpu.compiler"}
 """Where names are that only those who simulate or compile need: nobody else waits for what they import."""
 
 

@@ -9,7 +9,8 @@ from .buffer import Buffer
 from .descriptor import KernelDescriptor
 from .device import ENGINES, Device, Run
 from .engine import MemoryTiming, Progress, Trace
+from .local_memory import LocalMemory
 from .memory import GlobalMemory
 
-__all__ = ["ENGINES", "Buffer", "Device", "GlobalMemory", "KernelDescriptor", "MemoryTiming", "Progress", "Run",
-           "Trace"]
+__all__ = ["ENGINES", "Buffer", "Device", "GlobalMemory", "KernelDescriptor", "LocalMemory", "MemoryTiming",
+           "Progress", "Run", "Trace"]

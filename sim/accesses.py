@@ -8,7 +8,7 @@ import numpy as np
 
 from fgpu.errors import KernelAccessError, KernelFault
 from fgpu.fault import FaultCause
-from fgpu.isa import decode
+from fgpu.isa import Instruction, Opcode, Space, decode
 
 from .dispatch import Dispatch
 from .memory import GlobalMemory
@@ -17,31 +17,39 @@ from .places import Places
 __all__ = ["AccessCheck", "name_work_item", "outside_memory"]
 
 _WORD_BYTES = 4
-_WIDTHS = {0: "a byte", 1: "a multiple of 2", 2: "a multiple of 4"}
+_WIDTHS = {2: "a multiple of 2", 4: "a multiple of 4"}
 
 
 @dataclass(frozen=True)
 class AccessCheck:
-    """What the accesses of a launch are held to. They are aligned, and lie in ``ranges``; None: anywhere.
+    """What the accesses of a launch are held to. They are aligned, and lie in ``ranges``; None: anywhere. Those of
+    local memory lie in the first bytes of it, as many as a work-group has.
 
     Ranges are pairs (first address, first address beyond), ascending and apart. A load of a word may take the whole
     word in which a range ends; loads of a part of a word read the whole one, too, but are asked for that part only.
     """
 
     ranges: tuple[tuple[int, int], ...] | None = None
+    local_base: int = 0
+    """Address of the first byte of local memory."""
+    local_bytes: int = 0
+    """What a work-group has of it."""
 
-    def first_refused(self, addresses: np.ndarray, size: int, takes_word: bool) -> int | None:
-        """The index of the first address at which there must be no access of ``size`` bytes."""
+    def first_refused(self, addresses: np.ndarray, row: Instruction) -> int | None:
+        """The index of the first address that the instruction ``row`` must not access."""
+        size = _size(row)
         if int(np.bitwise_or.reduce(addresses)) & (size - 1):
             return int((addresses & np.uint32(size - 1) != 0).argmax())
-        if self.ranges is None:
+        ranges = ((self.local_base, self.local_base + self.local_bytes),) if row.space is Space.LOCAL else self.ranges
+        if ranges is None:
             return None
+        takes_word = row.opcode in (Opcode.LW, Opcode.LLW)
         least, greatest = int(addresses.min()), int(addresses.max())
-        place = bisect_right(self.ranges, (least, 1 << 32)) - 1
-        if place >= 0 and greatest + size <= _end(self.ranges[place], takes_word):
+        place = bisect_right(ranges, (least, 1 << 32)) - 1
+        if place >= 0 and greatest + size <= _end(ranges[place], takes_word):
             return None     # all in one buffer, as nearly always
-        firsts = np.array([first for first, _ in self.ranges], dtype=np.int64)
-        ends = np.array([0] + [_end(ends, takes_word) for ends in self.ranges], dtype=np.int64)
+        firsts = np.array([first for first, _ in ranges], dtype=np.int64)
+        ends = np.array([0] + [_end(ends, takes_word) for ends in ranges], dtype=np.int64)
         wide = addresses.astype(np.int64)
         wrong = wide + size > ends[np.searchsorted(firsts, wide, side="right")]
         return int(wrong.argmax()) if wrong.any() else None
@@ -51,12 +59,23 @@ class AccessCheck:
         why = f"is outside every buffer{self._nearest(address)}"
         if pc < len(places.words):
             row, _ = decode(int(places.words[pc]))
-            scale = 2 if row.atomic is not None else row.scale
-            if address % (1 << scale):
-                why = f"is misaligned: {row.mnemonic} needs {_WIDTHS[scale]}"
+            if address % _size(row):
+                why = f"is misaligned: {row.mnemonic} needs {_WIDTHS[_size(row)]}"
+            elif row.space is Space.LOCAL:
+                why = self._outside_local(address)
         return KernelAccessError(
             f"{_access(places, pc, address, work_item)} {why}. "
             "check_accesses=False (--no-check-accesses) runs it as the hardware would", address=address, pc=pc)
+
+    def _outside_local(self, address: int) -> str:
+        whose = f"the {self.local_bytes:,} bytes of the work-group's local memory"
+        if not self.local_bytes:
+            return "is outside local memory, of which the work-group has none"
+        offset = address - self.local_base
+        return f"is {-offset:,} bytes before {whose}" if offset < 0 else \
+            f"is across the end of {whose}" if offset < self.local_bytes else \
+            f"is {offset - self.local_bytes:,} bytes behind {whose}" if offset > self.local_bytes else \
+            f"is just behind {whose}"
 
     def _nearest(self, address: int) -> str:
         ranges = self.ranges or ()
@@ -82,8 +101,15 @@ def _access(places: Places, pc: int, address: int, work_item: str) -> str:
     kind = "access to"
     if pc < len(places.words):
         row, _ = decode(int(places.words[pc]))
-        kind = "load from" if row.is_load else "store to" if row.is_store else f"{row.mnemonic} at"
+        kind = f"{row.mnemonic} at" if row.atomic is not None else "load from" if row.writes_rd else "store to"
+        if row.space is Space.LOCAL:
+            kind += " local address"
     return f"{places.named(pc)}: {kind} 0x{address:08X} by {work_item}"
+
+
+def _size(row: Instruction) -> int:
+    """Bytes that an instruction is asked for."""
+    return _WORD_BYTES if row.atomic is not None else 1 << row.scale
 
 
 def _end(ends: tuple[int, int], takes_word: bool) -> int:

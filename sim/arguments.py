@@ -14,15 +14,17 @@ from fgpu.errors import ImageError, LaunchError
 
 from .buffer import Buffer
 from .features import check_built
+from .local_memory import LocalMemory
 
 __all__ = [
     "Argument", "Size", "argument_words", "check_kernel", "check_program", "choose_kernel", "sizes",
 ]
 
 Size = int | Sequence[int]
-Argument = Buffer | int | float | np.number | np.void | bytes | Sequence[int | float] | np.ndarray
+Argument = Buffer | LocalMemory | int | float | np.number | np.void | bytes | Sequence[int | float] | np.ndarray
 
 _WORD_BYTES = 4
+_SHOWN = 80
 _PARTS = re.compile(r"([a-z ]+)(\d*)")
 _POINTEE = re.compile(r"([a-z]+)(\d*)(\[\d+\])*")
 _DTYPES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "long": "i8",
@@ -84,15 +86,18 @@ def check_kernel(kernel: Kernel, local_size: tuple[int, ...], config: Config) ->
 
 
 def argument_words(kernel: Kernel, arguments: Sequence[Argument], device: object,
-                   implicit: Mapping[str, int]) -> tuple[int, ...]:
-    """The parameter words of a launch; ``device`` is where buffers must live, ``implicit`` has what the host adds."""
+                   implicit: Mapping[str, int], local: Sequence[int] = ()) -> tuple[int, ...]:
+    """The parameter words of a launch; ``device`` is where buffers must live, ``implicit`` has what the host adds,
+    and ``local`` a word for each :class:`LocalMemory`."""
     parameters = kernel.parameters
+    local_words = iter(local)
     if not isinstance(arguments, Sequence) or isinstance(arguments, str | bytes):
         raise LaunchError(f"args must be a list with an argument for each parameter, not {arguments!r}")
     if parameters is None:
         if len(arguments) > PARAMETERS_MAX:
             raise LaunchError(f"{len(arguments)} arguments are too many; a kernel takes at most {PARAMETERS_MAX}")
-        return tuple(_word(f"argument {index}", argument, None, device)
+        return tuple(next(local_words) if isinstance(argument, LocalMemory) else
+                     _word(f"argument {index}", argument, None, device)
                      for index, argument in enumerate(arguments))
     asked = [parameter for parameter in parameters if parameter.kind != "implicit"]
     if len(arguments) != len(asked):
@@ -102,9 +107,24 @@ def argument_words(kernel: Kernel, arguments: Sequence[Argument], device: object
     words: list[int] = []
     for index, (argument, parameter) in enumerate(zip(arguments, asked, strict=True)):
         what = f"argument {index} ({parameter.declaration})"
+        if parameter.kind == "local" or isinstance(argument, LocalMemory):
+            _check_local(what, argument, parameter)
+            words.append(next(local_words))
+            continue
         words += _words(what, argument, parameter, device) if _has_parts(parameter) \
             else [_word(what, argument, parameter, device)]
     return tuple(words + [implicit[parameter.name] for parameter in parameters if parameter.kind == "implicit"])
+
+
+def _check_local(what: str, argument: Argument, parameter: Parameter) -> None:
+    if isinstance(argument, LocalMemory):
+        if parameter.kind == "pointer":
+            raise LaunchError(f"{what} points to global memory, not to local memory; pass a buffer")
+        if parameter.kind != "local":
+            raise LaunchError(f"{what} is a value, not local memory")
+    else:
+        given = f"{argument!r}" if len(repr(argument)) < _SHOWN else type(argument).__name__
+        raise LaunchError(f"{what} is local memory; pass its size, LocalMemory(bytes), not {given}")
 
 
 def _has_parts(parameter: Parameter) -> bool:

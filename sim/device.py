@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from fgpu.address_map import PARAMETERS_MAX
+from fgpu.address_map import LOCAL_ROW_BYTES, PARAMETERS_MAX
 from fgpu.compiler.bound_kernel import BoundKernel
 from fgpu.compiler.image import Image, Kernel
 from fgpu.config import KERNEL_SLOTS, Config, check_config
@@ -36,6 +36,7 @@ from .dispatch import Dispatch, checked_words, contradictions
 from .engine import Launch, Progress, Trace
 from .engines import Latency, make_engine, memory_timing
 from .index_space import Part, divide, warn_of_shortfall
+from .local_memory import LocalRoom
 from .memory import GlobalMemory
 from .run import Run, joined
 
@@ -133,7 +134,8 @@ class Device(DeviceMemory):
             of elements or of whole vectors. ``void``, structs and other types of the program take every buffer, and
             ``buffer.view(dtype)`` passes for what it says. Numbers may be given for pointers: addresses in bytes; 0
             is a null pointer. A vector is a sequence of numbers, a struct its bytes or an element of a structured
-            NumPy array.
+            NumPy array. For a ``__local`` pointer, :class:`LocalMemory(bytes) <fgpu.sim.local_memory.LocalMemory>`
+            says how much of it each work-group has.
         slot
             Which of the 16 LRAM slots to use.
         initialize, clean
@@ -160,15 +162,18 @@ class Device(DeviceMemory):
             descriptor.check_divisible()
             parts = [Part((0,) * len(whole), whole, local)]
         else:
-            parts = divide(whole, self.config.compute_units, cut=chosen.splittable)
+            parts = divide(whole, self.config.compute_units, cut=chosen.splittable and not chosen.is_cooperative)
             warn_of_shortfall(chosen, whole, parts)
+        room = LocalRoom.of(chosen, args, self.config)
+        descriptor = replace(descriptor, local_rows=room.rows, local_groups=room.groups, place=room.regions > 0)
         with ExitStack() as after:
-            parameters = argument_words(chosen, args, self, self._implicit(image, chosen, descriptor, after))
+            parameters = argument_words(
+                chosen, args, self, self._implicit(image, chosen, descriptor, room, after), room.addresses)
             if len(parameters) > PARAMETERS_MAX:
                 rest = self.buffer(np.array(parameters[PARAMETERS_MAX - 1:], np.uint32))
                 after.callback(self.release, rest)
                 parameters = (*parameters[:PARAMETERS_MAX - 1], rest.address)
-            check = self._check(self._leads_elsewhere(chosen, args))
+            check = self._check(self._leads_elsewhere(chosen, args), room.bytes)
             runs: list[Run] = []
             for part in parts:
                 check_kernel(chosen, part.local_size, self.config)
@@ -180,7 +185,7 @@ class Device(DeviceMemory):
                     program=image.words, descriptor=words, slot=slot, initialize=initialize,
                     clean=clean and part is parts[-1], max_cycles=max_cycles, check=check, kernel=chosen.name,
                     lines=image.lines, progress=self._progress and partial(self._tell, runs, parts))))
-            return replace(joined(runs), local_size=parts[0].local_size)
+            return replace(joined(runs), local_size=parts[0].local_size, local_bytes=room.bytes)
 
     def _tell(self, runs: Sequence[Run], parts: Sequence[Part], progress: Progress) -> None:
         """Pass on how far the launch is of which ``runs`` are the parts that have ended."""
@@ -193,11 +198,12 @@ class Device(DeviceMemory):
             all_wavefronts=sum(part.wavefronts for part in parts),
             seconds=progress.seconds + sum(run.seconds for run in runs)))
 
-    def _check(self, everywhere: bool) -> AccessCheck | None:
+    def _check(self, everywhere: bool, local_bytes: int) -> AccessCheck | None:
         """What a launch's accesses are held to."""
         if not self._check_accesses:
             return None
-        return AccessCheck(None if everywhere or self._everywhere else self._allocator.ranges)
+        return AccessCheck(None if everywhere or self._everywhere else self._allocator.ranges,
+                           local_base=self.config.local_base, local_bytes=local_bytes)
 
     def _leads_elsewhere(self, kernel: Kernel, arguments: Sequence[Argument]) -> bool:
         """Whether an argument is an address that is in no buffer; those of raw code may all be addresses."""
@@ -212,7 +218,7 @@ class Device(DeviceMemory):
     def _is_in_memory(self, number: int) -> bool:
         return self.memory.base <= number < self.memory.base + self.memory.size
 
-    def _implicit(self, image: Image, kernel: Kernel, descriptor: KernelDescriptor,
+    def _implicit(self, image: Image, kernel: Kernel, descriptor: KernelDescriptor, room: LocalRoom,
                   after: ExitStack) -> dict[str, int]:
         """The parameters that the source does not have. Tables go to memory when they are first needed."""
         names = {parameter.name for parameter in kernel.parameters or () if parameter.kind == "implicit"}
@@ -220,7 +226,15 @@ class Device(DeviceMemory):
         if "constants" in names:
             values["constants"] = self._constants(image).address
         if "private" in names:
-            values["private"] = self._private(kernel, math.prod(descriptor.global_size), after)
+            work_items = math.prod(descriptor.global_size)
+            values["private"] = self._reserved(
+                kernel.private_room(work_items), after, f"kernel {kernel.name!r} needs {kernel.private_bytes} bytes "
+                f"of private memory for each of {work_items} work-items")
+        if "local" in names:
+            values["local"] = self._reserved(
+                room.regions * room.region_bytes, after, f"kernel {kernel.name!r} needs {room.region_bytes:,} bytes "
+                f"of local memory, in global memory, for each of {room.regions} work-groups that run together")
+            values["local_bytes"] = room.region_bytes
         return values
 
     def _constants(self, image: Image) -> Buffer:
@@ -232,13 +246,12 @@ class Device(DeviceMemory):
                 tables.write(np.frombuffer(image.data_at(tables.address), np.uint8))
         return self._tables[key]
 
-    def _private(self, kernel: Kernel, work_items: int, after: ExitStack) -> int:
-        """Where the private memory of the work-items is."""
+    def _reserved(self, size: int, after: ExitStack, why: str) -> int:
+        """The address of ``size`` bytes of memory for the time of a launch."""
         try:
-            address = self._allocator.take(kernel.private_room(work_items))
+            address = self._allocator.take(size)
         except MemoryAccessError as error:
-            raise LaunchError(f"kernel {kernel.name!r} needs {kernel.private_bytes} bytes of private memory for each "
-                              f"of {work_items} work-items: {error}") from None
+            raise LaunchError(f"{why}: {error}") from None
         after.callback(self._allocator.free, address)
         return address
 
@@ -265,8 +278,8 @@ class Device(DeviceMemory):
         name = names[0] if names else f"word {dispatch.entry}"
         return self._launch(image, dispatch.entry, Launch(
             program=image.words, descriptor=words, slot=slot, initialize=initialize, clean=clean,
-            max_cycles=max_cycles, check=self._check(True), kernel=name, lines=image.lines,
-            progress=self._progress))
+            max_cycles=max_cycles, check=self._check(True, dispatch.local_rows * LOCAL_ROW_BYTES), kernel=name,
+            lines=image.lines, progress=self._progress))
 
     def _launch(self, image: Image, entry: int, launch: Launch) -> Run:
         if self._is_closed:

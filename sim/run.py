@@ -25,6 +25,8 @@ class Run:
     """Wall-clock time of the simulation proper."""
     local_size: tuple[int, ...] = ()
     """Work-items of a work-group, in each dimension; of those in the largest part if there are several."""
+    local_bytes: int = 0
+    """Local memory of each work-group, wherever it is: the kernel's variables and the launch's arguments."""
     parts: int = 1
     """How many launches of the hardware it was; the other figures are their sums."""
 

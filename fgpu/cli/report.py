@@ -59,7 +59,8 @@ def run_lines(run: "Run") -> list[str]:
         lines.insert(0, f"{run.cycles:,} cycles")
     if run.local_size:
         parts = f", launched in {run.parts} parts" if run.parts > 1 else ""
-        lines.append(f"work-groups of {' x '.join(map(str, run.local_size))} work-items{parts}")
+        local = f", each with {run.local_bytes:,} bytes of local memory" if run.local_bytes else ""
+        lines.append(f"work-groups of {' x '.join(map(str, run.local_size))} work-items{local}{parts}")
     speed = run.cycles_per_second
     lines.append(f"simulated in {run.seconds:.2f} s" + (f", {speed:,.0f} cycles a second" if speed else ""))
     return lines

@@ -39,7 +39,7 @@ __all__ = ["run"]
 @click.option("--offset", "global_offset", type=NumberList(), help="First global id, in each dimension.")
 @click.option("--arg", "arguments", multiple=True, metavar="VALUE",
               help="The next argument: a number, a .npy file, or an array as random:int32:1024, zeros:int32:32x32, "
-                   "ones:..., range:....")
+                   "ones:..., range:...., or local:BYTES of local memory for each work-group.")
 @click.option("--output", "outputs", type=Assignment(), multiple=True, metavar="N=FILE",
               help="After the run, save the array of argument N (from 0), or the --memory array at address N, "
                    "as a .npy file.")
@@ -141,7 +141,7 @@ def _array(text: str, rng: "np.random.Generator") -> "np.ndarray":
 
     value = argument(text, rng)
     if not isinstance(value, np.ndarray):
-        raise LaunchError(f"--memory needs an array, not the number {text}")
+        raise LaunchError(f"--memory needs an array, not {text}")
     return value
 
 

@@ -11,6 +11,8 @@ from fgpu.errors import LaunchError
 if TYPE_CHECKING:
     import numpy as np  # late: fgpu[sim] has it
 
+    from fgpu.sim import LocalMemory
+
 __all__ = ["Assignment", "CycleWindow", "NameList", "NumberList", "argument", "array_bytes"]
 
 _TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32")
@@ -81,13 +83,15 @@ class Assignment(click.ParamType):
         self.fail(f"{value!r} must be a number, '=' and a value, as 2=out.npy", param, ctx)
 
 
-def argument(text: str, rng: "np.random.Generator") -> "np.ndarray | int | float":
-    """A kernel argument: an array (a ``.npy`` file, or ``fill:type:shape``) or a number.
+def argument(text: str, rng: "np.random.Generator") -> "np.ndarray | LocalMemory | int | float":
+    """A kernel argument: an array (a ``.npy`` file, or ``fill:type:shape``), ``local:BYTES`` or a number.
 
     Raises :class:`~fgpu.errors.LaunchError` for text that is neither.
     """
     if text.lower().endswith(".npy"):
         return _load(Path(text))
+    if text.startswith("local:"):
+        return _local(text)
     if ":" in text:
         return _filled(text, rng)
     try:
@@ -99,6 +103,16 @@ def argument(text: str, rng: "np.random.Generator") -> "np.ndarray | int | float
     except ValueError:
         raise LaunchError(f"argument {text!r} is neither a number nor a .npy file nor an array such as "
                           "random:int32:1024") from None
+
+
+def _local(text: str) -> "LocalMemory":
+    from fgpu.sim import LocalMemory
+
+    try:
+        size = int(text.removeprefix("local:"), 0)
+    except ValueError:
+        raise LaunchError(f"argument {text!r} must have a number of bytes, as local:1024") from None
+    return LocalMemory(size)
 
 
 def _load(path: Path) -> "np.ndarray":

@@ -171,8 +171,7 @@ class WorkItems:
 
     def _check_accesses(self, step: Step, items: slice | np.ndarray, addresses: np.ndarray,
                         check: AccessCheck) -> None:
-        size = 4 if step.row.atomic is not None else 1 << step.row.scale
-        at = check.first_refused(addresses, size, takes_word=step.row.opcode is Opcode.LW)
+        at = check.first_refused(addresses, step.row)
         if at is not None:
             item = items.start + at if isinstance(items, slice) else int(items[at])
             raise check.error(self._program.places, step.pc, int(addresses[at]), self._groups.name(item))
@@ -210,6 +209,8 @@ class WorkItems:
 
     def _access_local(self, step: Step, items: slice | np.ndarray) -> None:
         addresses = self._addresses(step, items)
+        if self._check is not None:
+            self._check_accesses(step, items, addresses, self._check)
         offsets = (addresses & np.uint32(self._local_bytes - 1)) + self._groups.places[items] * self._local_bytes
         row, words = step.row, self._local.view("<u4")
         if row.atomic is not None:

@@ -149,6 +149,29 @@ def test_run_every_kind_of_program(fgpu, name):
     assert np.array_equal(np.load("a.npy")[:8], np.load("b.npy")[:8])
 
 
+def test_run_with_local_memory(fgpu):
+    """Each work-item gets the global id of the one at the other end of its work-group."""
+    Path("turn.s").write_text("""
+    .kernel turn
+        lid r1, 0
+        wgoff r2, 0
+        add r2, r2, r1
+        lp r3, 0
+        lp r4, 1
+        lsw r2, r4[r1]
+        sync
+        xori r1, r1, 127
+        llw r5, r4[r1]
+        sw r5, r3[r2]
+        ret
+    """)
+    result = fgpu(f"run turn.s --global 256 --local 128 --arg zeros:int32:256 --arg local:512 --local-memory 8 "
+                  f"--output 0=out.npy {FUNCTIONAL}")
+    assert result.exit_code == 0, result.output
+    assert np.array_equal(np.load("out.npy"), np.arange(256) ^ 127)
+    assert "work-groups of 128 work-items, each with 512 bytes of local memory" in result.output
+
+
 def test_run_as_json(fgpu):
     result = fgpu(f"run copy.s --global 64 --arg range:int32:64 --arg zeros:int32:64 --json {FUNCTIONAL}")
     record = json.loads(result.stdout)

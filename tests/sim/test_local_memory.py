@@ -8,9 +8,6 @@ from fgpu.compiler import assemble
 from fgpu.sim import KernelDescriptor
 
 CONFIG = Config.preset("tiny", local_memory=8)
-WORDS = 64
-"""Of local memory that the kernels use."""
-
 # r1 = local id, r2 = group id, r3 = global id, r4 = out, r5 = in, r6 = local memory
 IDS = f"""
     lid   r1, 0
@@ -39,13 +36,13 @@ SHOW = """
 """
 
 
-def run(device, text, words, *, local_size, global_size=None, parameters=(), **fields):
+def run(device, text, words, *, local_size, global_size=None, parameters=(), rows=8, **fields):
     """Run it with ``words`` as input; returns as many words of output, as unsigned numbers."""
     global_size = global_size or local_size
     source = device.buffer(np.asarray(words, np.uint32))
     out = device.buffer(np.zeros(global_size, np.uint32))
     descriptor = KernelDescriptor(
-        entry=0, global_size=(global_size,), local_size=(local_size,), local_rows=8,
+        entry=0, global_size=(global_size,), local_size=(local_size,), local_rows=rows,
         parameters=(out.address, source.address, *parameters), **fields)
     device.launch_descriptor(assemble(text), descriptor.words())
     return out.read()
@@ -66,7 +63,7 @@ def test_words_go_round_the_work_group(make_device, random):
         llw   r9, r6[r8]
         sw    r9, r4[r3]
         ret
-    """, words, local_size=512, global_size=4 * 512, local_groups=4)
+    """, words, local_size=512, global_size=4 * 512, rows=64, local_groups=4)
     assert np.array_equal(out, words.reshape(4, 512)[:, ::-1].ravel())
 
 
