@@ -7,6 +7,7 @@ Sources: appendix A of the dissertation for the semantics; the bits are those of
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from amaranth.lib import enum
@@ -224,17 +225,17 @@ class Instruction:
     writes_rd: bool = False
     scale: int = 0
 
-    @property
+    @cached_property
     def mnemonic(self) -> str:
         """The name in assembly."""
         return self.opcode.name.lower()
 
-    @property
+    @cached_property
     def unit(self) -> Unit:
         """The unit that executes it."""
         return Unit(self.opcode.value >> 4)
 
-    @property
+    @cached_property
     def space(self) -> Space | None:
         """The memory that it accesses, if any."""
         if self.unit in (Unit.MEMORY, Unit.ATOMIC):
@@ -243,24 +244,24 @@ class Instruction:
             return Space.LOCAL
         return Space.SCRATCHPAD if self.unit is Unit.SCRATCHPAD else None
 
-    @property
+    @cached_property
     def is_load(self) -> bool:
         """It reads global memory, and does nothing else there."""
         return self.unit is Unit.MEMORY and self.writes_rd
 
-    @property
+    @cached_property
     def is_store(self) -> bool:
         """It writes global memory, and does not read it."""
         return self.unit is Unit.MEMORY and not self.writes_rd
 
-    @property
+    @cached_property
     def atomic(self) -> str | None:
         """Its atomic operation on global or local memory, by the names of ``Config.atomics``."""
         if self.unit is Unit.LOCAL_ATOMIC:
             return self.mnemonic.removeprefix("la")
         return self.mnemonic.removeprefix("a") if self.unit is Unit.ATOMIC else None
 
-    @property
+    @cached_property
     def is_branch(self) -> bool:
         """It is a conditional branch."""
         return self.format is Format.RD_RS_TARGET

@@ -20,6 +20,7 @@ from .dispatch import Dispatch, checked_words, contradictions
 __all__ = ["KernelDescriptor"]
 
 _WORD = range(1 << 32)
+_LOCAL_ROWS, _LOCAL_GROUPS = (range(1 << SizeWord.as_shape()[name].width) for name in ("local_rows", "local_groups"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +76,8 @@ class KernelDescriptor:
         _check_each("parameter", self.parameters, _WORD)
         if self.entry not in range(1 << EntryWord.as_shape()["entry"].width):
             raise LaunchError(f"the first instruction's address {self.entry} is outside the descriptor's 14 bits")
-        for name in ("local_rows", "local_groups"):
-            _check_each(name, (getattr(self, name),), range(1 << SizeWord.as_shape()[name].width))
+        _check_each("local_rows", (self.local_rows,), _LOCAL_ROWS)
+        _check_each("local_groups", (self.local_groups,), _LOCAL_GROUPS)
 
     # -- derived numbers ------------------------------------------------------------------------
 

@@ -165,7 +165,6 @@ class Device(DeviceMemory):
             parts = divide(whole, self.config.compute_units, cut=chosen.splittable and not chosen.is_cooperative)
             warn_of_shortfall(chosen, whole, parts)
         room = LocalRoom.of(chosen, args, self.config)
-        descriptor = replace(descriptor, local_rows=room.rows, local_groups=room.groups, place=room.regions > 0)
         with ExitStack() as after:
             parameters = argument_words(
                 chosen, args, self, self._implicit(image, chosen, descriptor, room, after), room.addresses)
@@ -179,6 +178,7 @@ class Device(DeviceMemory):
                 check_kernel(chosen, part.local_size, self.config)
                 words = replace(
                     descriptor, local_size=part.local_size, work_groups=part.work_groups, parameters=parameters,
+                    local_rows=room.rows, local_groups=room.groups, place=room.regions > 0,
                     global_offset=tuple((first + start) % _WORDS for first, start in zip(
                         descriptor.global_offset, part.start, strict=True))).words()
                 runs.append(self._launch(image, chosen.entry, Launch(
