@@ -1,11 +1,12 @@
 """The compiler's front door: OpenCL C source to a program image."""
 
 import shlex
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fgpu.config import ATOMICS, Config, check_config
-from fgpu.errors import CompileError
+from fgpu.errors import CompileError, DivergentBarrierWarning
 from fgpu.extras import demand
 
 from .image import Image
@@ -29,7 +30,8 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
     Kernels that are not named may need more, and may use what is not supported.
 
     Images are kept in the user's cache folder and found there again, unless the source includes other files or there
-    are ``observers``, who see the compiler's passes (:mod:`fgpu.compiler.observers`).
+    are ``observers``, who see the compiler's passes (:mod:`fgpu.compiler.observers`). A
+    :class:`~fgpu.errors.DivergentBarrierWarning` tells of barriers to which only some of a work-group come.
     Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported,
     :class:`~fgpu.errors.MissingExtraError` without clang and LLVM (``fgpu[opencl]``).
     """
@@ -55,9 +57,10 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
 
         return compile_sources(sources, options, config, kernels, observers)
 
-    if observers:
-        return compiled()
-    return kept_image(sources, options, config, kernels, compiled)
+    image = compiled() if observers else kept_image(sources, options, config, kernels, compiled)
+    for message in image.warnings:
+        warnings.warn(message, DivergentBarrierWarning, stacklevel=2)
+    return image
 
 
 def _texts(name: str, value: object, example: str) -> list[str]:

@@ -63,8 +63,8 @@ class _CrowdedError(Exception):
 class Compiled:
     """A function in the program: its first word, the scratchpad words from 0 on that it needs, the registers that it
     writes, the parameters that it has beyond those of its source, by name, the bytes of its frame, the return
-    addresses of calls that it needs at once, the bytes of its variables in local memory, and whether it has
-    barriers."""
+    addresses of calls that it needs at once, the bytes of its variables in local memory, whether it has
+    barriers, and what the user should know."""
 
     entry: int
     scratchpad: int
@@ -74,6 +74,7 @@ class Compiled:
     depth: int = 0
     local_bytes: int = 0
     has_barrier: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,8 @@ class Fitting:
         depth = max((op.callee.depth - (op.opcode is Pseudo.JUMP) for block in machine.blocks.values()
                      for op in block.ops if op.callee is not None), default=0)
         return Compiled(entry, best.scratchpad, frozenset(written), tuple(context.hidden), function.frame or 0, depth,
-                        function.local_bytes, any(block.has_barrier for block in machine.blocks.values()))
+                        function.local_bytes, any(block.has_barrier for block in machine.blocks.values()),
+                        context.warnings)
 
     def _in_frame(self, function: Function, context: Context) -> _Allocated:
         """``function`` where registers may be kept in its frame, which grows until there is room for them."""

@@ -135,6 +135,8 @@ class Image:
     """The line table: where in the source each word is, by its index. Words that are nowhere in it are absent."""
     pointers: tuple[int, ...] = ()
     """Where in ``data``, in bytes, words hold addresses of it, counted from its start; see :meth:`data_at`."""
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    """What the compiler had to say of barriers (:class:`~fgpu.errors.DivergentBarrierWarning`)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
@@ -152,7 +154,7 @@ class Image:
         return hash(self.words)
 
     def __reduce__(self) -> tuple[Callable[..., "Image"], tuple[Any, ...]]:
-        return Image, (self.words, dict(self.kernels), self.data, dict(self.lines), self.pointers)
+        return Image, (self.words, dict(self.kernels), self.data, dict(self.lines), self.pointers, self.warnings)
 
     def data_at(self, address: int) -> bytes:
         """What the host writes to ``address``, a multiple of 4096: ``data``, with the address added to
@@ -246,6 +248,7 @@ class Image:
             "data": self.data.hex(),
             "pointers": list(self.pointers),
             "line_table": table_of(self.lines),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }, indent=1) + "\n"
 
     @property
@@ -333,8 +336,11 @@ def _from_json(data: Any) -> Image:
     pointers = data.get("pointers", [])
     if not isinstance(pointers, list) or not all(map(_is_count, pointers)):
         raise _malformed("'pointers'", pointers, "numbers from 0")
+    warnings = data.get("warnings", [])
+    if not isinstance(warnings, list) or not all(map(_is_text, warnings)):
+        raise _malformed("'warnings'", warnings, "texts")
     return Image(words, {kernel.name: kernel for kernel in kernels}, bytes.fromhex(constants),
-                 _lines_from_json(data, len(words)), tuple(pointers))
+                 _lines_from_json(data, len(words)), tuple(pointers), tuple(warnings))
 
 
 def _lines_from_json(data: dict[str, Any], words: int) -> dict[int, Location]:

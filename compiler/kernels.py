@@ -63,7 +63,8 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
         variant = f"{size.name.lower()}, {'' if reconverges else 'no reconvergence, '}"
         try:
             fitting = Fitting(config, Linker(config), reconverges, most, observers, variant)
-            linker, kernels = _compiled(modules, fitting)
+            warnings: list[str] = []
+            linker, kernels = _compiled(modules, fitting, warnings)
         except TooLargeError as error:
             least.append(error.least)
             return None
@@ -71,7 +72,7 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
             return None
         if len(linker.words) <= config.cram_words:
             return Image(tuple(linker.words), kernels, bytes(linker.data.content), linker.lines,
-                         tuple(sorted(linker.data.pointers)))
+                         tuple(sorted(linker.data.pointers)), tuple(dict.fromkeys(warnings)))
         words.append(len(linker.words))
         return None
 
@@ -114,20 +115,22 @@ def _modules(modules: Mapping[str, Module], wanted: Sequence[str] | None) -> dic
             for module, functions in zip(modules.values(), present, strict=True)}
 
 
-def _compiled(modules: Mapping[Module, Sequence[Function]], fitting: Fitting) -> tuple[Linker, dict[str, Kernel]]:
+def _compiled(modules: Mapping[Module, Sequence[Function]], fitting: Fitting,
+              warnings: list[str]) -> tuple[Linker, dict[str, Kernel]]:
     kernels: dict[str, Kernel] = {}
     for module, functions in modules.items():
         fitting.start_source()
         for function in functions:
             if function.name in kernels:
                 raise function.error(f"there are two kernels {function.name!r} in the image")
-            kernels[function.name] = _kernel(fitting, function, module)
+            kernels[function.name] = _kernel(fitting, function, module, warnings)
     return fitting.linker, kernels
 
 
-def _kernel(fitting: Fitting, function: Function, module: Module) -> Kernel:
+def _kernel(fitting: Fitting, function: Function, module: Module, warnings: list[str]) -> Kernel:
     parameters = _parameters(function, module)
     compiled = _add_kernel(fitting, function, module)
+    warnings += compiled.warnings
     parameters += tuple(Parameter(name, "implicit", "uint", _WORD_BYTES) for name in compiled.hidden)
     kernel = Kernel(function.name, compiled.entry, parameters, compiled.scratchpad,
                     len(fitting.linker.words) - compiled.entry, module.work_group_size(function), compiled.frame,

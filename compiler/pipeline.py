@@ -16,6 +16,7 @@ from .backend.allocate import COLOURS, allocate
 from .backend.cse import eliminate_common_subexpressions
 from .backend.dce import eliminate_dead_code
 from .backend.delay_increments import delay_increments
+from .backend.divergent_barriers import find_divergent_barriers
 from .backend.emit import jump_to_last_calls, skip_empty_blocks
 from .backend.licm import hoist_invariants
 from .backend.mir import ARGUMENTS, Callee, MachineFunction
@@ -158,6 +159,8 @@ class Context:
     """From which word of its frame on a function may keep registers there."""
     after_spilling: Callable[[MachineFunction, int], None] = lambda _function, _words: None
     """Gets a function and the words of scratchpad that it needs after each round of spilling; may end it."""
+    warnings: tuple[str, ...] = ()
+    """What the user should know."""
     scratchpad: int = 0
     """Words of it that the function needs, when registers are allocated."""
 
@@ -240,12 +243,22 @@ def _lacks_local_memory(function: Function, context: Context) -> bool:
     return context.config.local_memory == 0 and touches_local(function)
 
 
+def _warn_of_barriers(function: MachineFunction, context: Context) -> None:
+    context.warnings = tuple(
+        f"{barrier}: a barrier to which some work-items of a work-group come and others may not, by the branch at "
+        f"{branch}: it depends on a work-item's id" for barrier, branch in find_divergent_barriers(function))
+
+
 def _has_frame(_function: Any, context: Context) -> bool:
     return context.plan.has_frame
 
 
 def _is_subroutine(function: MachineFunction, _context: Context) -> bool:
     return not function.is_kernel
+
+
+def _is_kernel(function: MachineFunction, _context: Context) -> bool:
+    return function.is_kernel
 
 
 def _reconverges(function: MachineFunction, context: Context) -> bool:
@@ -329,6 +342,8 @@ PASSES: tuple[Pass, ...] = (
          _alone(delay_increments), needs=(Fact.SSA,)),
     Pass("uniformity", _SELECT, "which branches may split a wavefront", _alone(find_divergent_branches),
          needs=(Fact.SSA,), leaves=(Fact.DIVERGENCE,)),
+    Pass("divergent-barriers", _SELECT, "a warning of barriers behind branches that depend on a work-item's id",
+         _warn_of_barriers, needs=(Fact.SSA,), applies=_is_kernel),
     Pass("unify-exits", _SELECT, "work-items leave loops from where they meet", _alone(unify_exits),
          needs=(Fact.SSA, Fact.DIVERGENCE), applies=_reconverges),
 

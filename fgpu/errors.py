@@ -4,7 +4,8 @@ All errors derive from :class:`FgpuError`; the command line prints their message
 """
 
 __all__ = [
-    "AssemblyError", "CompileError", "ConfigError", "DescriptorWarning", "EncodingError", "FgpuError",
+    "AssemblyError", "CompileError", "ConfigError", "DescriptorWarning", "DivergentBarrierWarning", "EncodingError",
+    "FgpuError",
     "IRSyntaxError", "ImageError", "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
     "MissingExtraError", "PerformanceWarning", "SimulationError", "SimulationTimeout", "ToolError",
 ]
@@ -91,6 +92,10 @@ class MissingExtraError(FgpuError, ImportError):
 
 class DescriptorWarning(UserWarning):
     """A kernel descriptor whose words contradict each other; the kernel runs as on the hardware."""
+
+
+class DivergentBarrierWarning(UserWarning):
+    """A barrier to which only some of a work-group's work-items come; the message starts with its ``file:line:``."""
 
 
 class PerformanceWarning(UserWarning):

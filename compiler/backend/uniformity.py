@@ -1,13 +1,13 @@
 """Which branches may split a wavefront: those whose operands may differ between its work-items."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from fgpu.isa import REGISTER_COUNT, Opcode, Space, by_opcode
 
 from ..ir.cfg import Flow, Loop
 from .mir import MachineFunction, Op, Pseudo
 
-__all__ = ["find_divergent_branches", "post_dominators"]
+__all__ = ["END", "divergent_branches", "find_divergent_branches", "post_dominators"]
 
 END = ""
 """What follows the blocks that nothing follows."""
@@ -26,7 +26,12 @@ def find_divergent_branches(function: MachineFunction) -> None:
 
     Only the length of programs depends on this, not what they do.
     """
-    flow = function.flow()
+    for name in divergent_branches(function, function.flow(), _differs):
+        function.blocks[name].splits = True
+
+
+def divergent_branches(function: MachineFunction, flow: Flow, differs: Callable[[Op], bool]) -> set[str]:
+    """The blocks of ``function`` whose branches depend on what ``differs`` between work-items, or on its arguments."""
     after = post_dominators(flow)
     users: dict[int, set[int]] = {}
     home: dict[int, str] = {}
@@ -39,7 +44,7 @@ def find_divergent_branches(function: MachineFunction) -> None:
                 home[dst] = name
                 for register in uses:
                     users.setdefault(register, set()).add(dst)
-        seeds.update(op.dst for op in block.ops if op.dst is not None and _differs(op))
+        seeds.update(op.dst for op in block.ops if op.dst is not None and differs(op))
     deciding: dict[int, list[str]] = {}     # the blocks whose branches read a register
     for name in flow.order:
         branch = function.blocks[name].branch
@@ -47,6 +52,7 @@ def find_divergent_branches(function: MachineFunction) -> None:
             deciding.setdefault(register, []).append(name)
     behind = _read_behind(function, flow, home)
     differing: set[int] = set()
+    splitting: set[str] = set()
     todo = seeds
     while todo:
         register = todo.pop()
@@ -55,15 +61,15 @@ def find_divergent_branches(function: MachineFunction) -> None:
         differing.add(register)
         todo |= users.get(register, set())
         for name in deciding.get(register, ()):
-            block = function.blocks[name]
-            if not block.splits:
-                block.splits = True
+            if name not in splitting:
+                splitting.add(name)
                 end = after.get(name, END)
                 for join in _joins(flow.successors, name, end):
                     todo.update(phi.dst for phi in function.blocks[join].phis)
                 for loop, registers in behind:      # some work-items leave it before others do
                     if name in loop.blocks and end not in loop.blocks:
                         todo |= registers
+    return splitting
 
 
 def _differs(op: Op) -> bool:

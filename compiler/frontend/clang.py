@@ -12,6 +12,7 @@ from fgpu.errors import CompileError, ToolError
 
 from ..ir.module import Module
 from ..line_table import OWN
+from ..work_groups import BARRIERS
 from .bitcode import WIDE, bitcode_files
 from .reader import read_module
 
@@ -54,6 +55,10 @@ _WIDTHS = {"cl_khr_fp64": re.compile(r"error:.*(double|fp64|'DBL_|'HUGE_VAL')"),
 are of type float, as on machines that have no other, and `sqrt(2)` is not ambiguous."""
 _AMBIGUOUS = "' is ambiguous"
 _ATOMIC = re.compile(r"(call to 'atomic_\w+' is ambiguous)")
+_NO_PROMISES = ("-Drestrict=", "-D__restrict=", "-D__restrict__=")
+"""Without the promise that nobody else accesses what a pointer points to, by which LLVM would move accesses over
+barriers."""
+_RESTRICT = re.compile("restrict|include")
 _CLANG = (
     sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
     "-target", "spir-unknown-unknown", "-emit-llvm", "-c", "-gline-tables-only", "-cl-kernel-arg-info",
@@ -186,6 +191,10 @@ def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), 
             raise CompileError(_ATOMIC.sub(r"\1; it takes a pointer to int or uint", message))
         raise ToolError(f"clang failed with status {status}: {message or 'no message'}; "
                         "is the ziglang package installed?")
+    if _NO_PROMISES[0] not in options and _RESTRICT.search(" ".join([source, *options])) \
+            and any(name.encode() in bitcode for name in BARRIERS):
+        options = [*options, *_NO_PROMISES]
+        return compile_to_bitcode(source, filename, options, optimization, library, size, is_library, kernels)
     return bitcode
 
 

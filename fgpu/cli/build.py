@@ -26,13 +26,14 @@ def _output(help: str, required: bool = True) -> Any:
 def _report(image: Any, output: Path) -> None:
     """What is in the image that was written."""
     table = Table("kernel", "parameters", box=None, pad_edge=False)
-    for title in ("entry", "instructions", "scratchpad words"):
+    has_local = any(kernel.local_bytes for kernel in image.kernels.values())
+    for title in ("entry", "instructions", "scratchpad words", *(["local bytes"] if has_local else [])):
         table.add_column(title, justify="right")
     for kernel in image.kernels.values():
         parameters = "unknown" if kernel.parameters is None else ", ".join(
             f"{p.type} {'*' if p.kind == 'pointer' else ''}{p.name}" for p in kernel.parameters)
         table.add_row(kernel.name, parameters, str(kernel.entry), str(kernel.instructions),
-                      str(kernel.scratchpad_words))
+                      str(kernel.scratchpad_words), *([str(kernel.local_bytes)] if has_local else []))
     console = Console()
     if image.kernels:
         console.print(table)

@@ -3,7 +3,9 @@
 import ast
 import inspect
 import re
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +23,7 @@ from .values import NameList
 
 __all__ = [
     "OPENCL", "ErrorGroup", "compile_file", "compiler_options", "config_options", "engine_options", "latency_option",
-    "load_image", "read_text", "write_file",
+    "load_image", "read_text", "told_warnings", "write_file",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -174,14 +176,27 @@ def write_file(path: Path, content: bytes | str) -> None:
         raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from None
 
 
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Warnings are for who typed the command, who has no line of Python to look at."""
+    def tell(message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None,
+             line: str | None = None) -> None:
+        click.echo(f"Warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = tell
+        yield
+
+
 def compile_file(path: Path, config: Config, options: tuple[str, ...] = (), kernels: tuple[str, ...] = (),
                  observers: Sequence[Any] = ()) -> Any:
     """The image of OpenCL C, of which only ``kernels`` are compiled if there are any; ``observers`` see the
     passes."""
     from fgpu.compiler import compile_opencl
 
-    return compile_opencl(read_text(path), filename=str(path), options=(*options, f"-I{path.parent}"), config=config,
-                          kernels=kernels or None, observers=observers)
+    with told_warnings():
+        return compile_opencl(read_text(path), filename=str(path), options=(*options, f"-I{path.parent}"),
+                              config=config, kernels=kernels or None, observers=observers)
 
 
 def load_image(path: Path, config: Config, options: tuple[str, ...] = (), kernels: tuple[str, ...] = ()) -> Any:

@@ -1,9 +1,6 @@
 """``fgpu run``: one kernel with data from the command line."""
 
 import json
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +13,7 @@ from fgpu.config import Config
 from fgpu.errors import LaunchError
 from fgpu.extras import demand
 
-from .common import OPENCL, compiler_options, config_options, engine_options, load_image, write_file
+from .common import OPENCL, compiler_options, config_options, engine_options, load_image, told_warnings, write_file
 from .groups import command
 from .progress import launch_progress
 from .report import array_text, counter_table, run_lines, time_table
@@ -94,7 +91,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
     values = [argument(text, rng) for text in arguments]
     contents = [(address, _array(text, rng)) for address, text in preloads]
     waves = None if trace is None else Trace(trace, window=trace_window, units=trace_units)
-    with launch_progress() as progress, _told_warnings(), Device(
+    with launch_progress() as progress, told_warnings(), Device(
             config, engine=engine, memory_latency=latency, trace=waves, check_accesses=check_accesses,
             progress=progress) as device:
         buffers = {address: device.buffer(array, address=address) for address, array in contents}
@@ -122,18 +119,6 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         click.echo(json.dumps({**asdict(done), "cycles_per_second": done.cycles_per_second}))
         return
     _print(done, {key: array for key, array in after.items() if not np.array_equal(array, before[key])}, stats)
-
-
-@contextmanager
-def _told_warnings() -> Iterator[None]:
-    """Warnings are for who typed the command, who has no line of Python to look at."""
-    def tell(message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None,
-             line: str | None = None) -> None:
-        click.echo(f"Warning: {message}", err=True)
-
-    with warnings.catch_warnings():
-        warnings.showwarning = tell
-        yield
 
 
 def _array(text: str, rng: "np.random.Generator") -> "np.ndarray":
