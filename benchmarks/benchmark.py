@@ -14,13 +14,16 @@ from numpy.typing import DTypeLike
 from fgpu.compiler import Image, compile_opencl
 from fgpu.config import ATOMICS, Config
 from fgpu.errors import LaunchError
+from fgpu.sim import LocalMemory
 
-__all__ = ["ELEMENTS", "GROUP_SIZE", "TILE", "Benchmark", "Case", "Element", "Problem", "Shape", "Step"]
+__all__ = ["ELEMENTS", "GROUP_SIZE", "LARGE_TILE", "TILE", "Benchmark", "Case", "Element", "Problem", "Shape", "Step"]
 
 GROUP_SIZE: Final = 64
 """Work-items of a work-group unless said otherwise."""
 TILE: Final = 8
 """Work-items along a side of the square work-groups of problems on matrices."""
+LARGE_TILE: Final = 16
+"""The same with local memory."""
 _GROUP_SIZES: Final = (GROUP_SIZE, 32, 128, 256, 512)
 _KERNELS: Final = Path(__file__).parent / "kernels"
 _EXPONENTS: Final = (-8, 9)
@@ -67,16 +70,17 @@ class Shape(Enum):
 
     LINE = "a multiple of the work-group size"
     SQUARE = f"n x n with n a multiple of {TILE}, as 256 or 1024"
+    TILES = f"n x n with n a multiple of {LARGE_TILE}, as 256 or 1024"
     POWER = "a power of two of at least 2"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One launch: its sizes in work-items, and its arguments: names of arrays, or numbers."""
+    """One launch: its sizes in work-items, and its arguments: names of arrays, numbers or local memory."""
 
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
-    args: tuple[str | int | float, ...]
+    args: tuple[str | int | float | LocalMemory, ...]
     kernel: str = ""
     """Of the benchmark unless given."""
     global_offset: tuple[int, ...] | None = None
@@ -174,14 +178,20 @@ class Benchmark:
     """Compiler options beside those of the element."""
     atomic: bool = False
     """Whether it needs atomic operations in hardware."""
+    without: str = ""
+    """Has local memory; the benchmark that comes to the same result without."""
+    fixed: bool = False
+    """Whether it has the sizes that are run by default, and no others."""
+    most: int | None = None
+    """Output elements of the largest size, where there is one."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", self.kernel or self.name)
 
     @property
     def group_sizes(self) -> tuple[int, ...]:
-        """Work-group sizes that it can run with."""
-        return (TILE * TILE,) if self.shape is Shape.SQUARE else _GROUP_SIZES
+        """Work-group sizes that it can run with; the default stands for those that the kernel says itself."""
+        return (GROUP_SIZE,) if self.shape in (Shape.SQUARE, Shape.TILES) else _GROUP_SIZES
 
     @property
     def source(self) -> Path:
@@ -199,11 +209,16 @@ class Benchmark:
         fits = {
             Shape.LINE: not (size % self.element.lanes or items % min(items, group_size)),
             Shape.SQUARE: not (n * n - size or n % TILE),
+            Shape.TILES: not (n * n - size or n % LARGE_TILE),
             Shape.POWER: size >= 2 and not size & (size - 1),
         }
         if not fits[self.shape]:
             unit = f" {group_size * self.element.lanes}" if self.shape is Shape.LINE else ""
             raise LaunchError(f"{self.name}: the size {size} is not {self.shape.value}{unit}")
+        if self.fixed and size not in self.sizes:
+            raise LaunchError(f"{self.name}: the size must be {' or '.join(map(str, self.sizes))}, not {size:,}")
+        if self.most is not None and size > self.most:
+            raise LaunchError(f"{self.name}: the size must be at most {self.most:,}, not {size:,}")
 
     def problem(self, size: int, *, group_size: int = GROUP_SIZE, seed: int = 0) -> Problem:
         """Data, launches and result for ``size``.
@@ -215,8 +230,12 @@ class Benchmark:
             return self.make(Case(self.name, size, group_size, self.element, np.random.default_rng(seed)))
 
     def fitting(self, config: Config) -> Config:
-        """``config``, with atomic operations if the benchmark needs them and there are none."""
-        return config.replace(atomics=ATOMICS) if self.atomic and not config.atomics else config
+        """``config``, with atomic operations if the benchmark needs them and there are none.
+
+        Those on local memory are there where local memory is.
+        """
+        needed = self.atomic and not (self.without and config.local_memory)
+        return config.replace(atomics=ATOMICS) if needed and not config.atomics else config
 
     def image(self, config: Config) -> Image:
         """The compiled kernel."""

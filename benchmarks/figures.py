@@ -1,4 +1,4 @@
-"""The dissertation's figures of chapter 6 as numbers, from records of benchmark runs."""
+"""The dissertation's figures of chapter 6, and one like them, as numbers, from records of benchmark runs."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -7,7 +7,7 @@ from statistics import geometric_mean
 from typing import Final
 
 from .record import Record
-from .registry import CHAPTER6, FLOATS
+from .registry import CHAPTER6, EVERY, FLOATS, WORK_GROUPS
 from .scalar import SCALAR
 
 __all__ = ["FIGURES", "Figure", "Measurements"]
@@ -40,13 +40,21 @@ class Figure:
 
 
 class Measurements:
-    """Cycles of records that passed, by benchmark, size, compute units and kind of floating point."""
+    """Cycles of records that passed, by benchmark, size, compute units and kind of floating point.
+
+    Those of cores with local memory are apart, by the latency of memory instead.
+    """
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._cycles: dict[tuple[str, int, int, bool], int] = {}
         self._scalar: dict[tuple[str, int], int] = {}
         self._reference: dict[tuple[str, int, int], int] = {}
+        self._local: dict[tuple[str, int, int, int], int] = {}
         for record in records:
+            if record.passed and record.cycles is not None and record.config.get("local_memory"):
+                if record.kernel in WORK_GROUPS and record.latency is not None:
+                    self._local[record.kernel, record.size, record.cus, record.latency] = record.cycles
+                continue
             if not record.passed or record.cycles is None or record.kernel not in CHAPTER6:
                 continue
             if record.engine == SCALAR:
@@ -86,6 +94,18 @@ class Measurements:
         """Cycles of the scalar processor by size; it has the same element for each lane of a vector."""
         kernel = kernel.removesuffix("2").removesuffix("4")
         return {size: cycles for (name, size), cycles in sorted(self._scalar.items()) if name == kernel}
+
+    @property
+    def local_cores(self) -> list[tuple[int, int]]:
+        """Compute units of cores with local memory, and latencies of their memory, ascending."""
+        return sorted({(units, latency) for _, _, units, latency in self._local})
+
+    def local_speedups(self, kernel: str, units: int, latency: int) -> list[float]:
+        """Of a benchmark with local memory over the one without, for each size that both have."""
+        plain = EVERY[kernel].without
+        return [self._local[plain, size, units, latency] / cycles
+                for (name, size, *core), cycles in sorted(self._local.items())
+                if name == kernel and core == [units, latency] and (plain, size, units, latency) in self._local]
 
     def speedups(self, kernel: str, units: int) -> dict[int, float]:
         """By size, over the scalar processor, or over one compute unit where there are no records of that."""
@@ -213,8 +233,21 @@ def soft_floats(found: Measurements) -> Figure:
     return Figure("6.11", "Throughput of soft floating point", "", "% of hard units", _some({"soft": series}))
 
 
+def local_memory(found: Measurements) -> Figure:
+    """Speed-up of benchmarks with local memory over those without, for compute units and latencies of memory."""
+    series: dict[str, dict[str | int, float]] = {}
+    for units, latency in found.local_cores:
+        means = {name: _mean(found.local_speedups(name, units, latency))
+                 for name, benchmark in WORK_GROUPS.items() if benchmark.without}
+        bars: dict[str | int, float] = {EVERY[name].without: mean for name, mean in means.items() if mean is not None}
+        if bars:
+            series[f"{units} CU(s), latency {latency}"] = {**bars, "mean": geometric_mean(bars.values())}
+    return Figure("work-groups", "Speed-up by local memory, mean of all sizes", "", "speed-up", series, is_extra=True)
+
+
 FIGURES: Final[Mapping[str, Callable[[Measurements], Figure]]] = {
     "6.2": execution_time, "6.2-integers": integer_time, "6.8": compute_units,
     "6.9": narrow_types, "6.10": atomics, "6.11": soft_floats,
+    "work-groups": local_memory,
 }
-"""By the numbers that they have, or that those like them have, in the dissertation."""
+"""By the numbers that they have, or that those like them have, in the dissertation; by the suite otherwise."""

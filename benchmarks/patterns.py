@@ -7,7 +7,7 @@ import numpy as np
 
 from .benchmark import Benchmark, Case, Problem, Shape
 
-__all__ = ["ALL"]
+__all__ = ["ALL", "transpose"]
 
 
 def _one(case: Case, source: np.ndarray, expected: np.ndarray, *args: int) -> Problem:
@@ -52,7 +52,8 @@ def _scatter(case: Case) -> Problem:
     return _indexed(case, index, source, expected)
 
 
-def _transpose(case: Case) -> Problem:
+def transpose(case: Case) -> Problem:
+    """The columns as rows."""
     source = case.data(case.side, case.side)
     return Problem({"in": source, "out": np.zeros_like(source)}, {"out": source.T},
                    (case.square("in", "out", case.side),))
@@ -68,6 +69,6 @@ ALL: Final = (
     Benchmark(name="scatter", summary="out[index[i]] = in[i], a random permutation", sizes=_SIZES, make=_scatter),
     Benchmark(name="broadcast", summary="out[i] = in[0]", sizes=_SIZES, make=_broadcast),
     Benchmark(name="transpose", summary="n x n matrix of size n * n, a word a work-item", sizes=_SIZES,
-              make=_transpose, shape=Shape.SQUARE),
+              make=transpose, shape=Shape.SQUARE),
 )
 """The access patterns."""

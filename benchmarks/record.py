@@ -15,7 +15,7 @@ from fgpu.compiler.frontend.bitcode import compiler_version
 from fgpu.config import Config
 from fgpu.errors import FgpuError, LaunchError
 from fgpu.sim import Buffer, Device
-from fgpu.sim.device import MAX_CYCLES, Latency
+from fgpu.sim.device import MAX_CYCLES, Latency, memory_timing
 from fgpu.sim.testbench.build import bench_sources, digest
 from fgpu.sim.verilator_build import hardware_digest
 
@@ -23,7 +23,7 @@ from .benchmark import GROUP_SIZE, Problem
 from .reference import reference_cycles
 from .registry import EVERY
 
-__all__ = ["Record", "difference", "run_benchmark", "version"]
+__all__ = ["Record", "difference", "fixed_latency", "run_benchmark", "version"]
 
 _LAUNCH_CYCLES: Final = 81
 """Of a kernel that returns at once, in one work-group; tests/core/test_launch_time.py keeps it true."""
@@ -34,17 +34,18 @@ _OUTPUT_PLACE: Final = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """Least cycles of a run: the largest of issue, cache and memory, and the time of kernels that return at once."""
+    """Least cycles of a run: the largest of issue and memories, and the time of kernels that return at once."""
 
     issue: int
     cache: int
     memory: int
+    local: int
     overhead: int
 
     @property
     def total(self) -> int:
         """Fewest cycles that the run can take."""
-        return max(self.issue, self.cache, self.memory) + self.overhead
+        return max(self.issue, self.cache, self.memory, self.local) + self.overhead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,19 +84,26 @@ class Record:
     note: str | None = None
     """What else there is to say."""
     stats: dict[str, int] = field(default_factory=dict)
+    latency: int | None = 0
+    """Cycles that the memory adds to each burst; None where they are not always the same."""
 
     def bound(self, config: Config) -> "Bound":
         """What the hardware allows at best; ``config`` gives the width of its AXI ports.
 
         Issue takes 8 cycles for each wavefront instruction of a compute unit; a slice of the cache serves, fills
-        or evicts a row a cycle; memory moves what was in fact read and written, both ways at once.
+        or evicts a row a cycle; memory moves what was in fact read and written, both ways at once. Eight work-items
+        at a time take a compute unit's local memory for as many cycles as its busiest bank has words for them: their
+        number, and the cycles beyond the first ones, are counted as the kernel runs.
         """
         traffic = {way: sum(self.stats.get(f"axi{port}.{way}_bytes", 0) for port in range(config.axi_ports))
                    for way in ("read", "write")}
         width = config.axi_data_width // 8 * config.axi_ports
+        local = sum(count for name, count in self.stats.items()
+                    if name.rpartition(".")[2] in ("local_phases", "local_conflicts"))
         return Bound(issue=-(-self.instructions * 8 // self.cus),
                      cache=self.stats.get("cache.data_busy", 0) // config.axi_ports,
-                     memory=-(-max(traffic.values()) // width), overhead=_LAUNCH_CYCLES * self.launches)
+                     memory=-(-max(traffic.values()) // width), local=-(-local // self.cus),
+                     overhead=_LAUNCH_CYCLES * self.launches)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -140,13 +148,20 @@ def run_benchmark(name: str, size: int, *, config: Config | None = None, engine:
             failure = str(error)
     has_clock = engine != "functional" and failure is None
     return Record(
-        kernel=name, size=size, cus=config.compute_units, group_size=group_size, engine=engine, seed=seed,
+        kernel=name, size=size, cus=config.compute_units, engine=engine, seed=seed,
+        group_size=max(math.prod(step.local_size) for step in problem.steps) if benchmark.without else group_size,
         launches=len(problem.steps), work_items=sum(math.prod(step.global_size) for step in problem.steps),
         cycles=cycles if has_clock else None, instructions=counts["instructions"],
         work_item_instructions=counts["work_item_instructions"], seconds=seconds, passed=failure is None,
         failure=failure, stats=dict(stats),
         reference_cycles=reference_cycles(name, size, config.compute_units, group_size),
-        config=_parameters(config), version=version())
+        config=_parameters(config), version=version(), latency=fixed_latency(memory_latency))
+
+
+def fixed_latency(latency: Latency | None) -> int | None:
+    """Cycles that memory adds to each read; None where they vary."""
+    least, greatest = memory_timing(latency).read_latency
+    return least if least == greatest else None
 
 
 def _parameters(config: Config) -> dict[str, Any]:

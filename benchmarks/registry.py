@@ -13,8 +13,9 @@ import numpy as np
 from . import matrices, vectors
 from .benchmark import ELEMENTS, Benchmark, Case, Problem, Shape
 from .patterns import ALL as _PATTERNS
+from .work_groups import ALL as _WORK_GROUPS
 
-__all__ = ["BENCHMARKS", "CHAPTER6", "EVERY", "FLOATS", "PATTERNS", "SUITES"]
+__all__ = ["BENCHMARKS", "CHAPTER6", "EVERY", "FLOATS", "PATTERNS", "SUITES", "WORK_GROUPS"]
 
 _ADD, _MAX, _MIN = "-DCOMBINE(a,b)=(a+b)", "-DCOMBINE(a,b)=(a>b?a:b)", "-DCOMBINE(a,b)=(a<b?a:b)"
 _NARROW = "short char"
@@ -124,6 +125,18 @@ FLOATS: Final = _named(benchmark for benchmark in CHAPTER6.values() if benchmark
 PATTERNS: Final = _named([*_PATTERNS, replace(CHAPTER6["copy_char"], name="char_copy", kernel="copy",
                                               sizes=_PATTERNS[0].sizes)])
 """The access patterns."""
-EVERY: Final = {**CHAPTER6, **PATTERNS}
-SUITES: Final = {"chapter6": CHAPTER6, "reference": BENCHMARKS, "floats": FLOATS, "patterns": PATTERNS}
+EVERY: Final = {**CHAPTER6, **PATTERNS, **_named(_WORK_GROUPS)}
+
+
+def _pairs() -> Iterator[Benchmark]:
+    """Each benchmark with local memory behind the one without, which has the same sizes."""
+    for benchmark in _WORK_GROUPS:
+        if benchmark.without:
+            yield from (replace(EVERY[benchmark.without], sizes=benchmark.sizes), benchmark)
+
+
+WORK_GROUPS: Final = _named(_pairs())
+"""Those with local memory, beside those without."""
+SUITES: Final = {"chapter6": CHAPTER6, "reference": BENCHMARKS, "floats": FLOATS, "patterns": PATTERNS,
+                 "work-groups": WORK_GROUPS}
 """Sets of benchmarks, as ``fgpu bench --suite`` names them."""

@@ -10,12 +10,13 @@ import numpy as np
 from fgpu.compiler.image import Kernel
 from fgpu.config import ATOMICS, Config
 from fgpu.errors import FgpuError, LaunchError
+from fgpu.sim import LocalMemory
 from fgpu.sim.device import Latency, memory_timing
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.scalar import DATA_BASE, Launches, compile_program, run_program
 
 from .benchmark import Benchmark, Problem, Step
-from .record import Record, difference, version
+from .record import Record, difference, fixed_latency, version
 from .registry import EVERY
 
 __all__ = ["SCALAR", "run_scalar", "runs_on_scalar"]
@@ -27,8 +28,8 @@ _SPACE = 4096 + 0x540
 
 
 def runs_on_scalar(benchmark: Benchmark) -> bool:
-    """Atomic operations and vectors have nothing there that their plain forms have not."""
-    return not benchmark.atomic and benchmark.element.lanes == 1
+    """Atomic operations, vectors and local memory have nothing there that their plain forms have not."""
+    return not benchmark.atomic and not benchmark.without and benchmark.element.lanes == 1
 
 
 def run_scalar(name: str, size: int, *, seed: int = 0, memory_latency: Latency | None = None,
@@ -65,7 +66,8 @@ def run_scalar(name: str, size: int, *, seed: int = 0, memory_latency: Latency |
     return Record(
         kernel=name, size=size, cus=1, group_size=1, engine=SCALAR, seed=seed, launches=len(problem.steps),
         work_items=0, cycles=None if failure else cycles, instructions=0, work_item_instructions=0,
-        seconds=time.perf_counter() - started, passed=failure is None, failure=failure, version=version())
+        seconds=time.perf_counter() - started, passed=failure is None, failure=failure, version=version(),
+        latency=fixed_latency(memory_latency))
 
 
 def _sequential(benchmark: Benchmark, problem: Problem) -> Problem:
@@ -82,7 +84,8 @@ def _ranges(step: Step) -> tuple[int, int, int, int]:
     return first[0], first[0] + sizes[0], first[1], first[1] + sizes[1]
 
 
-def _word(value: int | float) -> int:
+def _word(value: int | float | LocalMemory) -> int:
+    assert not isinstance(value, LocalMemory), "runs_on_scalar"
     return int(np.float32(value).view(np.uint32)) if isinstance(value, float) else int(value) % (1 << 32)
 
 

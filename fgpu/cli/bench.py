@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from fgpu.extras import demand
 
 from .baselines import refuse_other_options, rewrite
 from .bench_floats import KINDS, float_configs, print_ratios
+from .bench_local import print_comparison, with_all_units
 from .bench_tables import print_bounds, print_records, print_speedups
 from .common import config_options, engine_options
 from .groups import command
@@ -31,7 +33,8 @@ __all__ = ["bench"]
 @command(short_help="Run benchmark kernels beside the reference design.")
 @click.argument("kernels", nargs=-1, metavar="[KERNEL]...")
 @click.option("--suite", metavar="NAME", help="Without KERNEL: which benchmarks. chapter6: all of the dissertation's "
-              "chapter 6; reference: those that the reference was measured with (default); floats; patterns.")
+              "chapter 6; reference: those that the reference was measured with (default); floats; patterns; "
+              "work-groups: those with local memory, each beside the one without, on a core with all units.")
 @click.option("--cus", type=NumberList(), default=(1,), metavar="N[,M...]", help="Compute units to try. Default 1.")
 @click.option("--sizes", type=NumberList(), default=(), metavar="N[,M...]",
               help="Output elements to try (matmul: 1024 is 32 x 32). Default: each kernel's own.")
@@ -55,12 +58,12 @@ __all__ = ["bench"]
 @click.option("--compare", is_flag=True, help="Also show how far each run is from its bound.")
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/baseline.json says; goes with no other option.")
-@engine_options
+@partial(engine_options, latencies=True)
 @config_options(omit=("compute_units",))
 def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], sizes: tuple[int, ...], group_size: int,
           seed: int, results: Path | None, jobs: int, dask: str | None, accurate_cycles: int | None, patterns: bool,
-          scalar: bool, floats: str | None, compare: bool, write_baseline: bool, engine: str, latency: Any,
-          max_cycles: int, config: Config) -> None:
+          scalar: bool, floats: str | None, compare: bool, write_baseline: bool, engine: str,
+          latency: tuple[Any, ...], max_cycles: int, config: Config) -> None:
     """Run benchmark kernels and check their results: copy, vec_add, vec_mul, fir, matmul, bitonic.
 
     Without KERNEL these are run, or a --suite. The names of chapter6 end with the type of their elements where
@@ -72,6 +75,7 @@ def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], siz
     Examples:
       fgpu bench matmul fir --cus 1,4 --sizes 256,1024 --json bench.json
       fgpu bench --suite chapter6 --sizes 64,1024,4096 --cus 1,4 --json chapter6.jsonl
+      fgpu bench --suite work-groups --cus 1,4 --latency 0,60
     """
     demand("fgpu bench", "sim", "opencl", *(["scalar"] if scalar else []), *(["dask"] if dask else []))
     if write_baseline:
@@ -83,20 +87,25 @@ def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], siz
         raise click.UsageError("KERNEL, --suite and --patterns go not together: each says what to run")
     suite = "patterns" if patterns else suite or ("floats" if floats else None)
     chosen = _benchmarks(kernels, suite)
+    fitting = {benchmark.name: _sizes(benchmark, sizes, group_size, strict=bool(kernels) or suite is None)
+               for benchmark in chosen}
     context = click.get_current_context()
     given = {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
     accurate = None if "engine" in given else accurate_cycles or ACCURATE_CYCLES
+    if suite == "work-groups":
+        config = with_all_units(config, given)
     points = [
         Point(kernel=benchmark.name, size=size, config=variant.replace(compute_units=units), engine=engine,
-              accurate_cycles=accurate, group_size=group_size, seed=seed, latency=latency,
+              accurate_cycles=accurate, group_size=group_size, seed=seed, latency=cycles,
               max_cycles=max_cycles if "max_cycles" in given else None)
-        for benchmark in chosen for units in cus
+        for cycles in latency for benchmark in chosen for units in cus
         for variant in float_configs(floats, config, integers=not benchmark.element.is_float)
-        for size in _sizes(benchmark, sizes, group_size, strict=bool(kernels) or suite is None)]
+        for size in fitting[benchmark.name]]
     if scalar:
         points += _scalar_points(points)
     records = _run(points, results, jobs, dask)
     print_records(records)
+    print_comparison(records)
     if scalar:
         print_speedups(records)
     if floats == "both":
@@ -140,8 +149,8 @@ def _scalar_points(points: "list[Point]") -> "list[Point]":
     from fgpu.benchmarks.scalar import SCALAR, runs_on_scalar
 
     found = []
-    once = {(point.kernel, point.size): replace(point, engine=SCALAR, config=Config()) for point in points
-            if runs_on_scalar(EVERY[point.kernel])}
+    once = {(point.kernel, point.size, point.latency): replace(point, engine=SCALAR, config=Config())
+            for point in points if runs_on_scalar(EVERY[point.kernel])}
     for point in once.values():
         limit = point.accurate_cycles
         if limit is not None and (cycles := point.expected_cycles()) > limit:

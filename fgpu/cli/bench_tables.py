@@ -23,13 +23,17 @@ def print_records(records: "list[Record]") -> None:
     tells_floats = any(record.config.get("float_ops") for record in records)
     if tells_floats:
         table.add_column("floats")
+    tells_latency = len({record.latency for record in records}) > 1
+    if tells_latency:
+        table.add_column("latency", justify="right")
     for title in ("size", "CUs", "cycles", "reference", "speed-up", "instructions", "cycles/s"):
         table.add_column(title, justify="right")
     table.add_column("result")
     for record in records:
         cycles, reference = record.cycles, record.reference_cycles
         table.add_row(
-            record.kernel, *([_floats(record)] if tells_floats else []), str(record.size), _units(record),
+            record.kernel, *([_floats(record)] if tells_floats else []),
+            *([_latency(record)] if tells_latency else []), str(record.size), _units(record),
             _number(cycles), _number(reference),
             f"{reference / cycles:.2f}" if reference and cycles else "", _number(record.instructions),
             _number(round(cycles / record.seconds) if cycles and record.seconds else None),
@@ -49,20 +53,25 @@ def _floats(record: "Record") -> str:
     return "hard" if record.config.get("float_ops") else "soft"
 
 
+def _latency(record: "Record") -> str:
+    return "varies" if record.latency is None else str(record.latency)
+
+
 def _units(record: "Record") -> str:
     return record.engine if record.engine == "scalar" else str(record.cus)
 
 
 def print_speedups(records: "list[Record]") -> None:
     """How much faster than the scalar processor: the mean of all benchmarks and sizes, and the extremes."""
-    scalar = {(record.kernel, record.size): record.cycles for record in records if record.engine == "scalar"}
+    scalar = {(record.kernel, record.size, record.latency): record.cycles for record in records
+              if record.engine == "scalar"}
     table = Table("CUs", pad_edge=False, box=None, title="Speed-up over the scalar processor", title_justify="left")
     for title in ("runs", "mean", "least", "most"):
         table.add_column(title, justify="right")
     for units in sorted({record.cus for record in records}):
         speedups = sorted((base / record.cycles, f"{record.kernel} {record.size}") for record in records
                           if record.cus == units and record.cycles and record.engine != "scalar"
-                          and (base := scalar.get((record.kernel, record.size))))
+                          and (base := scalar.get((record.kernel, record.size, record.latency))))
         if speedups:
             table.add_row(str(units), str(len(speedups)), f"{geometric_mean(ratio for ratio, _ in speedups):.1f}",
                           *(f"{ratio:.1f} ({run})" for ratio, run in (speedups[0], speedups[-1])))
@@ -72,17 +81,17 @@ def print_speedups(records: "list[Record]") -> None:
 
 
 def print_bounds(records: "list[Record]", config: Config) -> None:
-    """How close each run, and each of its work-items, is to what issue, cache and memory allow; the mean speed-up."""
+    """How close each run, and each of its work-items, is to what issue and memories allow; the mean speed-up."""
     table = Table("kernel", pad_edge=False, box=None, title="Bounds", title_justify="left")
-    for title in ("size", "CUs", "issue", "cache", "memory", "start and end", "cycles", "of the bound", "per item",
-                  "at best"):
+    for title in ("size", "CUs", "issue", "cache", "memory", "local", "start and end", "cycles", "of the bound",
+                  "per item", "at best"):
         table.add_column(title, justify="right")
     for record in records:
         if record.cycles is None or record.engine == "scalar":
             continue
         bound = record.bound(config)
         table.add_row(record.kernel, str(record.size), str(record.cus), _number(bound.issue), _number(bound.cache),
-                      _number(bound.memory), _number(bound.overhead), _number(record.cycles),
+                      _number(bound.memory), _number(bound.local), _number(bound.overhead), _number(record.cycles),
                       f"{record.cycles / bound.total:.2f}", f"{record.cycles / record.work_items:.2f}",
                       f"{bound.total / record.work_items:.2f}")
     console = Console(highlight=False)

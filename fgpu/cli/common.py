@@ -110,11 +110,11 @@ def _option(name: str, default: Any, description: str) -> Callable[[Any], Any]:
                   help=f"{description.removesuffix('.')}. Default {default}.")
 
 
-def engine_options(command: Command) -> Command:
-    """Which simulator, with which memory and watchdog."""
+def engine_options(command: Command, *, latencies: bool = False) -> Command:
+    """Which simulator, with which memory and watchdog; several ``latencies`` of memory come as a tuple."""
     command = option("--max-cycles", type=click.IntRange(min=1), default=MAX_CYCLES, show_default=True,
                      group=SIMULATION, help="Stop a kernel that takes longer, in cycles.")(command)
-    command = latency_option(command)
+    command = latency_option(command, several=latencies)
     return option("--engine", type=click.Choice(ENGINES), default=ENGINES[0], show_default=True, group=SIMULATION,
                   help="verilator: every cycle, fast, builds a model once; pysim: every cycle, slow; "
                        "functional: results only.")(command)
@@ -149,10 +149,16 @@ def _latency(context: click.Context, parameter: click.Parameter, value: str | No
     return bounds[0] if len(bounds) == 1 else (bounds[0], bounds[1])
 
 
-def latency_option(command: Command) -> Command:
-    """Cycles that memory adds."""
-    return option("--latency", callback=_latency, metavar="N[:M]", group=SIMULATION,
-                  help="Cycles that the memory adds to each burst, fixed or random from N to M. Default 0.")(command)
+def _latencies(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[Any, ...]:
+    return tuple(_latency(context, parameter, part) for part in (value.split(",") if value is not None else [None]))
+
+
+def latency_option(command: Command, *, several: bool = False) -> Command:
+    """Cycles that memory adds; ``several`` to try come as a tuple."""
+    text = "Cycles that the memory adds to each burst, fixed or random from N to M"
+    return option("--latency", callback=_latencies if several else _latency, group=SIMULATION,
+                  metavar="N[:M][,...]" if several else "N[:M]",
+                  help=f"{text}, one or several to try. Default 0." if several else f"{text}. Default 0.")(command)
 
 
 # -- files --------------------------------------------------------------------------------------

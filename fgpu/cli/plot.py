@@ -29,7 +29,8 @@ _BARS = 0.8             # of the room of a group
 @click.option("--format", "suffix", type=click.Choice(_FORMATS), default=_FORMATS[0], show_default=True,
               help="Of the figures' files.")
 def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
-    """Draw figures 6.2 and 6.8 to 6.11 of the dissertation from RESULTS, files that `fgpu bench --json` wrote.
+    """Draw figures 6.2 and 6.8 to 6.11 of the dissertation from RESULTS, files that `fgpu bench --json` wrote, and
+    what local memory gains from those of `fgpu bench --suite work-groups`.
 
     Figures that the results have nothing for are left out. Where a run is there several times, the last one counts.
 
@@ -68,7 +69,8 @@ def _draw(figure: "Figure") -> Any:
         _panels(canvas, figure)
         return canvas
     axes = canvas.add_subplot()
-    axes.set(title=f"{figure.title} (as figure {figure.name})", xlabel=figure.x, ylabel=figure.y)
+    title = f"{figure.title} (as figure {figure.name})" if figure.name[0].isdigit() else figure.title
+    axes.set(title=title, xlabel=figure.x, ylabel=figure.y)
     axes.grid(axis="y", alpha=0.3)
     axes.set_axisbelow(True)
     if figure.lines:
