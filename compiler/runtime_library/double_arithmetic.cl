@@ -149,7 +149,7 @@ ulong fgpu_double_fma(ulong a, ulong b, ulong c)
     /* Both with the leading one at bit 126, or the product at 125. */
     long_product product = multiplied(x.significand << 11, y.significand << 10);
     long_product other = {z.significand << 10, 0};
-    int exponent = smaller == 0 ? -5000 : x.exponent + y.exponent - 1023;
+    int exponent = smaller == 0 ? -5000 : x.exponent + y.exponent - 1022;
     int other_exponent = magnitude_of(c) == 0 ? -5000 : z.exponent;
     int difference = exponent - other_exponent;
     uint swap = difference < 0;

@@ -1,1 +1,376 @@
-/* later */
+/* The functions of chapter 6.12 for double, but for those of exp.cl and the like. Numbers like 1.5 are of type double
+   here. */
+#include "async_copy.h"
+#include "relational.h"
+#include "vector_data.h"
+
+#define SIGN_OF_LONG 0x8000000000000000ul
+#define FRACTION 0x000ffffffffffffful
+#define INFINITE 0x7ff0000000000000ul
+#define NAN_OF_DOUBLE 0x7ff8000000000000ul
+
+/* 6.12.2: what is exact or a single operation. */
+#define SINGLE(n, type) \
+    type##n OVERLOAD fabs(type##n x) { return __builtin_elementwise_abs(x); } \
+    type##n OVERLOAD sqrt(type##n x) { return __builtin_elementwise_sqrt(x); } \
+    type##n OVERLOAD fma(type##n a, type##n b, type##n c) { return __builtin_elementwise_fma(a, b, c); } \
+    type##n OVERLOAD mad(type##n a, type##n b, type##n c) { return a * b + c; } \
+    type##n OVERLOAD trunc(type##n x) { return __builtin_elementwise_trunc(x); } \
+    type##n OVERLOAD floor(type##n x) { return __builtin_elementwise_floor(x); } \
+    type##n OVERLOAD ceil(type##n x) { return __builtin_elementwise_ceil(x); } \
+    type##n OVERLOAD round(type##n x) { return __builtin_elementwise_round(x); } \
+    type##n OVERLOAD rint(type##n x) { return __builtin_elementwise_rint(x); } \
+    type##n OVERLOAD copysign(type##n x, type##n y) { return __builtin_elementwise_copysign(x, y); } \
+    type##n OVERLOAD fmin(type##n a, type##n b) { return __builtin_elementwise_minimumnum(a, b); } \
+    type##n OVERLOAD fmax(type##n a, type##n b) { return __builtin_elementwise_maximumnum(a, b); } \
+    type##n OVERLOAD fdim(type##n x, type##n y) \
+    { type##n difference = x - y; return x <= y ? (type##n)0.0 : difference; } \
+    type##n OVERLOAD rsqrt(type##n x) { return (type##n)1.0 / sqrt(x); }
+FOR_WIDTHS(SINGLE, double)
+#define WITH_SCALAR(n, type) \
+    type##n OVERLOAD fmin(type##n a, type b) { return fmin(a, (type##n)b); } \
+    type##n OVERLOAD fmax(type##n a, type b) { return fmax(a, (type##n)b); }
+FOR_VECTORS(WITH_SCALAR, double)
+
+double OVERLOAD nan(ulong code) { return as_double(NAN_OF_DOUBLE | (code & (FRACTION >> 1))); }
+LANES1(double, nan, ulong)
+
+double OVERLOAD maxmag(double x, double y)
+{ return fabs(x) > fabs(y) ? x : fabs(y) > fabs(x) ? y : fmax(x, y); }
+double OVERLOAD minmag(double x, double y)
+{ return fabs(x) < fabs(y) ? x : fabs(y) < fabs(x) ? y : fmin(x, y); }
+LANES2(double, maxmag, double, double)
+LANES2(double, minmag, double, double)
+
+double OVERLOAD nextafter(double x, double y)
+{
+    long a = as_long(x);
+    int up = (x < y) == (a >= 0);
+    long next = a + (up ? 1 : -1);
+    next = x == 0.0 ? (as_long(y) & (long)SIGN_OF_LONG) | 1 : next;
+    double result = x == y ? y : as_double(next);
+    return isnan(x) || isnan(y) ? x + y : result;
+}
+LANES2(double, nextafter, double, double)
+
+/* Fraction of at least one half, and exponent. Subnormal numbers are scaled up first. */
+#define TWICE(x) (as_ulong(x) << 1)
+#define IS_SMALL(x) (TWICE(x) < 0x0020000000000000ul)
+#define HAS_NO_PARTS(x) (TWICE(x) == 0 || TWICE(x) >= INFINITE << 1)
+double OVERLOAD fraction_of(double x)
+{
+    double scaled = IS_SMALL(x) ? x * 0x1p54 : x;
+    double part = as_double((as_ulong(scaled) & (SIGN_OF_LONG | FRACTION)) | 0x3fe0000000000000ul);
+    return HAS_NO_PARTS(x) ? x : part;
+}
+int OVERLOAD exponent_of(double x)
+{
+    double scaled = IS_SMALL(x) ? x * 0x1p54 : x;
+    int result = (int)(TWICE(scaled) >> 53) - (IS_SMALL(x) ? 1022 + 54 : 1022);
+    return HAS_NO_PARTS(x) ? 0 : result;
+}
+
+int OVERLOAD ilogb(double x)
+{
+    int result = TWICE(x) == INFINITE << 1 ? INT_MAX : exponent_of(x) - 1;
+    return TWICE(x) == 0 || TWICE(x) > INFINITE << 1 ? FP_ILOGB0 : result;
+}
+LANES1(int, ilogb, double)
+
+double OVERLOAD logb(double x)
+{
+    double result = (double)ilogb(x);
+    result = isinf(x) ? HUGE_VAL : result;
+    return isnan(x) ? x : x == 0.0 ? -HUGE_VAL : result;
+}
+LANES1(double, logb, double)
+
+/* x * 2^n, rounded once: what is subnormal comes from its last product. */
+double ROUTINE ldexp(double x, int n)
+{
+    n = clamp(n, -3000, 3000);
+    int exponent = (int)(TWICE(x) >> 53);
+    if (SELDOM(exponent == 0)) {
+        x *= 0x1p54;
+        n -= 54;
+        exponent = (int)(TWICE(x) >> 53);
+        if (exponent == 0)
+            return x;
+    }
+    int sum = exponent + n;
+    if (SELDOM(sum <= 0 || sum >= 2047 || exponent == 2047)) {
+        if (exponent == 2047)
+            return x;
+        if (sum >= 2047)
+            return copysign(HUGE_VAL, x);
+        sum = max(sum, -60);
+        return as_double((as_ulong(x) & (SIGN_OF_LONG | FRACTION)) | (ulong)(sum + 64) << 52) * 0x1p-64;
+    }
+    return as_double((as_ulong(x) & (SIGN_OF_LONG | FRACTION)) | (ulong)sum << 52);
+}
+LANES2(double, ldexp, double, int)
+#define LDEXP_SCALAR(n, type) type##n OVERLOAD ldexp(type##n x, int k) { return ldexp(x, (int##n)k); }
+FOR_VECTORS(LDEXP_SCALAR, double)
+
+/* Parts of numbers; the pointer may be to any address space. */
+double OVERLOAD part_below_one(double x) { return isinf(x) ? copysign(0.0, x) : copysign(x - trunc(x), x); }
+double OVERLOAD fract_of(double x)
+{
+    double result = fmin(x - floor(x), 0x1.fffffffffffffp-1);
+    result = isinf(x) ? 0.0 : result;
+    return isnan(x) ? x : copysign(result, x == 0.0 || isinf(x) ? x : 1.0);
+}
+LANES1(double, fraction_of, double)
+LANES1(int, exponent_of, double)
+LANES1(double, part_below_one, double)
+LANES1(double, fract_of, double)
+#define WITH_POINTERS(space, unused) FOR_WIDTHS(PARTS, space)
+#define PARTS(n, space) \
+    double##n OVERLOAD frexp(double##n x, space int##n *exponent) \
+    { *exponent = exponent_of(x); return fraction_of(x); } \
+    double##n OVERLOAD modf(double##n x, space double##n *whole) { *whole = trunc(x); return part_below_one(x); } \
+    double##n OVERLOAD fract(double##n x, space double##n *whole) { *whole = floor(x); return fract_of(x); }
+FOR_ADDRESS_SPACES(WITH_POINTERS, 0)
+
+/* What is left of a when b is taken away as often as it goes, and the last bits of how often: a bit a step. Both finite,
+   b not zero. */
+typedef struct {
+    double rest;
+    uint quotient;
+} division;
+
+static inline __attribute__((always_inline)) division divided(double x, double y)
+{
+    ulong n = (as_ulong(fraction_of(x)) & FRACTION) | (FRACTION + 1);
+    ulong d = (as_ulong(fraction_of(y)) & FRACTION) | (FRACTION + 1);
+    int steps = exponent_of(x) - exponent_of(y);
+    division result = {fabs(x), 0};
+    if (steps < 0 || x == 0.0)
+        return result;
+    for (int step = 0; step <= steps; step++) {
+        n = step ? n << 1 : n;
+        uint fits = n >= d;
+        n -= fits ? d : 0;
+        result.quotient = result.quotient << 1 | fits;
+    }
+    result.rest = ldexp((double)n, exponent_of(y) - 53);
+    return result;
+}
+
+double ROUTINE fmod(double x, double y)
+{
+    if (!isfinite(x) || isnan(y) || y == 0.0)
+        return as_double(NAN_OF_DOUBLE);
+    if (isinf(y))
+        return x;
+    return copysign(divided(x, y).rest, x);
+}
+LANES2(double, fmod, double, double)
+
+/* The nearest multiple, of two the even one. What is left of the divisor is exact. */
+static inline __attribute__((always_inline)) division rounded_division(double x, double y)
+{
+    division result = {as_double(NAN_OF_DOUBLE), 0};
+    if (!isfinite(x) || isnan(y) || y == 0.0)
+        return result;
+    if (isinf(y)) {
+        result.rest = x;
+        return result;
+    }
+    division d = divided(x, y);
+    double size = fabs(y), other = size - d.rest;
+    uint up = d.rest > other || (d.rest == other && (d.quotient & 1));
+    double rest = up ? -other : d.rest;
+    uint quotient = (d.quotient + up) & 0x7f, sign = (uint)(as_ulong(x) >> 63);
+    result.rest = as_double(as_ulong(rest) ^ (as_ulong(x) & SIGN_OF_LONG));
+    result.quotient = sign != as_ulong(y) >> 63 ? -quotient : quotient;
+    return result;
+}
+
+double ROUTINE remainder(double x, double y) { return rounded_division(x, y).rest; }
+LANES2(double, remainder, double, double)
+int ROUTINE remainder_quotient(double x, double y) { return (int)rounded_division(x, y).quotient; }
+LANES2(int, remainder_quotient, double, double)
+#define REMQUO(space, unused) FOR_WIDTHS(REMQUO_OF, space)
+#define REMQUO_OF(n, space) \
+    double##n OVERLOAD remquo(double##n x, double##n y, space int##n *quotient) \
+    { *quotient = remainder_quotient(x, y); return remainder(x, y); }
+FOR_ADDRESS_SPACES(REMQUO, 0)
+
+double ROUTINE hypot(double x, double y)
+{
+    double large = fmax(fabs(x), fabs(y)), small = fmin(fabs(x), fabs(y));
+    if (isinf(x) || isinf(y))
+        return HUGE_VAL;
+    if (isnan(x) || isnan(y))
+        return as_double(NAN_OF_DOUBLE);
+    int is_large = large > 0x1p500, is_small = large < 0x1p-400;
+    double scale = is_large ? 0x1p-600 : is_small ? 0x1p700 : 1.0, back = is_large ? 0x1p600 : is_small ? 0x1p-700 : 1.0;
+    large *= scale;
+    small *= scale;
+    return sqrt(fma(large, large, small * small)) * back;
+}
+LANES2(double, hypot, double, double)
+
+/* 6.12.4 */
+#define COMMON(n, type) \
+    type##n OVERLOAD min(type##n a, type##n b) { return b < a ? b : a; } \
+    type##n OVERLOAD max(type##n a, type##n b) { return a < b ? b : a; } \
+    type##n OVERLOAD clamp(type##n x, type##n low, type##n high) { return fmin(fmax(x, low), high); } \
+    type##n OVERLOAD degrees(type##n x) { return x * (type##n)57.295779513082320877; } \
+    type##n OVERLOAD radians(type##n x) { return x * (type##n)0.017453292519943295769; } \
+    type##n OVERLOAD mix(type##n x, type##n y, type##n a) { return x + (y - x) * a; } \
+    type##n OVERLOAD step(type##n edge, type##n x) { return x < edge ? (type##n)0.0 : (type##n)1.0; } \
+    type##n OVERLOAD smoothstep(type##n from, type##n to, type##n x) \
+    { \
+        type##n t = clamp((x - from) / (to - from), (type##n)0.0, (type##n)1.0); \
+        return t * t * ((type##n)3.0 - (type##n)2.0 * t); \
+    }
+#define WITH_SCALARS(n, type) \
+    type##n OVERLOAD min(type##n a, type b) { return min(a, (type##n)b); } \
+    type##n OVERLOAD max(type##n a, type b) { return max(a, (type##n)b); } \
+    type##n OVERLOAD clamp(type##n x, type low, type high) { return clamp(x, (type##n)low, (type##n)high); } \
+    type##n OVERLOAD mix(type##n x, type##n y, type a) { return mix(x, y, (type##n)a); } \
+    type##n OVERLOAD step(type edge, type##n x) { return step((type##n)edge, x); } \
+    type##n OVERLOAD smoothstep(type from, type to, type##n x) { return smoothstep((type##n)from, (type##n)to, x); }
+FOR_WIDTHS(COMMON, double)
+FOR_VECTORS(WITH_SCALARS, double)
+double OVERLOAD sign(double x) { return x != x ? 0.0 : x == 0.0 ? x : copysign(1.0, x); }
+LANES1(double, sign, double)
+
+/* 6.12.5 */
+double OVERLOAD dot(double a, double b) { return a * b; }
+double OVERLOAD dot(double2 a, double2 b) { return a.x * b.x + a.y * b.y; }
+double OVERLOAD dot(double3 a, double3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+double OVERLOAD dot(double4 a, double4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
+double3 OVERLOAD cross(double3 a, double3 b) { return a.yzx * b.zxy - a.zxy * b.yzx; }
+double4 OVERLOAD cross(double4 a, double4 b) { return (double4)(cross(a.xyz, b.xyz), 0.0); }
+double OVERLOAD largest(double2 v) { return fmax(fabs(v.x), fabs(v.y)); }
+double OVERLOAD largest(double3 v) { return fmax(largest(v.xy), fabs(v.z)); }
+double OVERLOAD largest(double4 v) { return fmax(largest(v.xy), largest(v.zw)); }
+/* 1, or what brings a number of that magnitude near it. */
+double OVERLOAD scale_for(double magnitude)
+{ return magnitude < 0x1p-400 ? 0x1p600 : magnitude > 0x1p500 ? 0x1p-540 : 1.0; }
+#define LENGTHS(n) \
+    double OVERLOAD length(double##n v) \
+    { \
+        double magnitude = largest(v), scale = scale_for(magnitude); \
+        double##n scaled = v * scale; \
+        double result = sqrt(dot(scaled, scaled)) / scale; \
+        return isinf(magnitude) ? HUGE_VAL : result; \
+    } \
+    double##n OVERLOAD normalize(double##n v) \
+    { \
+        double magnitude = largest(v), scale = scale_for(magnitude); \
+        double##n scaled = v * scale; \
+        if (SELDOM(isinf(magnitude))) \
+            scaled = copysign(select((double##n)0.0, (double##n)1.0, isinf(v)), v); \
+        double square = dot(scaled, scaled); \
+        return square == 0.0 ? v : scaled / sqrt(square); \
+    }
+LENGTHS(2) LENGTHS(3) LENGTHS(4)
+double OVERLOAD length(double v) { return fabs(v); }
+double OVERLOAD normalize(double v) { return sign(v); }
+#define DISTANCES(n) double OVERLOAD distance(double##n a, double##n b) { return length(a - b); }
+DISTANCES() DISTANCES(2) DISTANCES(3) DISTANCES(4)
+
+/* 6.12.6 */
+#define COMPARISON(name, condition) \
+    int OVERLOAD name(double a, double b) { return condition; } \
+    FOR_VECTORS(COMPARISON_OF, name, condition)
+#define COMPARISON_OF(n, name, condition) long##n OVERLOAD name(double##n a, double##n b) { return condition; }
+COMPARISON(isequal, a == b)
+COMPARISON(isnotequal, a != b)
+COMPARISON(isgreater, a > b)
+COMPARISON(isgreaterequal, a >= b)
+COMPARISON(isless, a < b)
+COMPARISON(islessequal, a <= b)
+COMPARISON(islessgreater, (a < b) | (a > b))
+COMPARISON(isordered, (a == a) & (b == b))
+COMPARISON(isunordered, (a != a) | (b != b))
+/* By the number as an integer; `twice` has no sign any more. */
+#define TEST(name, condition) \
+    int OVERLOAD name(double a) { ulong x = as_ulong(a), twice = x << 1; return condition; } \
+    FOR_VECTORS(TEST_OF, name, condition)
+#define TEST_OF(n, name, condition) \
+    long##n OVERLOAD name(double##n a) { ulong##n x = as_ulong##n(a), twice = x << 1; return condition; }
+TEST(isnan, twice > INFINITE << 1)
+TEST(isinf, twice == INFINITE << 1)
+TEST(isfinite, twice < INFINITE << 1)
+TEST(isnormal, twice - 0x0020000000000000ul < 0xffc0000000000000ul)
+TEST(signbit, x >= SIGN_OF_LONG)
+FOR_WIDTHS(BITSELECT, double, ulong)
+SELECT(double, long) SELECT(double, ulong)
+
+/* 6.2.3. To integers: rounded first; casts give the nearest integer there is. */
+#define TO_INTEGER(to, unused, unused_too, bits) \
+    to OVERLOAD convert_##to(double x) { return (to)x; } \
+    to OVERLOAD convert_##to##_rtz(double x) { return (to)x; } \
+    to OVERLOAD convert_##to##_rte(double x) { return (to)rint(x); } \
+    to OVERLOAD convert_##to##_rtp(double x) { return (to)ceil(x); } \
+    to OVERLOAD convert_##to##_rtn(double x) { return (to)floor(x); } \
+    to OVERLOAD convert_##to##_sat(double x) { return (to)x; } \
+    to OVERLOAD convert_##to##_sat_rtz(double x) { return (to)x; } \
+    to OVERLOAD convert_##to##_sat_rte(double x) { return (to)rint(x); } \
+    to OVERLOAD convert_##to##_sat_rtp(double x) { return (to)ceil(x); } \
+    to OVERLOAD convert_##to##_sat_rtn(double x) { return (to)floor(x); } \
+    MODES_IN_LANES(to, convert_##to, double) MODES_IN_LANES(to, convert_##to##_sat, double)
+#define MODES_IN_LANES(to, name, from) \
+    LANES1(to, name, from) LANES1(to, name##_rte, from) LANES1(to, name##_rtz, from) LANES1(to, name##_rtp, from) \
+    LANES1(to, name##_rtn, from)
+FOR_INTEGERS(TO_INTEGER)
+
+float __attribute__((overloadable)) nextafter(float x, float y);
+/* To a number that `x` may lie beside: one unit to the other side where the nearest one is beyond it. */
+#define DIRECTED(to, from, beyond, below) \
+    to OVERLOAD convert_##to(from x) { return (to)x; } \
+    to OVERLOAD convert_##to##_rte(from x) { return (to)x; } \
+    to OVERLOAD convert_##to##_rtn(from x) { to r = (to)x; return beyond ? nextafter(r, (to)-HUGE_VAL) : r; } \
+    to OVERLOAD convert_##to##_rtp(from x) { to r = (to)x; return below ? nextafter(r, (to)HUGE_VAL) : r; } \
+    to OVERLOAD convert_##to##_rtz(from x) { return x < 0 ? convert_##to##_rtp(x) : convert_##to##_rtn(x); } \
+    MODES_IN_LANES(to, convert_##to, from)
+#define EXACTLY(to, from) DIRECTED(to, from, 0, 0)
+EXACTLY(double, char) EXACTLY(double, uchar) EXACTLY(double, short) EXACTLY(double, ushort) EXACTLY(double, int)
+EXACTLY(double, uint) EXACTLY(double, double) EXACTLY(double, float)
+DIRECTED(double, long, r >= 0x1p63 || (long)r > x, r < 0x1p63 && (long)r < x)
+DIRECTED(double, ulong, r >= 0x1p64 || (ulong)r > x, r < 0x1p64 && (ulong)r < x)
+DIRECTED(float, double, (double)r > x, (double)r < x)
+
+/* 6.12.7: doubles as halves in memory. By a float that is rounded in the same direction, or to odd, so that it is
+   rounded once. */
+float OVERLOAD odd_float(double x)
+{
+    float nearest = (float)x, cut = convert_float_rtz(x);
+    return isnan(nearest) || (double)nearest == x ? nearest : as_float(as_uint(cut) | 1);
+}
+LANES1(float, odd_float, double)
+#define HALF(n, mode) ushort##n __attribute__((overloadable)) half_##mode(float##n x);
+FOR_WIDTHS(HALF, rte) FOR_WIDTHS(HALF, rtz) FOR_WIDTHS(HALF, rtp) FOR_WIDTHS(HALF, rtn)
+#define STORE_HALF(space, suffix, mode, rounded) \
+    void OVERLOAD vstore_half##suffix(double x, size_t n, space half *p) \
+    { ((space ushort *)p)[n] = half_##mode(rounded(x)); } \
+    FOR_VECTORS(STORE_HALF_VECTOR, space, suffix, mode, rounded) \
+    void OVERLOAD vstorea_half3##suffix(double3 x, size_t n, space half *p) \
+    { vstore3(half_##mode(rounded(x)), 0, (space ushort *)p + n * 4); }
+#define STORE_HALF_VECTOR(n, space, suffix, mode, rounded) \
+    void OVERLOAD vstore_half##n##suffix(double##n x, size_t at, space half *p) \
+    { vstore##n(half_##mode(rounded(x)), at, (space ushort *)p); } \
+    STORE_ALIGNED_##n(n, space, suffix)
+#define STORE_ALIGNED(n, space, suffix) \
+    void OVERLOAD vstorea_half##n##suffix(double##n x, size_t at, space half *p) { vstore_half##n##suffix(x, at, p); }
+#define STORE_ALIGNED_2 STORE_ALIGNED
+#define STORE_ALIGNED_3(n, space, suffix)
+#define STORE_ALIGNED_4 STORE_ALIGNED
+#define STORE_ALIGNED_8 STORE_ALIGNED
+#define STORE_ALIGNED_16 STORE_ALIGNED
+#define STORE_HALF_MODES(space, unused) \
+    STORE_HALF(space, , rte, odd_float) STORE_HALF(space, _rte, rte, odd_float) \
+    STORE_HALF(space, _rtz, rtz, convert_float_rtz) STORE_HALF(space, _rtp, rtp, convert_float_rtp) \
+    STORE_HALF(space, _rtn, rtn, convert_float_rtn)
+FOR_ADDRESS_SPACES(STORE_HALF_MODES, 0)
+
+/* 6.12.7, 6.12.10, 6.12.12 */
+VECTOR_DATA(double)
+FOR_WIDTHS(PREFETCH, double)
+SHUFFLE(double, ulong)
+COPIES_OF(double)

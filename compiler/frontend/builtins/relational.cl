@@ -1,5 +1,5 @@
 /* 6.12.6: relational functions. Of scalars the answer is 1 or 0, in vectors -1 (all bits) or 0. */
-#include "builtins.h"
+#include "relational.h"
 
 #define COMPARISON(name, condition) \
     int OVERLOAD name(float a, float b) { return condition; } \
@@ -43,23 +43,10 @@ TEST(signbit, x >= SIGN)
     int OVERLOAD all(type##16 x) { return all(x.lo & x.hi); }
 ANY_ALL(char) ANY_ALL(short) ANY_ALL(int) ANY_ALL(long)
 
-#define BITSELECT(n, type, utype) \
-    type##n OVERLOAD bitselect(type##n a, type##n b, type##n c) \
-    { \
-        utype##n x = __builtin_astype(a, utype##n), y = __builtin_astype(b, utype##n); \
-        utype##n chosen = __builtin_astype(c, utype##n); \
-        return __builtin_astype((utype##n)((x & ~chosen) | (y & chosen)), type##n); \
-    }
 #define BITSELECT_INTEGER(type, utype, stype, bits) FOR_WIDTHS(BITSELECT, type, utype)
 FOR_INTEGERS(BITSELECT_INTEGER)
 FOR_WIDTHS(BITSELECT, float, uint)
 
-/* The second where the third is true: not zero in scalars, negative in lanes. */
-#define SELECT(type, choice) \
-    type OVERLOAD select(type a, type b, choice c) { return c ? b : a; } \
-    FOR_VECTORS(SELECT_LANES, type, choice)
-#define SELECT_LANES(n, type, choice) \
-    type##n OVERLOAD select(type##n a, type##n b, choice##n c) { return c ? b : a; }
 #define SELECT_INTEGER(type, utype, stype, bits) SELECT(type, utype) SELECT(type, stype)
 FOR_INTEGERS(SELECT_INTEGER)
 SELECT(float, int) SELECT(float, uint)

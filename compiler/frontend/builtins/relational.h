@@ -1,0 +1,22 @@
+/* Parts of 6.12.6 for a type. */
+#ifndef FGPU_RELATIONAL_H
+#define FGPU_RELATIONAL_H
+
+#include "builtins.h"
+
+#define BITSELECT(n, type, utype) \
+    type##n OVERLOAD bitselect(type##n a, type##n b, type##n c) \
+    { \
+        utype##n x = __builtin_astype(a, utype##n), y = __builtin_astype(b, utype##n); \
+        utype##n chosen = __builtin_astype(c, utype##n); \
+        return __builtin_astype((utype##n)((x & ~chosen) | (y & chosen)), type##n); \
+    }
+
+/* The second where the third is true: not zero in scalars, negative in lanes. */
+#define SELECT(type, choice) \
+    type OVERLOAD select(type a, type b, choice c) { return c ? b : a; } \
+    FOR_VECTORS(SELECT_LANES, type, choice)
+#define SELECT_LANES(n, type, choice) \
+    type##n OVERLOAD select(type##n a, type##n b, choice##n c) { return c ? b : a; }
+
+#endif
