@@ -183,7 +183,8 @@ def _quiet():
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(image, name):
     a, b = pairs(1)
-    if name in ("fmin", "fmax", "nextafter"):   # either zero is right; NumPy's next of one zero to the other is the first
+    if name in ("fmin", "fmax", "nextafter"):
+        # Either zero is right; NumPy's next of one zero to the other is that.
         a, b = (array[(a | b) << np.uint64(1) != 0] for array in (a, b))
     expected = exact(BINARY[name][1], doubles(a), doubles(b))
     check(image, name, a & ~SIGN | b & SIGN if name == "copysign" else expected, a, b)

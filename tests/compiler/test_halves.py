@@ -120,7 +120,7 @@ def pairs(seed, count=SAMPLE):
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(image, name):
     a, b = pairs(1)
-    if name in ("fmax", "nextafter"):        # either zero is right; NumPy's next of one zero to the other is the first
+    if name in ("fmax", "nextafter"):        # either zero is right; NumPy's next of one zero to the other is that
         a, b = (array[(a | b) << 1 != 0] for array in (a, b))
     check(image, name, canonical(BINARY[name][1](halves(a), halves(b))), a, b)
 
@@ -169,8 +169,8 @@ def test_integers(image, name):
 
 def test_floats(image):
     """Half way between two halves, a little beside that, and all others."""
-    check(image, "to_float", np.where(np.isnan(halves(ALL)), 0x7FC00000, halves(ALL).astype(np.float32).view(np.uint32))
-          .astype(np.uint32), ALL)
+    wide = halves(ALL).astype(np.float32)
+    check(image, "to_float", np.where(np.isnan(wide), 0x7FC00000, wide.view(np.uint32)), ALL)
     between = (halves(ALL[:0x7BFF]).astype(np.float32) + halves(ALL[1:0x7C00]).astype(np.float32)) / 2
     between = np.concatenate([between, [65519.996, 65520, 65536, 3e38, np.inf, np.nan, 1e-45, 2.0**-25]]) \
         .astype(np.float32)
