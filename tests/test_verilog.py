@@ -5,6 +5,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from amaranth.hdl import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
 from fgpu.cu.memory_controller import MemoryController
@@ -83,3 +86,21 @@ def test_initial_values(text: str) -> None:
     """Those of an FPGA, and of 4-state simulators, unless power-up is to be simulated."""
     assert initial_values(text) == ({True}, True)
     assert initial_values(verilog_text(convert(MemoryController(SMALL), "memory"), initial=False)) == ({False}, False)
+
+
+class _Nonzero(wiring.Component):
+    """What Amaranth gives as a comparison with a constant without bits."""
+
+    value: In(3)
+    is_nonzero: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.d.comb += self.is_nonzero.eq(self.value > 0)
+        return m
+
+
+def test_comparisons_with_zero() -> None:
+    text = verilog_text(convert(_Nonzero(), "nonzero"))
+    assert "value >" in text
+    assert "[-1:0]" not in text     # which is a wire of two bits that nobody drives

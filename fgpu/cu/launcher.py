@@ -114,10 +114,10 @@ class Launcher(wiring.Component):
             with m.Elif(self.free[slot]):
                 m.d.sync += members[slot].eq(0)
         unlimited = kernel.local_groups == 0
-        allowed = Cat(number < kernel.local_groups for number in range(_GROUPS))
+        allowed = Cat(1, *(number < kernel.local_groups for number in range(1, _GROUPS)))
         m.d.comb += [
             self.group.eq(number_of(taking)),
             taken.eq(reduce(or_, (members[slot] for slot in range(WAVEFRONTS)))),
         ]
-        m.d.sync += left.eq((~taken & allowed).any())
+        m.d.sync += left.eq((~taken & allowed).any())      # if there is a limit
         return taking, taken, left | unlimited

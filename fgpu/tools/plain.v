@@ -15,7 +15,7 @@ module NAME (A, B, Y); \
   parameter A_SIGNED = 0; parameter B_SIGNED = 0; parameter A_WIDTH = 1; parameter B_WIDTH = 1; parameter Y_WIDTH = 1; \
   localparam W = A_WIDTH > B_WIDTH ? A_WIDTH : B_WIDTH; \
   input [A_WIDTH-1:0] A; input [B_WIDTH-1:0] B; output [Y_WIDTH-1:0] Y; \
-  wire _TECHMAP_FAIL_ = A_WIDTH == B_WIDTH; \
+  wire _TECHMAP_FAIL_ = A_WIDTH == B_WIDTH || A_WIDTH == 0 || B_WIDTH == 0; \
   wire a_sign = A_SIGNED && B_SIGNED ? A[A_WIDTH-1] : 1'b0; \
   wire b_sign = A_SIGNED && B_SIGNED ? B[B_WIDTH-1] : 1'b0; \
   wire [W-1:0] a = {{(W-A_WIDTH){a_sign}}, A}; \
