@@ -172,7 +172,7 @@ class Fitting:
     def _context(self, module: Module, plan: Plan, under_way: tuple[str, ...],
                  registers: Sequence[int] = COLOURS) -> Context:
         return Context(self.config, module, plan, self.linker.data, self.reconverges, self.observers, self.variant,
-                       under_way, self._bodies.setdefault(plan, {}), registers=registers)
+                       under_way, self._bodies.setdefault(plan, {}), self.linker.formats, registers=registers)
 
     # -- functions ---------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from fgpu.files import write_atomically
 from fgpu.isa import INSTRUCTION_BITS, decode
 
 from .bound_kernel import BoundKernel
+from .format_strings import Argument, Format, FormatError, check_arguments, parse_format
 from .ir.module import Location
 from .line_table import lines_of, table_of
 
@@ -26,8 +27,8 @@ _VERSION: Final = 4
 _PLAIN_VERSION: Final = 1
 _POINTERS_VERSION: Final = 2
 _SPLITTABLE_VERSION: Final = 3
-"""Of images without pointers, kernels that may be split, and barriers and local memory, which older versions of fgpu
-read, too."""
+"""Of images without pointers, kernels that may be split, and barriers, local memory and printf, which older
+versions of fgpu read, too."""
 _WORD_BYTES: Final = 4
 _LOCAL_ALIGNMENT: Final = 128
 """Of arguments that are local memory: that of the largest type."""
@@ -43,9 +44,10 @@ class Parameter:
     memory; the host says how much. ``implicit`` parameters come last: the
     source does not have them, and the host gives the address of the image's data (``constants``), the number of
     dimensions (``work_dim``), the address of the work-items' private memory (``private``), of
-    which :meth:`Kernel.private_room` tells the size, or, where the hardware has no local memory, the address of
-    regions of global memory, one for each work-group that may run at a time (``local``), and the bytes of
-    each (``local_bytes``).
+    which :meth:`Kernel.private_room` tells the size; the address of a buffer for what printf prints, of all
+    work-items (``printf``) or in regions of their own (``printf_own``); or, where the hardware has no local memory,
+    the address of regions of global memory, one for each work-group that may run at a time (``local``), and the bytes
+    of each (``local_bytes``).
 
     If all parameters together have more than 16 words, the kernel gets 15 of them, and the address of the rest.
     """
@@ -137,6 +139,10 @@ class Image:
     """Where in ``data``, in bytes, words hold addresses of it, counted from its start; see :meth:`data_at`."""
     warnings: tuple[str, ...] = field(default=(), compare=False)
     """What the compiler had to say of barriers (:class:`~fgpu.errors.DivergentBarrierWarning`)."""
+    formats: tuple[Format, ...] = ()
+    """What the kernels print with printf: records name it by its number, from 1 on."""
+    strings: tuple[str, ...] = ()
+    """What ``%s`` prints: records name it by its number, from 0 on."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
@@ -149,12 +155,17 @@ class Image:
         if not all(at in range(len(self.data) - _WORD_BYTES + 1) for at in self.pointers):
             raise ImageError(f"the image's pointers {self.pointers!r:.80} must be places of words in its "
                              f"{len(self.data)} bytes of data")
+        object.__setattr__(self, "formats", tuple(self.formats))
+        object.__setattr__(self, "strings", tuple(self.strings))
+        for format in self.formats:
+            _check_format(format)
 
     def __hash__(self) -> int:
         return hash(self.words)
 
     def __reduce__(self) -> tuple[Callable[..., "Image"], tuple[Any, ...]]:
-        return Image, (self.words, dict(self.kernels), self.data, dict(self.lines), self.pointers, self.warnings)
+        return Image, (self.words, dict(self.kernels), self.data, dict(self.lines), self.pointers, self.warnings,
+                       self.formats, self.strings)
 
     def data_at(self, address: int) -> bytes:
         """What the host writes to ``address``, a multiple of 4096: ``data``, with the address added to
@@ -249,12 +260,14 @@ class Image:
             "pointers": list(self.pointers),
             "line_table": table_of(self.lines),
             **({"warnings": list(self.warnings)} if self.warnings else {}),
+            **({"formats": [_format_to_json(format) for format in self.formats], "strings": list(self.strings)}
+               if self.formats else {}),
         }, indent=1) + "\n"
 
     @property
     def _version(self) -> int:
         """The oldest that has all of this."""
-        if any(kernel.is_cooperative for kernel in self.kernels.values()):
+        if self.formats or any(kernel.is_cooperative for kernel in self.kernels.values()):
             return _VERSION
         if any(kernel.splittable for kernel in self.kernels.values()):
             return _SPLITTABLE_VERSION
@@ -340,7 +353,38 @@ def _from_json(data: Any) -> Image:
     if not isinstance(warnings, list) or not all(map(_is_text, warnings)):
         raise _malformed("'warnings'", warnings, "texts")
     return Image(words, {kernel.name: kernel for kernel in kernels}, bytes.fromhex(constants),
-                 _lines_from_json(data, len(words)), tuple(pointers), tuple(warnings))
+                 _lines_from_json(data, len(words)), tuple(pointers), tuple(warnings),
+                 *_printed_from_json(data))
+
+
+def _printed_from_json(data: dict[str, Any]) -> tuple[tuple[Format, ...], tuple[str, ...]]:
+    formats, strings = data.get("formats", []), data.get("strings", [])
+    for name, items in ("formats", formats), ("strings", strings):
+        if not isinstance(items, list):
+            raise _malformed(repr(name), items, "a list")
+    for item in formats:
+        if not isinstance(item, dict) or item.keys() != {"text", "arguments"} or not _is_text(item["text"]) \
+                or not isinstance(item["arguments"], list) or not all(map(_is_text, item["arguments"])):
+            raise _malformed("a format", item, "an object with a 'text' and 'arguments', which are texts")
+    for item in strings:
+        if not _is_text(item):
+            raise _malformed("a string", item, "a text")
+    try:
+        return tuple(Format(item["text"], tuple(map(Argument.parse, item["arguments"]))) for item in formats), \
+            tuple(strings)
+    except FormatError as error:
+        raise ImageError(f"malformed fgpu image: {error}") from None
+
+
+def _format_to_json(format: Format) -> dict[str, Any]:
+    return {"text": format.text, "arguments": list(map(str, format.arguments))}
+
+
+def _check_format(format: Format) -> None:
+    try:
+        check_arguments(parse_format(format.text), format.arguments)
+    except FormatError as error:
+        raise ImageError(f"the format {format.text!r} cannot be printed: {error}") from None
 
 
 def _lines_from_json(data: dict[str, Any], words: int) -> dict[int, Location]:
@@ -429,7 +473,7 @@ def _is_truth(value: Any) -> bool:
 
 
 _KINDS: Final = get_args(Parameter.__annotations__["kind"])
-_IMPLICIT: Final = ("constants", "work_dim", "private", "local", "local_bytes")
+_IMPLICIT: Final = ("constants", "work_dim", "private", "local", "local_bytes", "printf", "printf_own")
 _LATER: Final = ("splittable", "local_bytes", "has_barrier")
 """Attributes that older versions do not know, and files have only where they say something."""
 _FORMS: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {

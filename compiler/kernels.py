@@ -72,7 +72,8 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
             return None
         if len(linker.words) <= config.cram_words:
             return Image(tuple(linker.words), kernels, bytes(linker.data.content), linker.lines,
-                         tuple(sorted(linker.data.pointers)), tuple(dict.fromkeys(warnings)))
+                         tuple(sorted(linker.data.pointers)), tuple(dict.fromkeys(warnings)),
+                         tuple(linker.formats.formats), tuple(linker.formats.strings))
         words.append(len(linker.words))
         return None
 

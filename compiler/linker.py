@@ -8,6 +8,7 @@ from fgpu.config import Config
 from .backend.emit import emit
 from .backend.mir import Callee, MachineFunction
 from .ir.module import Location
+from .legalize.printf import FormatTable
 from .legalize.tables import DataMark, DataSegment
 
 __all__ = ["Linker", "Mark"]
@@ -21,11 +22,12 @@ class Mark:
     entries: int
     callees: dict[str, Callee]
     data: DataMark
+    formats: tuple[int, int]
 
 
 class Linker:
-    """Collects ``words``, the functions that others may call in ``callees``, and the ``data`` that all of them
-    read."""
+    """Collects ``words``, the functions that others may call in ``callees``, the ``data`` that all of them
+    read, and the ``formats`` that they print."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -33,6 +35,7 @@ class Linker:
         self.lines: dict[int, Location] = {}
         """Where in the source the words are, of those that are somewhere."""
         self.data = DataSegment()
+        self.formats = FormatTable()
         self.callees: dict[str, Callee] = {}
         self._entries: list[int] = []
 
@@ -43,7 +46,8 @@ class Linker:
 
     def mark(self) -> Mark:
         """What :meth:`roll_back` comes back to."""
-        return Mark(len(self.words), len(self._entries), dict(self.callees), self.data.mark())
+        return Mark(len(self.words), len(self._entries), dict(self.callees), self.data.mark(),
+                    self.formats.mark())
 
     def roll_back(self, mark: Mark) -> None:
         """Forget what came after ``mark``."""
@@ -52,6 +56,7 @@ class Linker:
         self.lines = {word: line for word, line in self.lines.items() if word < mark.words}
         self.callees = dict(mark.callees)
         self.data.roll_back(mark.data)
+        self.formats.roll_back(mark.formats)
 
     def forget_callers_of(self, register: int) -> None:
         """Let no function be called that changes ``register``."""

@@ -37,6 +37,7 @@ from .legalize.inline_routines import inline_routines
 from .legalize.local_memory import lower_local_to_global, place_local_variables, touches_local
 from .legalize.memcpy import expand_copies
 from .legalize.overflow import expand_overflow
+from .legalize.printf import FormatTable, expand_printf, prints
 from .legalize.scalarize import scalarize
 from .legalize.struct_arguments import split_structs
 from .legalize.switches import expand_switches
@@ -148,6 +149,8 @@ class Context:
     """The functions that lead to this one, and this one."""
     bodies: dict[str, Function | None] = field(default_factory=dict)
     """Of functions: what to inline, or None; see :func:`inline_by_signature`."""
+    formats: FormatTable = field(default_factory=FormatTable)
+    """What printf prints, of the whole program."""
     hidden: list[str] = field(default_factory=list)
     """Parameters that the function has beyond those of its source."""
     callees: Mapping[str, Callee] = field(default_factory=dict)
@@ -217,6 +220,11 @@ def _localize_tables(function: Function, context: Context) -> None:
     context.hide(localize_tables(function, context.module.variables, context.data, context.plan.table_words))
 
 
+def _expand_printf(function: Function, context: Context) -> None:
+    has_cursor = "add" in context.config.atomics
+    context.hide(expand_printf(function, context.module.variables, context.formats, has_cursor))
+
+
 def _ask_for_dimensions(function: Function, context: Context) -> None:
     context.hide(ask_for_dimensions(function))
 
@@ -275,6 +283,8 @@ _SCALARS = (Fact.INLINED, Fact.WORDS, Fact.SCALAR)
 PASSES: tuple[Pass, ...] = (
     Pass("inline-calls", _INLINE, "calls of functions that cannot be subroutines become their bodies", _inline,
          leaves=(Fact.INLINED,)),
+    Pass("expand-printf", _IR, "calls of printf become records in a buffer", _expand_printf, needs=(Fact.INLINED,),
+         applies=lambda function, _context: prints(function)),
     Pass("place-local-variables", _IR, "a kernel's variables in local memory become addresses",
          _place_local_variables, needs=(Fact.INLINED,), leaves=(Fact.PLACED,), applies=_keeps_local_memory),
     Pass("local-to-global", _IR, "local memory becomes a work-group's region of global memory",

@@ -18,11 +18,10 @@ _SAMPLER = "__translate_sampler_initializer"
 """Where there is one, images say more."""
 _KNOWN_CALLS = {
     _SAMPLER: "samplers are not supported",
-    "printf": "printf() is not supported",
     "asm": "inline assembly is not supported",
     "%": "a call through a function pointer is not supported",
 }
-_BUILT_IN = ("llvm.", "_Z", "fgpu_")
+_BUILT_IN = ("llvm.", "_Z", "fgpu_", "printf")
 """What the names of functions start with that have no body in a program but may be called."""
 _WORD_BYTES = 4
 _OPAQUE = {"spirv.Image": "images", "spirv.Sampler": "samplers"}

@@ -7,7 +7,7 @@ __all__ = [
     "AssemblyError", "CompileError", "ConfigError", "DescriptorWarning", "DivergentBarrierWarning", "EncodingError",
     "FgpuError",
     "IRSyntaxError", "ImageError", "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
-    "MissingExtraError", "PerformanceWarning", "SimulationError", "SimulationTimeout", "ToolError",
+    "MissingExtraError", "PerformanceWarning", "PrintfWarning", "SimulationError", "SimulationTimeout", "ToolError",
 ]
 
 
@@ -100,3 +100,7 @@ class DivergentBarrierWarning(UserWarning):
 
 class PerformanceWarning(UserWarning):
     """A launch that takes several times the cycles that its work-items need."""
+
+
+class PrintfWarning(UserWarning):
+    """Output of a launch that is missing, as the buffer of printf was full."""

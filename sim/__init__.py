@@ -11,6 +11,7 @@ from .device import ENGINES, Device, Run
 from .engine import MemoryTiming, Progress, Trace
 from .local_memory import LocalMemory
 from .memory import GlobalMemory
+from .printf import Printf
 
-__all__ = ["ENGINES", "Buffer", "Device", "GlobalMemory", "KernelDescriptor", "LocalMemory", "MemoryTiming",
+__all__ = ["ENGINES", "Buffer", "Device", "GlobalMemory", "KernelDescriptor", "LocalMemory", "MemoryTiming", "Printf",
            "Progress", "Run", "Trace"]

@@ -38,6 +38,7 @@ from .engines import Latency, make_engine, memory_timing
 from .index_space import Part, divide, warn_of_shortfall
 from .local_memory import LocalRoom
 from .memory import GlobalMemory
+from .printf import Printf, PrintfBuffer, PrintfOption, printf_option, prints
 from .run import Run, joined
 
 __all__ = ["ENGINES", "MAX_CYCLES", "Device", "Latency", "Run", "memory_timing"]
@@ -72,6 +73,10 @@ class Device(DeviceMemory):
         :class:`~fgpu.errors.KernelAccessError`. That costs no cycle. Where the host uses addresses that are in none
         of its buffers (numbers for pointers, raw descriptors, :meth:`read` and :meth:`write`), kernels may use all
         memory, and only the alignment is checked.
+    printf
+        Where what kernels print goes, as a text file, as what takes a text, or as a
+        :class:`~fgpu.sim.printf.Printf`, which also says in which order and how much there may be. By default
+        standard output. A launch prints at its end, whatever ends it.
 
     The host and the kernels share memory, but the FGPU has a cache: after a launch with ``clean=False``
     its results may still be there, and any access of the host to memory raises
@@ -84,7 +89,7 @@ class Device(DeviceMemory):
     def __init__(self, config: Config | None = None, *, engine: str = "verilator",
                  memory_latency: Latency | None = None, memory: GlobalMemory | None = None,
                  trace: str | Path | Trace | None = None, check_accesses: bool = True,
-                 progress: Callable[[Progress], None] | None = None) -> None:
+                 progress: Callable[[Progress], None] | None = None, printf: PrintfOption = None) -> None:
         self.config = Config() if config is None else config
         check_config(self.config)
         super().__init__(memory)
@@ -93,6 +98,7 @@ class Device(DeviceMemory):
         self._is_closed = False
         self._check_accesses = check_accesses
         self._progress = progress
+        self._printf = printf_option(printf, Printf())
         self._tables: dict[tuple[bytes, tuple[int, ...]], Buffer] = {}
 
     def __enter__(self) -> "Device":
@@ -113,7 +119,8 @@ class Device(DeviceMemory):
     @alone
     def launch(self, image: Image | BoundKernel, kernel: str | None = None, *, global_size: Size,
                local_size: Size | None = None, args: Sequence[Argument] = (), global_offset: Size | None = None,
-               slot: int = 0, initialize: bool = True, clean: bool = True, max_cycles: int = MAX_CYCLES) -> Run:
+               slot: int = 0, initialize: bool = True, clean: bool = True, max_cycles: int = MAX_CYCLES,
+               printf: PrintfOption = None) -> Run:
         """Run a kernel to its end.
 
         Parameters
@@ -140,9 +147,13 @@ class Device(DeviceMemory):
             Which of the 16 LRAM slots to use.
         initialize, clean
             The bits of the control registers: ``initialize=False`` saves start-up time where the work-groups
-            have the shape of the launch before; ``clean=False`` leaves the results in the cache.
+            have the shape of the launch before; ``clean=False`` leaves the results in the cache,
+            but those of kernels that print.
         max_cycles
             Watchdog limit in cycles (on the functional engine in wavefront instructions).
+        printf
+            Where what this launch prints goes, if not where the device's does. What its buffer has no room for is
+            counted: a :class:`~fgpu.errors.PrintfWarning` tells.
 
         Raises :class:`~fgpu.errors.ImageError` or :class:`~fgpu.errors.LaunchError` for what cannot be run,
         :class:`~fgpu.errors.KernelAccessError` for an access outside every buffer or a misaligned one,
@@ -166,8 +177,12 @@ class Device(DeviceMemory):
             warn_of_shortfall(chosen, whole, parts)
         room = LocalRoom.of(chosen, args, self.config)
         with ExitStack() as after:
-            parameters = argument_words(
-                chosen, args, self, self._implicit(image, chosen, descriptor, room, after), room.addresses)
+            implicit = self._implicit(image, chosen, descriptor, room, after)
+            if prints(chosen):
+                clean = True
+                buffer = PrintfBuffer(self, image, chosen, printf_option(printf, self._printf), descriptor)
+                implicit |= dict([after.enter_context(buffer).parameter])
+            parameters = argument_words(chosen, args, self, implicit, room.addresses)
             if len(parameters) > PARAMETERS_MAX:
                 rest = self.buffer(np.array(parameters[PARAMETERS_MAX - 1:], np.uint32))
                 after.callback(self.release, rest)

@@ -17,7 +17,7 @@ from fgpu.compiler.image import Kernel
 from fgpu.config import PHASES, WAVEFRONT_SIZE, WORK_GROUP_MAX
 from fgpu.errors import PerformanceWarning
 
-__all__ = ["Part", "divide", "shortfall", "warn_of_shortfall"]
+__all__ = ["Part", "callers_level", "divide", "shortfall", "warn_of_shortfall"]
 
 _SHAPES: Final = {
     1: ((64,),),
@@ -27,7 +27,7 @@ _SHAPES: Final = {
 """Work-groups that fill a wavefront, by the number of dimensions; the first is the default."""
 _LAUNCH_COST: Final = 2 * PHASES
 """Of one launch more, in cycles of each instruction: about what two more wavefronts take in a kernel of ten."""
-_OURS: Final = ("fgpu.sim", "fgpu.compiler")
+_OURS: Final = ("fgpu.sim", "fgpu.compiler", "contextlib")
 _SHORTFALL_TOLD: Final = 2
 _WAVEFRONTS_TOLD: Final = 16
 """Less than these, and nobody is told that wavefronts are partly empty."""
@@ -90,10 +90,10 @@ def warn_of_shortfall(kernel: Kernel, global_size: tuple[int, ...], parts: Seque
         f"kernel {kernel.name!r} of global size {global_size} runs in work-groups of {local}, the best divisor, "
         f"which take {times:.0f} times as many wavefronts as full ones; it is not launched in parts, as {why}. "
         f"Round the global size up to {fitting}, and let work-items beyond return at once",
-        PerformanceWarning, stacklevel=_callers_level())
+        PerformanceWarning, stacklevel=callers_level())
 
 
-def _callers_level() -> int:
+def callers_level() -> int:
     """How many frames up the caller of the package is, counted from the function that asks."""
     level, frame = 1, sys._getframe(1)
     while frame.f_globals.get("__name__", "").startswith(_OURS) and frame.f_back is not None:

@@ -8,6 +8,7 @@ from ..refusals import check_callee
 from ..select.frame import touches_private
 from ..work_groups import has_barrier
 from .local_memory import uses_local_variables
+from .printf import prints
 from .struct_arguments import copy_arguments
 from .tables import reads_memory_tables
 from .work_dim import asks_for_dimensions
@@ -38,7 +39,7 @@ def inline_by_signature(function: Function, module: Module, words: int, under_wa
             body = callee.copy()
             inline_by_signature(body, module, words, [*under_way, callee.name], bodies, has_frame, inlined, room)
             is_subroutine = callee.name not in inlined and _fits_registers(body, words) \
-                and not asks_for_dimensions(body) and not has_barrier(body) \
+                and not asks_for_dimensions(body) and not has_barrier(body) and not prints(body) \
                 and not uses_local_variables(body, module.local_variables) \
                 and not reads_memory_tables(body, module.variables, room) \
                 and not (has_frame and touches_private(body))

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from rich.console import Console
@@ -54,6 +54,10 @@ __all__ = ["run"]
 @click.option("--stats", is_flag=True, help="Also print what the hardware counted: lanes, cache, AXI ports.")
 @click.option("--check-accesses/--no-check-accesses", default=True, show_default=True,
               help="Refuse accesses of the kernel outside its arrays, and misaligned ones.")
+@click.option("--printf-order", type=click.Choice(["arrival", "work-item"]), default="arrival", show_default=True,
+              help="Order in which what the kernel prints appears.")
+@click.option("--printf-size", type=click.IntRange(min=64), default=1 << 20, show_default=True, metavar="BYTES",
+              help="Global memory for what the kernel prints.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @compiler_options
 @engine_options
@@ -62,7 +66,8 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         global_offset: tuple[int, ...] | None, arguments: tuple[str, ...], outputs: tuple[tuple[int, str], ...],
         descriptor: Path | None, preloads: tuple[tuple[int, str], ...], seed: int, trace: Path | None,
         trace_window: tuple[int, int] | None, trace_units: tuple[str, ...], stats: bool, check_accesses: bool,
-        as_json: bool, options: tuple[str, ...], engine: str, latency: Any, max_cycles: int, config: Config) -> None:
+        printf_order: Literal["arrival", "work-item"], printf_size: int, as_json: bool,
+        options: tuple[str, ...], engine: str, latency: Any, max_cycles: int, config: Config) -> None:
     """Run a kernel: OpenCL C (.cl), assembly (.s) or an image (.mif, .json).
 
     \b
@@ -74,7 +79,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
     import numpy as np
 
     from fgpu.compiler import Image
-    from fgpu.sim import Device, KernelDescriptor, Trace
+    from fgpu.sim import Device, KernelDescriptor, Printf, Trace
 
     if (global_size is None) == (descriptor is None):
         raise click.UsageError("give either --global with the number of work-items, or --descriptor")
@@ -91,9 +96,11 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
     values = [argument(text, rng) for text in arguments]
     contents = [(address, _array(text, rng)) for address, text in preloads]
     waves = None if trace is None else Trace(trace, window=trace_window, units=trace_units)
+    printf = Printf(order=printf_order, size=printf_size, to=lambda text: click.echo(
+        text, nl=not text.endswith("\n"), err=as_json))      # with --json, standard output is JSON alone
     with launch_progress() as progress, told_warnings(), Device(
             config, engine=engine, memory_latency=latency, trace=waves, check_accesses=check_accesses,
-            progress=progress) as device:
+            progress=progress, printf=printf) as device:
         buffers = {address: device.buffer(array, address=address) for address, array in contents}
         args: list[Any] = []
         for index, value in enumerate(values):

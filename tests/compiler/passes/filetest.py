@@ -11,9 +11,10 @@
     function void @f(...) {
     ...
 
-Lines ``; frame``, ``; words N`` (of the scratchpad, for tables), ``; local-memory N`` (KiB) and
-``; float-ops NAME...`` say how the program is compiled; of machine IR (``.mir``, one function) ``; registers N`` how
-many there are. The pass runs on every function that is there, and what the verifier does not accept fails.
+Lines ``; frame``, ``; words N`` (of the scratchpad, for tables), ``; local-memory N`` (KiB),
+``; atomics NAME...`` (all of them where there is no such line) and ``; float-ops NAME...`` say how the program is
+compiled; of machine IR (``.mir``, one function) ``; registers N`` how many there are. The pass runs on every function
+that is there, and what the verifier does not accept fails.
 ``python -m tests.compiler.passes.update`` writes what comes out now behind ``; expect``; read the difference.
 """
 
@@ -69,8 +70,10 @@ def apply(text: str, file: str) -> str:
     step = next((step for step in PASSES if step.name == name and step.phase.is_ir), None)
     assert step is not None, f"{file}: there is no pass {name!r} on IR"
     module = parse_module(text, file)
+    atomics = _setting(text, "atomics")
     config = Config(float_ops=(_setting(text, "float-ops") or "").split(),
-                    local_memory=int(_setting(text, "local-memory") or 0), atomics=ATOMICS)
+                    local_memory=int(_setting(text, "local-memory") or 0),
+                    atomics=ATOMICS if atomics is None else atomics.split())
     plan = Plan(int(_setting(text, "words") or 0), has_frame=_setting(text, "frame") is not None)
     context = Context(config, module, plan, DataSegment())
     for function in module.functions.values():
