@@ -3,6 +3,7 @@
 import math
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 
 from fgpu.compiler.format_strings import Argument, Conversion, Format, parse_format
 
@@ -19,7 +20,7 @@ def formatted(format: Format, content: bytes, strings: Sequence[str]) -> bytes:
     """What a call prints whose arguments are ``content``, in words; ``strings`` has what ``%s`` prints."""
     printed = b""
     arguments, at = iter(format.arguments), 0
-    for part in parse_format(format.text):
+    for part in _parts(format.text):
         if isinstance(part, str):
             printed += _encoded(part)
             continue
@@ -33,6 +34,9 @@ def formatted(format: Format, content: bytes, strings: Sequence[str]) -> bytes:
         else:
             printed += convert(part, argument, value)
     return printed
+
+
+_parts = lru_cache(parse_format)
 
 
 def _encoded(text: str) -> bytes:

@@ -166,6 +166,8 @@ class _Expansion:
                 value, type = self.number_of(value, self.table.string, call), WORD
             elif type.kind == "ptr":
                 value, type = b.convert(Op.PTRTOINT, value, type, WORD), WORD
+            elif type.kind == "vector":
+                value, type = self.whole_words(value, type)
             b.store(value, type, b.offset(record, _BUFFER, _WORD_BYTES * at), _BUFFER, _WORD_BYTES)
             at += argument.words
         if call.name in self.used:
@@ -174,6 +176,18 @@ class _Expansion:
             is_lost = b.icmp("eq", b.convert(Op.PTRTOINT, record, _BUFFER, WORD), scrap)
             b.select(is_lost, Constant(-1), Constant(0))
             b.made[-1].name = call.name
+
+    def whole_words(self, value: Value, type: Type) -> tuple[Value, Type]:
+        """A vector, longer if need be: there may be no stores of less than words."""
+        lanes = -(-type.count * type.fields[0].size // _WORD_BYTES) * _WORD_BYTES // type.fields[0].size
+        if lanes <= type.count:
+            return value, type
+        taken = tuple(Constant(lane if lane < type.count else 0, is_undefined=lane >= type.count)
+                      for lane in range(lanes))
+        longer = replace(type, count=lanes)
+        return self.builder.add(
+            Op.SHUFFLEVECTOR, value, Constant(0, is_undefined=True), Constant(None, "", taken), type=longer,
+            types=[type, type, Type("vector", count=lanes, fields=(WORD,))]), longer
 
     # -- what is printed ---------------------------------------------------------------------------------
 

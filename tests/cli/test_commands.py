@@ -180,6 +180,33 @@ def test_run_as_json(fgpu):
     assert record["cycles"] is None
 
 
+PRINTING = '''__kernel void k(__global int *a)
+{
+    for (int j = 0; j < 2; j++)
+        printf("%d.%d ", (int)get_global_id(0), j);
+}
+'''
+
+
+def test_run_prints_what_the_kernel_prints(fgpu):
+    """Before the outcome, which begins a line of its own; with --json on standard error."""
+    Path("k.cl").write_text(PRINTING)
+    command = f"run k.cl --global 3 --arg zeros:int32:1 {FUNCTIONAL} --atomics add"
+    assert fgpu(command).output.startswith("0.0 1.0 2.0 0.1 1.1 2.1 \nk on the functional engine\n")
+    assert fgpu(f"{command} --printf-order work-item").output.startswith("0.0 0.1 1.0 1.1 2.0 2.1 \nk on")
+    result = fgpu(f"{command} --json")
+    assert json.loads(result.stdout)["kernel"] == "k"
+    assert result.stderr == "0.0 1.0 2.0 0.1 1.1 2.1 \n"
+
+
+def test_run_tells_of_what_was_not_printed(fgpu):
+    Path("k.cl").write_text(PRINTING)
+    result = fgpu(f"run k.cl --global 3 --arg zeros:int32:1 {FUNCTIONAL} --atomics add --printf-size 64")
+    assert result.stdout.startswith("0.0 1.0 2.0 \nk on")
+    assert "Warning: kernel 'k': 3 of 6 calls of printf are not printed, 48 bytes that" in result.stderr
+    assert "give it 112, with printf=Printf(size=112) or --printf-size" in result.stderr
+
+
 def test_run_descriptor(fgpu):
     Path("copy.xml").write_text(
         "<kernel><nDim>1</nDim><start_addr>0</start_addr><global_size0>64</global_size0>"

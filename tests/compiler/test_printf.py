@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from fgpu.compiler import Image, compile_opencl
+from fgpu.compiler.legalize.printf import BufferWord, RegionWord
 from fgpu.config import ATOMICS, Config
 from fgpu.errors import CompileError, ImageError, KernelAccessError, LaunchError, PrintfWarning, SimulationTimeout
 from fgpu.sim import Device, GlobalMemory, Printf
+from tests.configurations import ATOMIC
 
-CONFIGS = {"shared": Config(atomics=ATOMICS), "own": Config()}
+CONFIGS = {"shared": ATOMIC, "own": Config()}
 """With one cursor for all work-items, and with a region for each."""
 by_config = pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 
@@ -73,6 +75,11 @@ def test_integers_of_another_width(config):
 def test_text_that_is_not_ascii():
     assert output(body(r'printf("grün \xff %s %c|%c|\n", "größer", 0, 200);'), np.array([1])) == \
         "grün \\xff größer \0|\\xc8|\n"
+
+
+def test_short_elements_without_stores_of_them():
+    source = body('printf("%v2hhd %v3hhd %v3hd\\n", (char2)(n, -1), (char3)(1, n, 3), (short3)(n, 2, -3));', "int n")
+    assert output(source, 7, config=Config(sub_integer_stores=False)) == "7,-1 1,7,3 7,2,-3\n"
 
 
 @by_config
@@ -225,6 +232,31 @@ def test_a_full_buffer_loses_nothing_silently(config, order):
             image["k"](a, global_size=100, printf=Printf(to=text, size=needed))
         assert set(text.getvalue().splitlines()) == whole
         assert not a.read().any()
+
+
+BEGINS = """
+__global uint *fgpu_printf_begin(__global uint *buffer, uint words, uint format);
+__kernel void k(__global uint *buffer) { fgpu_printf_begin(buffer, 5, 7); }
+"""
+
+
+def test_a_cursor_far_beyond_the_buffer_does_not_begin_again_at_0():
+    """After 2^31 words it is set back, but not to where there is room; what is lost is counted all the same."""
+    image = compile_opencl(BEGINS, config=CONFIGS["shared"])
+    content = np.zeros(60, np.uint32)
+    used, lost_calls, lost_words = (len(BufferWord) + word for word in RegionWord)
+    with Device(CONFIGS["shared"], engine="functional") as device:
+        buffer = device.buffer(content)
+        content[[BufferWord.SCRAP, BufferWord.ROOM, used]] = buffer.address + 4 * 50, 30, 1 << 31
+        buffer.write(content)
+        for launches in (1, 2):
+            image["k"](buffer, global_size=3)
+            now = buffer.read()
+            assert now[[lost_calls, lost_words]].tolist() == [3 * launches, 15 * launches]
+            assert 1 << 30 <= now[used] < 1 << 31
+        assert now[50] == 7
+        now[[*range(len(BufferWord) + len(RegionWord)), 50, 51]] = 0
+        assert not now.any()
 
 
 @by_config
