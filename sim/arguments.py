@@ -29,6 +29,7 @@ _PARTS = re.compile(r"([a-z ]+)(\d*)")
 _POINTEE = re.compile(r"([a-z]+)(\d*)(\[\d+\])*")
 _DTYPES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "long": "i8",
            "ulong": "u8", "half": "f2", "float": "f4", "double": "f8"}
+_FLOATS = ("half", "float")
 _INTEGERS = range(-(1 << 31), 1 << 32)
 _UNSIGNED = ("bool", "uchar", "ushort", "uint", "unsigned", "size_t", "ulong")
 
@@ -187,10 +188,10 @@ def _word(what: str, argument: Argument, parameter: Parameter | None, device: ob
     if isinstance(argument, np.ndarray | list | tuple | np.void):
         raise LaunchError(f"{what} is a NumPy array or a list; put it into global memory with "
                           "device.buffer(array) and pass the buffer")
-    if parameter is not None and parameter.kind == "scalar" and parameter.type == "float":
+    if parameter is not None and parameter.kind == "scalar" and parameter.type in _FLOATS:
         if isinstance(argument, bool) or not isinstance(argument, int | float | np.integer | np.floating):
             raise LaunchError(f"{what} must be a number, not {argument!r}")
-        return int(np.float32(argument).view(np.uint32))
+        return int.from_bytes(np.array(argument, f"<{_DTYPES[parameter.type]}").tobytes(), "little")
     if isinstance(argument, float | np.floating):
         raise LaunchError(f"{what} is the floating-point number {argument!r}; pass an integer")
     if not isinstance(argument, int | np.integer):

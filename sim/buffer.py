@@ -27,8 +27,8 @@ _LONG_BYTES = 8
 def device_array(values: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarray:
     """``values`` as an array that global memory can hold: contiguous, little endian, elements of 1 to 8 bytes.
 
-    Python numbers without ``dtype`` become ``int32``. Raises :class:`~fgpu.errors.MemoryAccessError`
-    for other element types, and for values that ``dtype`` does not have; floats are rounded to it.
+    Python integers without ``dtype`` become ``int32``; floats need one. Raises
+    :class:`~fgpu.errors.MemoryAccessError` for other element types, and for values that ``dtype`` does not have; floats are rounded to it.
     """
     try:
         array = np.asarray(values)
@@ -40,6 +40,8 @@ def device_array(values: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarra
         raise MemoryAccessError(f"these values make no array of numbers: {error}") from None
     if dtype is None:
         check_type(array.dtype)
+        if array.dtype == np.float64 and not isinstance(values, np.ndarray | np.generic):
+            raise MemoryAccessError("say of which type these numbers are, as with dtype=numpy.float32")
         return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     element = element_type(dtype)
     with np.errstate(all="ignore"):
@@ -86,9 +88,9 @@ def element_type(dtype: DTypeLike) -> np.dtype:
 
 def check_type(dtype: np.dtype) -> None:
     """Refuse element types that the device has no words for."""
-    if dtype.kind not in "biuf" or dtype.itemsize > (_WORD_BYTES if dtype.kind == "f" else _LONG_BYTES):
-        raise MemoryAccessError(f"the device has no elements of type {dtype}; convert to an integer or to float32, "
-                                "as with array.astype(numpy.float32)")
+    if dtype.kind not in "biuf" or dtype.itemsize > _LONG_BYTES:
+        raise MemoryAccessError(f"the device has no elements of type {dtype}; convert to an integer or to a float of "
+                                "64 bits at most, as with array.astype(numpy.float32)")
 
 
 class Allocator:

@@ -181,7 +181,8 @@ def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), 
         extensions += more
         status, bitcode, messages = run(extensions, allowed)
     if status and not extensions and _AMBIGUOUS in messages:    # by functions of what the program has not
-        status, bitcode, messages = run((), ())
+        without = run((), ())
+        status, bitcode, messages = without if without[0] == 0 else (status, bitcode, messages)
     if status:
         lines = messages.strip().splitlines(keepends=True)
         message = "".join(line for line in lines if not line.startswith("<stdin>:"))    # of what is around the source

@@ -7,6 +7,7 @@ import pytest
 
 from fgpu.compiler import compile_opencl
 from fgpu.config import Config
+from fgpu.errors import CompileError
 from fgpu.sim import Device
 
 from .floating import all_pairs
@@ -314,3 +315,75 @@ def test_many_pairs(image, name):
     for seed in range(LONG_SAMPLE // CHUNK + 1):
         a, b = random_pairs(np.random.default_rng([7, seed]), CHUNK)
         check(image, name, canonical(BINARY[name][1](doubles(a), doubles(b))), a, b)
+
+
+ARGUMENTS = """
+struct pair { float f; double d; };
+typedef double real;
+__kernel void k(__global real *out, double d, half h, double2 v, half4 w, struct pair p, __global const double4 *q)
+{
+    int i = get_global_id(0);
+    double4 sum = q[i] * d + (double4)(v, p.d, h);
+    vstore4(i & 1 ? sum.wzyx : sum, i, out);
+    if (i == 3)
+        vstore3(convert_double3(w.xyz) + vload3(1, (__global const double *)q), 5, out);
+}
+"""
+
+
+def test_arguments_vectors_and_structs():
+    image = compile_opencl(ARGUMENTS, config=CONFIG)
+    q = np.linspace(-3, 4, 16)
+    pair = np.array([(2.5, 0, 1e300)], np.dtype([("f", "f4"), ("_", "i4"), ("d", "f8")]))[0]
+    with Device(CONFIG, engine="functional") as device:
+        out = device.buffer(np.zeros(18))
+        device.launch(image, "k", global_size=4, args=[
+            out, 0.1, 1.5, [1e-300, 3], [1, 2.25, -7, 5], pair, device.buffer(q)])
+        got = out.read()
+    expected = q.reshape(4, 4) * 0.1 + np.array([1e-300, 3, 1e300, 1.5])
+    expected[1::2] = expected[1::2, ::-1]
+    expected = np.concatenate([expected.ravel(), [0, 0]])
+    expected[15:18] = np.array([1, 2.25, -7]) + q[3:6]
+    assert np.array_equal(got, expected)
+
+
+def words(source, *options):
+    return compile_opencl(source, options=options, config=CONFIG).words
+
+
+BOTH = "#ifdef cl_khr_fp64\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#endif\n"
+PLAIN = "__kernel void k(__global float *a) { int i = get_global_id(0); a[i] = a[i] * 1.1 + sqrt(2) * M_PI; }\n"
+
+
+def test_programs_without_doubles_stay_as_they_are():
+    """Numbers like 1.1 are floats in them, and functions of integers are those of floats."""
+    assert words(PLAIN) == words(BOTH + PLAIN) == words(PLAIN, "-Ucl_khr_fp64")
+    double = PLAIN + "__kernel void l(__global double *a) { a[0] = 0.1; }\n"
+    with pytest.raises(CompileError, match="'sqrt' is ambiguous"):
+        words(double)
+    double = double.replace("sqrt(2)", "sqrt(2.0f)")
+    assert len(words(double)) > 2 * len(words(double, "-cl-single-precision-constant"))
+
+
+@pytest.mark.parametrize("condition", ["defined(cl_khr_fp64)", "defined(cl_khr_fp16)"])
+def test_programs_ask_by_macros(condition):
+    source = f"#if !{condition}\n#error not there\n#endif\n{PLAIN.replace('(2)', '(2.0f)')}"
+    words(source)
+    with pytest.raises(CompileError, match="not there"):
+        words(source, f"-U{condition[8:-1]}")
+
+
+def test_functions_that_are_missing_are_named():
+    with pytest.raises(CompileError, match=r"k\.cl:1: tgamma\(\) of double is not supported"):
+        compile_opencl("__kernel void k(__global double *a) { a[0] = tgamma(a[1]); }", filename="k.cl")
+
+
+@pytest.mark.ci
+def test_on_hardware(image):
+    a, b = random_pairs(np.random.default_rng(12), 200)
+    for name in ("add", "mul", "div", "olt"):
+        function = {**BINARY, **COMPARISONS}[name][1]
+        expected = function(doubles(a), doubles(b))
+        got = launch(image(f"k_{name}"), f"k_{name}", np.int32 if name == "olt" else np.uint64, a, b,
+                     engine="verilator")
+        assert np.array_equal(got, expected if name == "olt" else canonical(expected)), name

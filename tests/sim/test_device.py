@@ -117,8 +117,8 @@ def test_words(device):
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda d: d.buffer(np.zeros(4)), "no elements of type float64.*astype"),
-    (lambda d: d.buffer(np.zeros(4, np.longdouble)), "no elements of type float128"),
+    (lambda d: d.buffer([1.5, 2.5]), "say of which type these numbers are, as with dtype=numpy.float32"),
+    (lambda d: d.buffer(np.zeros(4, np.longdouble)), "no elements of type float128.*astype"),
     (lambda d: d.buffer(["a"]), "no elements of type <U1"),
     (lambda d: d.buffer([[1], [2, 3]]), "no array of numbers"),
     (lambda d: d.buffer(0), "at least one element"),
@@ -149,7 +149,7 @@ def test_words(device):
     (lambda d: d.read_word(0x0FFF_FFFC), "outside memory"),
     (lambda d: d.write_word(0x1000_0000, 1 << 32), "not a 32-bit word"),
     (lambda d: d.write(0x1FFF_FFFC, [1, 2]), "outside memory"),
-    (lambda d: d.read(0x1000_0000, 1, np.float64), "no elements of type float64"),
+    (lambda d: d.read(0x1000_0000, 1, np.longdouble), "no elements of type float128"),
 ])
 def test_bad_memory_use_is_refused(device, call, message):
     with pytest.raises(MemoryAccessError, match=message):

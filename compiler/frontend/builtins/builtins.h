@@ -46,6 +46,16 @@
     result##16 OVERLOAD name(a##16 x, b##16 y, c##16 z) \
     { return (result##16)(name(x.lo, y.lo, z.lo), name(x.hi, y.hi, z.hi)); }
 
+/* convert_ for vectors, of which there is the one for scalars; `mode` is what its name ends with. */
+#define CONVERSION_OF_LANES(to, mode, from) \
+    LANES1(to, convert_##to##mode, from) FOR_VECTORS(CONVERSION_OF_VECTOR, to, mode, from)
+#define CONVERSION_OF_VECTOR(n, to, mode, from) \
+    to##n OVERLOAD convert_##to##n##mode(from##n x) { return convert_##to##mode(x); }
+#define CONVERSIONS_OF_LANES(to, mode, from) \
+    CONVERSION_OF_LANES(to, mode, from) CONVERSION_OF_LANES(to, mode##_rte, from) \
+    CONVERSION_OF_LANES(to, mode##_rtz, from) CONVERSION_OF_LANES(to, mode##_rtp, from) \
+    CONVERSION_OF_LANES(to, mode##_rtn, from)
+
 /* Routines of library/float.cl, on numbers as words. */
 uint __attribute__((const)) fgpu_float_to_uint(uint x);
 uint __attribute__((const)) fgpu_float_to_int(uint x);

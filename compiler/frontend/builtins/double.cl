@@ -314,10 +314,7 @@ SELECT(double, long) SELECT(double, ulong)
     to OVERLOAD convert_##to##_sat_rte(double x) { return (to)rint(x); } \
     to OVERLOAD convert_##to##_sat_rtp(double x) { return (to)ceil(x); } \
     to OVERLOAD convert_##to##_sat_rtn(double x) { return (to)floor(x); } \
-    MODES_IN_LANES(to, convert_##to, double) MODES_IN_LANES(to, convert_##to##_sat, double)
-#define MODES_IN_LANES(to, name, from) \
-    LANES1(to, name, from) LANES1(to, name##_rte, from) LANES1(to, name##_rtz, from) LANES1(to, name##_rtp, from) \
-    LANES1(to, name##_rtn, from)
+    CONVERSIONS_OF_LANES(to, , double) CONVERSIONS_OF_LANES(to, _sat, double)
 FOR_INTEGERS(TO_INTEGER)
 
 float __attribute__((overloadable)) nextafter(float x, float y);
@@ -328,7 +325,7 @@ float __attribute__((overloadable)) nextafter(float x, float y);
     to OVERLOAD convert_##to##_rtn(from x) { to r = (to)x; return beyond ? nextafter(r, (to)-HUGE_VAL) : r; } \
     to OVERLOAD convert_##to##_rtp(from x) { to r = (to)x; return below ? nextafter(r, (to)HUGE_VAL) : r; } \
     to OVERLOAD convert_##to##_rtz(from x) { return x < 0 ? convert_##to##_rtp(x) : convert_##to##_rtn(x); } \
-    MODES_IN_LANES(to, convert_##to, from)
+    CONVERSIONS_OF_LANES(to, , from)
 #define EXACTLY(to, from) DIRECTED(to, from, 0, 0)
 EXACTLY(double, char) EXACTLY(double, uchar) EXACTLY(double, short) EXACTLY(double, ushort) EXACTLY(double, int)
 EXACTLY(double, uint) EXACTLY(double, double) EXACTLY(double, float)

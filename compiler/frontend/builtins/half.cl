@@ -167,16 +167,14 @@ SELECT(half, short) SELECT(half, ushort)
 
 /* 6.2.3. To integers: as the float that it is. */
 #define TO_INTEGER(to, unused, unused_too, bits) \
-    to OVERLOAD convert_##to(half x) { return (to)(float)x; } \
     MODES(to, convert_##to, rint, ceil, floor) MODES(to, convert_##to##_sat, rint, ceil, floor) \
-    to OVERLOAD convert_##to##_sat(half x) { return (to)(float)x; } \
-    LANES1(to, convert_##to, half) LANES1(to, convert_##to##_sat, half)
+    CONVERSIONS_OF_LANES(to, , half) CONVERSIONS_OF_LANES(to, _sat, half)
 #define MODES(to, name, even, up, down) \
+    to OVERLOAD name(half x) { return (to)(float)x; } \
     to OVERLOAD name##_rtz(half x) { return (to)(float)x; } \
     to OVERLOAD name##_rte(half x) { return (to)(float)even(x); } \
     to OVERLOAD name##_rtp(half x) { return (to)(float)up(x); } \
-    to OVERLOAD name##_rtn(half x) { return (to)(float)down(x); } \
-    LANES1(to, name##_rtz, half) LANES1(to, name##_rte, half) LANES1(to, name##_rtp, half) LANES1(to, name##_rtn, half)
+    to OVERLOAD name##_rtn(half x) { return (to)(float)down(x); }
 FOR_INTEGERS(TO_INTEGER)
 
 /* From floats and integers: these are floats first, rounded in the same direction. */
@@ -190,10 +188,7 @@ ushort DECLARED half_rtn(float x);
     half OVERLOAD convert_half_rtz(from x) { return as_half(half_rtz(to_zero(x))); } \
     half OVERLOAD convert_half_rtp(from x) { return as_half(half_rtp(to_above(x))); } \
     half OVERLOAD convert_half_rtn(from x) { return as_half(half_rtn(to_below(x))); } \
-    HALF_IN_LANES(from)
-#define HALF_IN_LANES(from) \
-    LANES1(half, convert_half, from) LANES1(half, convert_half_rte, from) LANES1(half, convert_half_rtz, from) \
-    LANES1(half, convert_half_rtp, from) LANES1(half, convert_half_rtn, from)
+    CONVERSIONS_OF_LANES(half, , from)
 #define INTEGER_TO_HALF(from, unused, unused_too, bits) \
     float DECLARED float_rtz(from x); \
     float DECLARED float_rtp(from x); \
@@ -211,8 +206,7 @@ TO_HALF(double, , convert_float_rtz, convert_float_rtp, convert_float_rtn)
     to OVERLOAD convert_##to##_rtz(from x) { return (to)x; } \
     to OVERLOAD convert_##to##_rtp(from x) { return (to)x; } \
     to OVERLOAD convert_##to##_rtn(from x) { return (to)x; } \
-    LANES1(to, convert_##to, from) LANES1(to, convert_##to##_rte, from) LANES1(to, convert_##to##_rtz, from) \
-    LANES1(to, convert_##to##_rtp, from) LANES1(to, convert_##to##_rtn, from)
+    CONVERSIONS_OF_LANES(to, , from)
 SAME(half, half) SAME(float, half) SAME(double, half)
 
 /* 6.12.7, 6.12.10, 6.12.12 */
