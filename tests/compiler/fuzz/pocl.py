@@ -2,15 +2,19 @@
 
 import ctypes
 import ctypes.util
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TypeAlias
 
 from .program import Source
 
-__all__ = ["Opencl", "opencl"]
+__all__ = ["Argument", "Opencl", "OpenclError", "opencl"]
 
 _PLATFORM_NAME, _DEVICE_CPU, _BUILD_LOG = 0x902, 2, 0x1183
 _READ_WRITE_COPY = 1 | 32
+
+Argument: TypeAlias = "bytearray | bytes | int"
+"""A kernel's argument: a buffer's content, the bytes of a value, or how many bytes of local memory."""
 
 
 class OpenclError(Exception):
@@ -56,46 +60,53 @@ class Opencl:
     def _call(self, name: str, *arguments: object) -> None:
         self._check(name, self._library[name](*arguments))
 
-    def _program(self, source: Source) -> ctypes.c_void_p:
-        text = ctypes.c_char_p(source.text.encode())
-        program = self._made("clCreateProgramWithSource", self._context, 1, ctypes.byref(text), None)
+    def program(self, text: str) -> ctypes.c_void_p:
+        """A program, built. Raises :class:`OpenclError` with the compiler's messages."""
+        source = ctypes.c_char_p(text.encode())
+        program = self._made("clCreateProgramWithSource", self._context, 1, ctypes.byref(source), None)
         try:
             self._call("clBuildProgram", program, 1, ctypes.byref(self._device), b"-cl-std=CL1.2 -w", None, None)
         except OpenclError as error:
             log = ctypes.create_string_buffer(20_000)
             self._library.clGetProgramBuildInfo(
                 program, self._device, _BUILD_LOG, ctypes.c_size_t(len(log)), log, None)
-            raise OpenclError(f"{error}: {log.value.decode(errors='replace')}\n{source.text}") from None
+            raise OpenclError(f"{error}: {log.value.decode(errors='replace')}\n{text}") from None
         return program
 
-    def run(self, source: Source, local: int) -> list[bytes]:
-        """The results of all work-items, in groups of ``local``."""
-        program = self._program(source)
-        kernel = self._made("clCreateKernel", program, b"k")
-        buffers: list[ctypes.c_void_p | None] = []
-        for number, each in enumerate(source.parameters):
-            value = ctypes.create_string_buffer(each.content, len(each.content))
-            size = ctypes.c_size_t(len(each.content))
-            buffer = self._made("clCreateBuffer", self._context, ctypes.c_ulong(_READ_WRITE_COPY), size, value) \
-                if each.is_buffer else None
-            buffers.append(buffer)
-            if buffer is None:
-                self._call("clSetKernelArg", kernel, number, size, value)
-            else:
+    def launch(self, program: ctypes.c_void_p, name: str, global_size: Sequence[int], local_size: Sequence[int],
+               arguments: Sequence[Argument], global_offset: Sequence[int] | None = None) -> None:
+        """Run a kernel to its end. Buffers hold its results afterwards."""
+        kernel = self._made("clCreateKernel", program, name.encode())
+        buffers: list[tuple[bytearray, ctypes.c_void_p]] = []
+        for number, each in enumerate(arguments):
+            if isinstance(each, int):
+                self._call("clSetKernelArg", kernel, number, ctypes.c_size_t(each), None)
+                continue
+            value, size = ctypes.create_string_buffer(bytes(each), len(each)), ctypes.c_size_t(len(each))
+            if isinstance(each, bytearray):
+                buffer = self._made("clCreateBuffer", self._context, ctypes.c_ulong(_READ_WRITE_COPY), size, value)
                 self._call("clSetKernelArg", kernel, number, ctypes.c_size_t(8), ctypes.byref(buffer))
-        sizes = [ctypes.byref(ctypes.c_size_t(number)) for number in (source.items, local)]
-        self._call("clEnqueueNDRangeKernel", self._queue, kernel, 1, None, *sizes, 0, None, None)
-        results = []
-        for each, buffer in zip(source.parameters, buffers, strict=True):
-            result = ctypes.create_string_buffer(each.content, len(each.content))
-            if buffer is not None:
-                self._call("clEnqueueReadBuffer", self._queue, buffer, 1, ctypes.c_size_t(0),
-                           ctypes.c_size_t(len(result)), result, 0, None, None)
-                self._call("clReleaseMemObject", buffer)
-            results.append(result.raw)
+                buffers.append((each, buffer))
+            else:
+                self._call("clSetKernelArg", kernel, number, size, value)
+        sizes = [numbers and (ctypes.c_size_t * len(numbers))(*numbers)
+                 for numbers in (global_offset, global_size, local_size)]
+        self._call("clEnqueueNDRangeKernel", self._queue, kernel, len(global_size), *sizes, 0, None, None)
+        for content, buffer in buffers:
+            result = ctypes.create_string_buffer(len(content))
+            self._call("clEnqueueReadBuffer", self._queue, buffer, 1, ctypes.c_size_t(0),
+                       ctypes.c_size_t(len(result)), result, 0, None, None)
+            self._call("clReleaseMemObject", buffer)
+            content[:] = result.raw
         self._call("clReleaseKernel", kernel)
+
+    def run(self, source: Source, local: int) -> list[bytes]:
+        """The results of all work-items of a random program, in groups of ``local``."""
+        program = self.program(source.text)
+        arguments = [bytearray(each.content) if each.is_buffer else each.content for each in source.parameters]
+        self.launch(program, "k", [source.items], [local], arguments)
         self._call("clReleaseProgram", program)
-        return source.results(results)
+        return source.results([bytes(each) for each in arguments])
 
 
 @cache
