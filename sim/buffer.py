@@ -28,7 +28,8 @@ def device_array(values: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarra
     """``values`` as an array that global memory can hold: contiguous, little endian, elements of 1 to 8 bytes.
 
     Python integers without ``dtype`` become ``int32``; floats need one. Raises
-    :class:`~fgpu.errors.MemoryAccessError` for other element types, and for values that ``dtype`` does not have; floats are rounded to it.
+    :class:`~fgpu.errors.MemoryAccessError` for other element types, and for values that ``dtype`` does not have;
+    floats are rounded to it.
     """
     try:
         array = np.asarray(values)
