@@ -39,8 +39,10 @@ def random_program(rng: random.Random, floats: bool) -> list[int]:
             program.append(encode(rng.choice([Opcode.BEQ, Opcode.BNE]), Operands(rd=1, rs=2, imm=distance)))
         elif choice < 0.31:
             program.append(encode(Opcode.JSUB, Operands(imm=distance + 1)))
-        elif choice < 0.42:
+        elif choice < 0.4:
             program.append(encode(Opcode.RET))
+        elif choice < 0.45:
+            program.append(encode(Opcode.SYNC))
         elif choice < 0.6:
             opcode = rng.choice([Opcode.LW, Opcode.LW, Opcode.SW, Opcode.SB, Opcode.AADD])
             program.append(encode(opcode, random_registers(rng)))
@@ -68,7 +70,12 @@ class Wavefront:
     pc: int
     mask: int
     started: int
-    stack: list[tuple[int, int]] = field(default_factory=list)
+    stack: list[tuple[int, int, bool]] = field(default_factory=list)
+    """Of each entry the address, the work-items, and whether it is a branch's."""
+    parked: int = 0
+    behind: int = 0
+    waits: bool = False
+    """It has come to a barrier."""
     done: bool = False
     loads: list[int] = field(default_factory=list)
     """The registers that wait for data, oldest first."""
@@ -88,17 +95,25 @@ class Wavefront:
             registers & set(self.loads))
 
     def follow(self, program: list[int]) -> None:
-        """Pass calls and returns, which are not seen at the vector."""
-        while not self.done:
+        """Pass calls, returns and barriers, which are not seen at the vector."""
+        while not self.done and not self.waits:
             row, operands = isa.decode(program[self.pc])
-            if row.opcode in (Opcode.JSUB, Opcode.RET):
+            if row.opcode in (Opcode.JSUB, Opcode.RET, Opcode.SYNC):
                 self.is_held = bool(self.loads)
             if row.opcode is Opcode.JSUB:
-                self.stack.append((self.pc + 1, self.mask))
+                self.stack.append((self.pc + 1, self.mask, False))
                 self.pc += operands.imm
+            elif row.opcode is Opcode.SYNC:
+                self.parked, self.behind = self.parked | self.mask, self.pc + 1
+                if self.stack and self.stack[-1][2]:
+                    self.pc, self.mask, _ = self.stack.pop()
+                else:
+                    self.waits = True
             elif row.opcode is Opcode.RET:
                 if self.stack:
-                    self.pc, self.mask = self.stack.pop()
+                    self.pc, self.mask, _ = self.stack.pop()
+                elif self.parked:
+                    self.waits = True
                 else:
                     self.done = True
             else:
@@ -109,7 +124,7 @@ class Wavefront:
         following = self.pc + 1
         if taken and others:
             first_taken = taken.bit_count() < others.bit_count()
-            self.stack.append((following, others) if first_taken else (target, taken))
+            self.stack.append((following, others, True) if first_taken else (target, taken, True))
             self.mask, self.pc = (taken, target) if first_taken else (others, following)
         else:
             self.pc = target if taken else following
@@ -133,6 +148,9 @@ class Bench:
         self.current: tuple[int, int, isa.Instruction, int] | None = None   # slot, mask, row, taken
         self.cycle = 0
         self.issued = self.early = self.retired = self.delayed = 0
+        self.groups: dict[int, int] = {}        # slot: the number of its work-group
+        self.starting: int | None = None
+        self.to_start = self.passed = 0
         self.lanes: deque[dict] = deque([{"valid": 0}] * BRANCH_STAGE)
         self.loads: deque[tuple[int, int]] = deque()    # (cycle of its end, slot)
         self.overlapped = 0
@@ -146,6 +164,9 @@ class Bench:
         fetched: deque[dict] = deque([{"valid": 0}] * 2)
         for _ in range(2500):
             self._start(ctx)
+            ctx.set(dut.groups.members, [1 << self.groups[slot] if slot in self.groups else 0
+                                         for slot in range(WAVEFRONTS)])
+            ctx.set(dut.groups.starting, 0 if self.starting is None else 1 << self.starting)
             ctx.set(dut.memory_ready, rng.random() < ready_chance)
             ctx.set(dut.load_done, 0)
             if self.loads and self.loads[0][0] <= self.cycle:
@@ -168,6 +189,7 @@ class Bench:
             self.reserved, self.accepted = reserve, accepted
             self.cycle += 1
             self._retire(free)
+            self._pass_barriers()
 
     def _commit_float(self, ctx) -> int:
         """Sometimes other results are in the way; answers whether an instruction is committed."""
@@ -198,15 +220,33 @@ class Bench:
             ctx.set(dut.start_number, number)
             self.running[slot] = Wavefront(number, entry, mask, self.cycle)
             self.running[slot].follow(self.program)
+            if self.starting is None:
+                self.starting = min(set(range(WAVEFRONTS)) - set(self.groups.values()))
+                self.to_start = rng.randint(1, min(3, self.most + 1 - len(self.running)))
+            self.groups[slot] = self.starting
+            self.to_start -= 1
+            if not self.to_start:
+                self.starting = None
         else:
             self.delayed += 1
+
+    def _pass_barriers(self) -> None:
+        """Work-groups of which all wait go on, some cycles before the scheduler knows of the last one."""
+        for number in set(self.groups.values()) - {self.starting}:
+            here = [self.running[slot] for slot, group in self.groups.items() if group == number]
+            if all(wavefront.waits for wavefront in here):
+                for wavefront in here:
+                    wavefront.mask, wavefront.pc, wavefront.parked = wavefront.parked, wavefront.behind, 0
+                    wavefront.waits = False
+                    self.passed += 1
+                    wavefront.follow(self.program)
 
     def _retire(self, free: int) -> None:
         for slot in list(self.running):
             wavefront = self.running[slot]
             if free >> slot & 1 and self.cycle > wavefront.started + 1:
                 assert wavefront.done, f"wavefront {slot} ended at {wavefront.pc}"
-                del self.running[slot]
+                del self.running[slot], self.groups[slot]
                 self.retired += 1
 
     def _observe(self, issue) -> None:
@@ -270,7 +310,7 @@ class Bench:
 
 
 @pytest.mark.parametrize("floats", [False, True])
-@pytest.mark.parametrize(("wavefronts", "seed"), [(1, 1), (3, 3), (WAVEFRONTS, 11)])
+@pytest.mark.parametrize(("wavefronts", "seed"), [(1, 1), (3, 5), (WAVEFRONTS, 11)])
 def test_random_programs(wavefronts: int, seed: int, floats: bool) -> None:
     bench = Bench(random.Random(seed), wavefronts, floats)
     simulate(bench.dut, bench.run)
@@ -278,6 +318,7 @@ def test_random_programs(wavefronts: int, seed: int, floats: bool) -> None:
     assert bool(bench.refused) == floats
     assert bench.early > 5 or wavefronts == WAVEFRONTS     # then another is ready, and few next instructions are here
     assert bench.retired
+    assert bench.passed
     assert bench.overlapped
     assert bench.delayed or floats or wavefronts < WAVEFRONTS       # a start met a branch's change of the mask
 
