@@ -55,12 +55,6 @@ typedef struct {
     int exponent;
 } parts;
 
-INLINE parts normal_parts(ulong x)
-{
-    parts result = {(x & FRACTION) | HIDDEN, exponent_of(x)};
-    return result;
-}
-
 INLINE parts any_parts(ulong x)
 {
     uint places = exponent_of(x) == 0 ? zeros_above(x & FRACTION) - 11 : 0;

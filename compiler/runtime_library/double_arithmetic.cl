@@ -28,14 +28,14 @@ ulong fgpu_double_add(ulong a, ulong b)
     return rounded(normal, lift) | (larger & SIGN);
 }
 
-INLINE ulong product(parts a, parts b, ulong sign)
+/* Of two significands, with the sum of the exponents, which may be any, and the sign. */
+RARE ulong fgpu_double_product(ulong a, ulong b, int exponents, uint sign)
 {
-    long_product all = multiplied(a.significand << 11, b.significand << 10);
+    long_product all = multiplied(a << 11, b << 10);
     uint short_of = (high(all.high) >> 30 & 1) ^ 1;
     ulong significand = short_of ? all.high << 1 | all.low >> 63 : all.high;
     ulong below = short_of ? all.low << 1 : all.low;
-    int lift = a.exponent + b.exponent - 1023 - (int)short_of;
-    return rounded(significand | (below != 0), lift) | sign;
+    return rounded(significand | (below != 0), exponents - 1023 - (int)short_of) | together(sign, 0);
 }
 
 RARE ulong fgpu_double_mul_any(ulong a, ulong b)
@@ -48,22 +48,24 @@ RARE ulong fgpu_double_mul_any(ulong a, ulong b)
         return sign | INFINITE;
     if (smaller == 0)
         return sign;
-    return product(any_parts(a), any_parts(b), sign);
+    parts x = any_parts(a), y = any_parts(b);
+    return fgpu_double_product(x.significand, y.significand, x.exponent + y.exponent, high(sign));
 }
 
 ulong fgpu_double_mul(ulong a, ulong b)
 {
     if (SELDOM(is_special(exponent_of(a)) | is_special(exponent_of(b))))
         return fgpu_double_mul_any(a, b);
-    return product(normal_parts(a), normal_parts(b), (a ^ b) & SIGN);
+    return fgpu_double_product((a & FRACTION) | HIDDEN, (b & FRACTION) | HIDDEN, exponent_of(a) + exponent_of(b),
+                               high((a ^ b) & SIGN));
 }
 
 /* Ten bits of the quotient a step, by a reciprocal of the divisor's upper 16 bits that is never too large. A digit is
    less than one and a third too small, so what is left is less than twice the divisor, for which the next digit makes
    up. */
-INLINE ulong quotient(parts a, parts b, ulong sign)
+RARE ulong fgpu_double_quotient(ulong dividend, ulong divisor, int exponents, uint sign)
 {
-    ulong divisor = b.significand, rest = a.significand, digits = 0;
+    ulong rest = dividend, digits = 0;
     uint inverse = reciprocal_of((uint)(divisor >> 21));
     _Pragma("unroll 1")
     for (int step = 0; step != 6; step++) {
@@ -75,7 +77,8 @@ INLINE ulong quotient(parts a, parts b, ulong sign)
     digits += rest >= divisor;
     uint exact = (rest == 0) | (rest == divisor);
     uint less = (high(digits) >> 28) ^ 1;
-    return rounded(digits << (2 + less) | (exact ^ 1), a.exponent - b.exponent + 1022 - (int)less) | sign;
+    return rounded(digits << (2 + less) | (exact ^ 1), exponents + 1022 - (int)less)
+           | together(sign, 0);
 }
 
 RARE ulong fgpu_double_div_any(ulong a, ulong b)
@@ -87,37 +90,61 @@ RARE ulong fgpu_double_div_any(ulong a, ulong b)
         return sign | INFINITE;
     if (n == 0 || d == INFINITE)
         return sign;
-    return quotient(any_parts(a), any_parts(b), sign);
+    parts x = any_parts(a), y = any_parts(b);
+    return fgpu_double_quotient(x.significand, y.significand, x.exponent - y.exponent, high(sign));
 }
 
 ulong fgpu_double_div(ulong a, ulong b)
 {
     if (SELDOM(is_special(exponent_of(a)) | is_special(exponent_of(b))))
         return fgpu_double_div_any(a, b);
-    return quotient(normal_parts(a), normal_parts(b), (a ^ b) & SIGN);
+    return fgpu_double_quotient((a & FRACTION) | HIDDEN, (b & FRACTION) | HIDDEN, exponent_of(a) - exponent_of(b),
+                                high((a ^ b) & SIGN));
 }
 
-/* A bit of the root a step: the rest is what the root's square lacks. A root is never half way between two numbers. */
+/* Ten bits of the root a step, from fifteen by the reciprocal root of the number's upper 16 bits (as for floats), made
+   small enough that no digit is too large. What is left of the number when the root's square is taken away stands for
+   as many bits below the point as that needs; in the end the root is too small by one at most. A root is never half way
+   between two numbers. */
+INLINE uint reciprocal_root_step(uint y, uint v) { return y * ((0xc0000000u - v * (y * y >> 16)) >> 16) >> 15; }
+
+#define NEXT_DIGITS(places, more, by) \
+    digit = (uint)(rest >> (places)) * inverse >> 17; \
+    rest = (rest << (more)) - (root * digit << (by)) - ((ulong)(digit * digit) << ((by) - 11)); \
+    root = (root << 10) + digit;
+
 ulong fgpu_double_sqrt(ulong a)
 {
-    if (magnitude_of(a) == 0 || a == INFINITE)
-        return a;
-    if (a >= INFINITE)
-        return CANONICAL_NAN;
-    parts p = any_parts(a);
-    uint odd = (uint)p.exponent & 1;
-    /* Between 1 and 4, two bits before the point, which come out at the top two at a time. */
-    ulong number = p.significand << (11 - odd), rest = 0, root = 0;
-    _Pragma("unroll 1")
-    for (int step = 0; step != 55; step++) {
-        rest = rest << 2 | number >> 62;
-        number <<= 2;
-        ulong trial = root << 2 | 1;
-        uint fits = rest >= trial;
-        rest = fits ? rest - trial : rest;
-        root = root << 1 | fits;
+    int exponent = exponent_of(a);
+    ulong significand = (a & FRACTION) | HIDDEN;
+    if (SELDOM(is_special(exponent) | (uint)(a >> 63))) {
+        /* Neither positive nor normal. */
+        if (magnitude_of(a) == 0 || a == INFINITE)
+            return a;
+        if (a >= INFINITE)
+            return CANONICAL_NAN;
+        parts p = any_parts(a);
+        exponent = p.exponent;
+        significand = p.significand;
     }
-    return rounded(root << 8 | (rest != 0), (p.exponent + 1023 - (int)(odd ^ 1)) / 2 - 1);
+    uint odd = (uint)exponent & 1;
+    /* Between 1 and 4, with 62 bits below the point. */
+    ulong number = significand << (11 - odd);
+    uint upper = high(number) >> 16;
+    uint inverse = 68000 - (upper * 20000 >> 15);
+    inverse = reciprocal_root_step(reciprocal_root_step(reciprocal_root_step(inverse, upper), upper), upper) - 4;
+    ulong root = upper * inverse >> 15;
+    ulong rest = (number >> 10) - (root * root << 22);
+    uint digit;
+    NEXT_DIGITS(27, 0, 13)
+    NEXT_DIGITS(17, 18, 11)
+    NEXT_DIGITS(25, 20, 11)
+    NEXT_DIGITS(35, 20, 11)
+    if (rest > root << 1) {
+        rest -= (root << 1) + 1;
+        root++;
+    }
+    return rounded(root << 7 | (rest != 0), ((exponent + 1023 - (int)(odd ^ 1)) >> 1) - 1);
 }
 
 /* 128 bits moved right, with what is lost as the lowest one. */
