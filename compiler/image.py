@@ -20,8 +20,8 @@ from .line_table import lines_of, table_of
 
 __all__ = ["CODE_WORDS_MAX", "Image", "Kernel", "Parameter"]
 
-CODE_WORDS_MAX: Final = 4096
-"""Words of the largest code RAM: what the control interface has addresses for."""
+CODE_WORDS_MAX: Final = 1 << 14
+"""Words of the largest code RAM: what the descriptor has addresses for."""
 _FORMAT: Final = "fgpu-image"
 _VERSION: Final = 4
 _PLAIN_VERSION: Final = 1

@@ -10,15 +10,22 @@ from amaranth.lib import data, enum
 from .config import KERNEL_SLOTS
 
 __all__ = [
-    "CONTROL_ADDRESS_BITS", "CONTROL_BASE", "CRAM_BASE", "DESCRIPTOR_WORDS", "LOCAL_ROW_BYTES", "LRAM_BASE",
-    "LRAM_WORDS", "PARAMETERS_MAX", "READABLE", "WRITABLE", "ControlRegister", "DescriptorWord", "EntryWord",
-    "Interrupts", "ShapeWord", "SizeWord", "register_address",
+    "CODE_BASE", "CONTROL_ADDRESS_BITS", "CONTROL_ADDRESS_BITS_MAX", "CONTROL_BASE", "CRAM_BASE", "CRAM_WINDOW_WORDS",
+    "DESCRIPTOR_WORDS", "LOCAL_ROW_BYTES", "LRAM_BASE", "LRAM_WORDS", "PARAMETERS_MAX", "READABLE", "WRITABLE",
+    "ControlRegister", "DescriptorWord", "EntryWord", "Interrupts", "ShapeWord", "SizeWord", "code_address",
+    "control_address_bits", "register_address",
 ]
 
 CONTROL_ADDRESS_BITS: Final = 16
+CONTROL_ADDRESS_BITS_MAX: Final = 17
+"""Of cores whose code RAM is larger than its window."""
 LRAM_BASE: Final = 0x0000
 CRAM_BASE: Final = 0x4000
+"""Of the code RAM's window: the first ``CRAM_WINDOW_WORDS`` instructions."""
 CONTROL_BASE: Final = 0x8000
+CODE_BASE: Final = 0x1_0000
+"""Of the whole code RAM, in cores where it is larger than the window."""
+CRAM_WINDOW_WORDS: Final = (CONTROL_BASE - CRAM_BASE) // 4
 
 DESCRIPTOR_WORDS: Final = 32
 LRAM_WORDS: Final = KERNEL_SLOTS * DESCRIPTOR_WORDS
@@ -104,6 +111,16 @@ class SizeWord(data.Struct):
     number, and its number there. It costs a cycle for each wavefront to start."""
     _unused: 2
     parameters: 4
+
+
+def code_address(word: int) -> int:
+    """Byte address of an instruction."""
+    return (CRAM_BASE if word < CRAM_WINDOW_WORDS else CODE_BASE) + 4 * word
+
+
+def control_address_bits(cram_words: int) -> int:
+    """Bits of the control interface's byte addresses in a core with so many words of code RAM."""
+    return CONTROL_ADDRESS_BITS if cram_words <= CRAM_WINDOW_WORDS else CONTROL_ADDRESS_BITS_MAX
 
 
 def register_address(register: ControlRegister) -> int:

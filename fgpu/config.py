@@ -100,7 +100,7 @@ class Config:
     sub_integer_stores: bool = True
     """Build ``sb`` and ``sh``; without them they are illegal instructions."""
     cram_size: int = 16
-    """KiB of code RAM: 1, 2, 4, 8, 16 (256 instructions a KiB)."""
+    """KiB of code RAM: 1, 2, 4, 8, 16, 32, 64 (256 instructions a KiB)."""
     atomics: frozenset[str] = frozenset()
     """Atomic operations in hardware, of :data:`ATOMICS`, or 'all'. Any collection of names becomes a frozenset."""
     float_ops: frozenset[str] = frozenset()
@@ -139,7 +139,7 @@ class Config:
         _one_of(self, "axi_data_width", (32, 64))
         _one_of(self, "sub_integer_stores", (False, True))
         _one_of(self, "float_subnormals", (False, True))
-        _one_of(self, "cram_size", (1, 2, 4, 8, 16))
+        _one_of(self, "cram_size", (1, 2, 4, 8, 16, 32, 64))
         _one_of(self, "scratchpad_size", (0, 8, 16, 32))
         _one_of(self, "scratchpad_check", (False, True))
         _one_of(self, "local_memory", (0, 8, 16, 32, 64))

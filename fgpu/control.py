@@ -6,16 +6,19 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.utils import exact_log2
 
 from .address_map import (
-    CONTROL_ADDRESS_BITS,
+    CODE_BASE,
     CONTROL_BASE,
     CRAM_BASE,
+    CRAM_WINDOW_WORDS,
     LRAM_WORDS,
     READABLE,
     WRITABLE,
     ControlRegister,
     Interrupts,
+    control_address_bits,
 )
 from .axi.lite import AXI4LiteSlave
 from .axi.signatures import AXI4LiteSignature
@@ -38,8 +41,9 @@ class ControlInterface(wiring.Component):
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._address_bits = control_address_bits(config.cram_words)
         super().__init__({
-            "axi": In(AXI4LiteSignature(address_width=CONTROL_ADDRESS_BITS)),
+            "axi": In(AXI4LiteSignature(address_width=self._address_bits)),
             "code_address": Out(config.pc_bits),
             "code_write": Out(1),
             "code_write_data": Out(32),
@@ -66,7 +70,7 @@ class ControlInterface(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        m.submodules.slave = slave = AXI4LiteSlave(address_width=CONTROL_ADDRESS_BITS)
+        m.submodules.slave = slave = AXI4LiteSlave(address_width=self._address_bits)
         connect(m, flipped(self.axi), slave.axi)
         bus: Any = slave.bus
 
@@ -76,9 +80,10 @@ class ControlInterface(wiring.Component):
         word = bus.address
         register = ControlRegister(word[:3])
         in_lram, in_code, in_registers = Signal(), Signal(), Signal()
+        window = min(config.cram_words, CRAM_WINDOW_WORDS)
         m.d.comb += [
             in_lram.eq(word < LRAM_WORDS),
-            in_code.eq((word >= CRAM_BASE // 4) & (word < CRAM_BASE // 4 + config.cram_words)),
+            in_code.eq((word >= CRAM_BASE // 4) & (word < CRAM_BASE // 4 + window)),
             in_registers.eq(word[3:] == CONTROL_BASE // 4 >> 3),
             bus.readable.eq(in_lram | in_code | (in_registers & _among(register, READABLE))),
             bus.writable.eq(in_lram | in_code | (in_registers & _among(register, WRITABLE))),
@@ -88,10 +93,13 @@ class ControlInterface(wiring.Component):
             lram_read.addr.eq(Mux(self.lram_read, self.lram_address, word)),
             self.lram_data.eq(lram_read.data),
 
-            self.code_address.eq(word), self.code_write_data.eq(bus.write_data),
+            self.code_address.eq(word[:exact_log2(window)]), self.code_write_data.eq(bus.write_data),
             self.code_write.eq(bus.write & in_code),
             self.code_read.eq(bus.read & in_code),
         ]
+        if config.cram_words > window:
+            with m.If((word >= CODE_BASE // 4) & (word < CODE_BASE // 4 + config.cram_words)):
+                m.d.comb += [in_code.eq(1), self.code_address.eq(word)]
 
         start, abort = Signal(KERNEL_SLOTS), Signal(KERNEL_SLOTS)
         forget = Signal()

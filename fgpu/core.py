@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from .address_map import CONTROL_ADDRESS_BITS
+from .address_map import control_address_bits
 from .axi.signatures import AXI4LiteSignature, AXI4Signature
 from .cache.cache import Cache
 from .cache.probe import CacheProbes
@@ -32,7 +32,7 @@ class FGPU(wiring.Component):
     def __init__(self, config: Config) -> None:
         self.config = config
         members: dict[str, Any] = {
-            "s_axi": In(AXI4LiteSignature(address_width=CONTROL_ADDRESS_BITS)),
+            "s_axi": In(AXI4LiteSignature(address_width=control_address_bits(config.cram_words))),
             "m_axi": Out(AXI4Signature(data_width=config.axi_data_width)).array(config.axi_ports),
             "kernel_status": Out(KERNEL_SLOTS),
             "kernel_fault": Out(Fault.as_shape().size),

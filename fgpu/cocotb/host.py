@@ -10,7 +10,14 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiRam, AxiResp
 
-from fgpu.address_map import CRAM_BASE, DESCRIPTOR_WORDS, LRAM_BASE, ControlRegister, Interrupts, register_address
+from fgpu.address_map import (
+    DESCRIPTOR_WORDS,
+    LRAM_BASE,
+    ControlRegister,
+    Interrupts,
+    code_address,
+    register_address,
+)
 from fgpu.compiler.image import Image
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.faults import kernel_fault
@@ -76,7 +83,8 @@ class FgpuHost:
     async def load(self, image: Image) -> None:
         """Write a program to the code RAM."""
         self._places = Places(image.words, lines=image.lines)
-        await self.write(CRAM_BASE, *image.words)
+        for index, word in enumerate(image.words):
+            await self.write(code_address(index), word)
 
     async def start(self, descriptor: KernelDescriptor, *, slot: int = 0) -> None:
         """Describe a kernel in a slot of LRAM and start it."""

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from fgpu.address_map import (
-    CRAM_BASE,
     DESCRIPTOR_WORDS,
     LRAM_BASE,
     ControlRegister,
+    code_address,
     register_address,
 )
 from fgpu.config import KERNEL_SLOTS, WAVEFRONTS, Config
@@ -187,7 +187,7 @@ class BenchEngine(ABC):
             raise LaunchError(f"max_cycles must be positive, not {launch.max_cycles}")
         slot = LRAM_BASE + 4 * DESCRIPTOR_WORDS * launch.slot
         flag = 1 << launch.slot
-        wanted = {CRAM_BASE + 4 * i: int(word) for i, word in enumerate(launch.program)}
+        wanted = {code_address(i): int(word) for i, word in enumerate(launch.program)}
         wanted |= {slot + 4 * i: int(word) for i, word in enumerate(launch.descriptor)}
         wanted[_register(ControlRegister.CLEAN_CACHE)] = flag if launch.clean else 0
         wanted[_register(ControlRegister.INITIALIZE)] = flag if launch.initialize else 0

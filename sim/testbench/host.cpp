@@ -56,7 +56,7 @@ void Host::write(const LiteOut &out, LiteIn &in, HostOp &op, uint64_t now) {
     if (!begun) {
         begun = true;
         in.awvalid = in.wvalid = in.bready = 1;
-        in.awaddr = uint16_t(op.address);
+        in.awaddr = op.address;
         in.wdata = op.data;
         in.wstrb = 0xF;
         return;
@@ -85,7 +85,7 @@ void Host::read(const LiteOut &out, LiteIn &in, HostOp &op, uint64_t now) {
     if (!begun) {
         begun = true;
         in.arvalid = in.rready = 1;
-        in.araddr = uint16_t(op.address);
+        in.araddr = op.address;
         return;
     }
     if (in.arvalid) {

@@ -14,7 +14,7 @@ from amaranth.hdl import Shape
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.address_map import CONTROL_ADDRESS_BITS
+from fgpu.address_map import CONTROL_ADDRESS_BITS_MAX
 from fgpu.axi.signatures import AXI4LiteSignature, AXI4Signature
 from fgpu.config import KERNEL_SLOTS
 from fgpu.probe import AccessProbe, ComputeUnitProbe
@@ -58,7 +58,7 @@ def _fields(struct: Any) -> dict[str, Any]:
     return {name: field.shape for name, field in data.Layout.cast(struct)}
 
 
-_AXI, _LITE = AXI4Signature(data_width=64), AXI4LiteSignature(address_width=CONTROL_ADDRESS_BITS)
+_AXI, _LITE = AXI4Signature(data_width=64), AXI4LiteSignature(address_width=CONTROL_ADDRESS_BITS_MAX)
 _AXI_OUT, _AXI_IN = _driven(_AXI, Out), _driven(_AXI, In)
 _ADDRESS = {name[2:]: shape for name, shape in _AXI_OUT.items() if name.startswith("aw")}
 

@@ -97,7 +97,7 @@ def test_is_a_value(image):
 
 @pytest.mark.parametrize(("words", "kernels", "message"), [
     ([], {}, "the image is empty: it needs at least one instruction"),
-    ([RET] * 4097, {}, "the image has 4097 words; the code RAM holds at most 4096"),
+    ([RET] * 16385, {}, "the image has 16385 words; the code RAM holds at most 16384"),
     ([RET, 1 << 32], {}, "word 1 is 4294967296, which is not a 32-bit unsigned integer"),
     ([RET, -1], {}, "word 1 is -1, which is not a 32-bit unsigned integer"),
     ([RET, "x"], {}, "word 1 is 'x', which is not a 32-bit unsigned integer"),

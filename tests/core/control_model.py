@@ -9,7 +9,7 @@ from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fgpu.address_map import CONTROL_BASE, CRAM_BASE, LRAM_WORDS
+from fgpu.address_map import CODE_BASE, CONTROL_BASE, CRAM_BASE, LRAM_WORDS, code_address
 from fgpu.config import Config
 
 __all__ = [
@@ -33,7 +33,13 @@ _LATE = 16      # cycles in which an abort of a kernel that waits may become a s
 
 
 def is_memory(address: int, config: Config) -> bool:
-    return address < 4 * LRAM_WORDS or CRAM_BASE <= address < CRAM_BASE + 4 * config.cram_words
+    return address < 4 * LRAM_WORDS or CRAM_BASE <= address < CRAM_BASE + 4 * min(config.cram_words, 4096) or (
+        config.cram_words > 4096 and CODE_BASE <= address < CODE_BASE + 4 * config.cram_words)
+
+
+def place_of(address: int) -> int:
+    """One address for each word: the first 4096 instructions of a large code RAM have two."""
+    return code_address((address - CODE_BASE) // 4) if address >= CODE_BASE else address
 
 
 def may_read(address: int, config: Config) -> bool:
@@ -134,7 +140,7 @@ class ControlModel:
 
     def may_hold(self, word: int, value: int, first: int, last: int) -> bool:
         """Whether the word of LRAM or CRAM, by its address, may have held ``value`` in one of these states."""
-        return any(v.value == value and v.first <= last and v.last >= first for v in self.memory[word])
+        return any(v.value == value and v.first <= last and v.last >= first for v in self.memory[place_of(word)])
 
     def step(self, c: Cycle) -> None:
         """One cycle; the state of the registers must follow from the one before."""
@@ -165,7 +171,7 @@ class ControlModel:
             self._refused.append(write)
         elif is_memory(address, self.config):
             write.value = Value(data, write.accepted + 1)
-            self.memory[address].append(write.value)
+            self.memory[place_of(address)].append(write.value)
         else:
             self.registers.append(write)
         self.writes.append(write)
@@ -181,11 +187,12 @@ class ControlModel:
             assert c.bresp == (OKAY if write.good else SLVERR), (
                 f"cycle {self.now}: write of 0x{write.address:04X} answered with {c.bresp}")
             if write.value is not None:
-                for value in self.memory[write.address]:
+                for value in self.memory[place_of(write.address)]:
                     if value is write.value:
                         break
                     value.last = min(value.last, self.now)
-                self.memory[write.address] = [v for v in self.memory[write.address] if v.last > self.now - 1000]
+                place = place_of(write.address)
+                self.memory[place] = [v for v in self.memory[place] if v.last > self.now - 1000]
         if c.bready:
             self.writes.popleft()
 
@@ -208,7 +215,7 @@ class ControlModel:
             return
         if is_memory(read.address, self.config):
             right = self.may_hold(read.address, c.rdata, read.accepted, self.now)
-            allowed = [v.value for v in self.memory[read.address]]
+            allowed = [v.value for v in self.memory[place_of(read.address)]]
         else:
             allowed = [getattr(seen, _NAMES[read.address]) for seen in self.trail[read.accepted:]]
             right = c.rdata in allowed

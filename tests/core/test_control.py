@@ -9,7 +9,7 @@ from amaranth.hdl import Module, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from fgpu.address_map import CONTROL_ADDRESS_BITS, CRAM_BASE, LRAM_WORDS
+from fgpu.address_map import CODE_BASE, CRAM_BASE, LRAM_WORDS, code_address, control_address_bits
 from fgpu.axi.signatures import AXI4LiteSignature
 from fgpu.code_ram import CodeRam
 from fgpu.config import KERNEL_SLOTS, Config
@@ -38,6 +38,7 @@ from .control_model import (
 )
 
 SMALL, LARGE = Config(cram_size=1), Config(compute_units=4)
+LARGER, LARGEST = Config(cram_size=32, compute_units=2), Config(cram_size=64)
 
 
 class Both(wiring.Component):
@@ -46,7 +47,7 @@ class Both(wiring.Component):
     def __init__(self, config: Config) -> None:
         self.control, self.code_ram = ControlInterface(config), CodeRam(config)
         super().__init__({
-            "axi": In(AXI4LiteSignature(address_width=CONTROL_ADDRESS_BITS)),
+            "axi": In(AXI4LiteSignature(address_width=control_address_bits(config.cram_words))),
             "fetch": In(stream.Signature(FetchRequest(config))).array(config.compute_units),
             "fetched": Out(Fetched).array(config.compute_units),
         })
@@ -176,16 +177,20 @@ class Kernels:
 def addresses(rng: random.Random, config: Config) -> Callable[[], int]:
     """A source of addresses: a few words again and again, registers, anything else, and none there."""
     few = [4 * rng.randrange(LRAM_WORDS) for _ in range(4)] + [4 * rng.randrange(8) for _ in range(4)]
-    few += [CRAM_BASE + 4 * rng.randrange(config.cram_words) for _ in range(4)]
+    few += [code_address(rng.randrange(config.cram_words)) for _ in range(4)]
     few += [CRAM_BASE + 4 * rng.randrange(8) for _ in range(4)]
+    bits = control_address_bits(config.cram_words)
+    if bits > 16:       # the same instructions at their other addresses, and those that differ in the upper bits only
+        low = rng.randrange(8)
+        few += [CODE_BASE + 4 * word for word in (low, low + 4096, config.cram_words - 8 + low)]
     bad = rng.choice([0.0, 0.05, 0.3])
 
     def address() -> int:
         if rng.random() < bad:
             return rng.choice([
-                rng.getrandbits(16), 4 * LRAM_WORDS, CRAM_BASE - 4, CRAM_BASE + 4 * config.cram_words,
-                INTERRUPT_STATUS + 4,
-                STATUS - 4, rng.choice(few) + rng.randrange(1, 4), START + rng.randrange(1, 4)]) & 0xFFFF
+                rng.getrandbits(bits), 4 * LRAM_WORDS, CRAM_BASE - 4, CRAM_BASE + 4 * config.cram_words,
+                CODE_BASE + 4 * config.cram_words, INTERRUPT_STATUS + 4,
+                STATUS - 4, rng.choice(few) + rng.randrange(1, 4), START + rng.randrange(1, 4)]) % (1 << bits)
         return rng.choice([*few, *few, STATUS, START, CLEAN, INITIALIZE, FAULT, ABORT, INTERRUPT_ENABLE,
                            INTERRUPT_STATUS])
 
@@ -244,7 +249,7 @@ async def fetches(ctx: Any, dut: Both, host: Host, unit: int, rng: random.Random
         assert fetched.wavefront == wavefront
         for half, word in enumerate((fetched.pair & 0xFFFF_FFFF, fetched.pair >> 32)):
             # The order of this and the host's process in a cycle is not known.
-            assert host.model.may_hold(CRAM_BASE + 4 * (2 * pair + half), word, taken, taken + 1)
+            assert host.model.may_hold(code_address(2 * pair + half), word, taken, taken + 1)
 
 
 def run(config: Config, seed: object, cycles: int) -> None:
@@ -261,7 +266,7 @@ def run(config: Config, seed: object, cycles: int) -> None:
     assert host.model.answers > cycles / 50
 
 
-@pytest.mark.parametrize("config", [SMALL, LARGE], ids=["1 KiB", "16 KiB"])
+@pytest.mark.parametrize("config", [SMALL, LARGE, LARGER, LARGEST], ids=["1 KiB", "16 KiB", "32 KiB", "64 KiB"])
 @pytest.mark.parametrize("seed", range(4))
 def test_random_traffic(config: Config, seed: int) -> None:
     """Every access is answered, once, in order and rightly, and the registers do what they should in every cycle."""
@@ -273,7 +278,7 @@ def test_random_traffic(config: Config, seed: int) -> None:
 def test_more_random_traffic(number: int) -> None:
     seed = f"{seed_of_test()} {number}"
     print(f"FGPU_SEED={seed_of_test()}")
-    run([SMALL, LARGE][number % 2], seed, 5000)
+    run([SMALL, LARGE, LARGER, LARGEST][number % 4], seed, 5000)
 
 
 def directed(script: Callable[[Any, Both, Host], Any]) -> None:

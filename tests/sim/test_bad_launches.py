@@ -244,7 +244,7 @@ def test_unbuilt_instructions_out_of_reach_do_no_harm():
     Device(engine="functional").launch(image, global_size=1)
 
 
-@pytest.mark.parametrize(("name", "value"), [("compute_units", 3), ("cram_size", 32), ("scratchpad_size", -1)])
+@pytest.mark.parametrize(("name", "value"), [("compute_units", 3), ("cram_size", 128), ("scratchpad_size", -1)])
 def test_bad_configuration(name, value):
     with pytest.raises(ConfigError, match=name):
         Config(**{name: value})
