@@ -25,16 +25,14 @@ CONFIG: Final = Config(local_memory=32, atomics=ATOMICS, float_ops=FLOAT_OPS)
 
 _Make = Callable[[Case], Problem]
 
-_GROUP: Final = 256
-"""Work-items of a work-group in kernels whose local arrays have a fixed size."""
 _SUMMED: Final = 16 * GROUP_SIZE
 """Elements that a work-group of ``sum_local`` adds."""
-_SCANNED: Final = 2 * _GROUP
-"""Elements of a block of ``scan_local``."""
-_COUNTED: Final = 4
-"""Elements that a work-item of the histograms counts."""
+_SCANNED: Final = 8 * GROUP_SIZE
+"""Elements of a block of ``scan_local``, eight a work-item."""
+_EACH: Final = 8
+"""Elements that a work-item of histograms and k-means takes."""
 _ROWS: Final = 4
-"""Of work-items in a work-group of ``matmul_local``."""
+"""Of work-items in work-groups for 16 x 16 elements, where each has four."""
 _BINS: Final = 256
 _RADIUS: Final = 2
 _CLUSTERS: Final = 8
@@ -45,11 +43,6 @@ _REACH: Final = 1024
 
 def _words(count: int) -> LocalMemory:
     return LocalMemory(4 * count)
-
-
-def _groups(count: int, *args: str | int, kernel: str = "", first: int = 0) -> Step:
-    """A launch of ``count`` work-groups of 256, from work-group ``first`` on."""
-    return Step((count * _GROUP,), (_GROUP,), args, kernel, (first * _GROUP,) if first else None)
 
 
 def _tiles(across: int, down: int, *args: str | int, kernel: str = "", rows: int = LARGE_TILE) -> Step:
@@ -89,8 +82,8 @@ def _fir(case: Case) -> Problem:
     problem = vectors.fir(case)
     [step] = problem.steps
     [group_size] = step.local_size
-    room = _words(group_size + vectors.TAPS - 1), _words(vectors.TAPS)
-    return replace(problem, steps=(replace(step, args=(*step.args, *room)),))
+    room = _words(group_size + vectors.TAPS - 1)
+    return replace(problem, steps=(replace(step, args=(*step.args, room)),))
 
 
 def _fft(case: Case) -> Problem:
@@ -131,31 +124,36 @@ def _scan(case: Case) -> Problem:
 
 def _scan_local(case: Case) -> Problem:
     data, blocks = case.data(case.size), -(-case.size // _SCANNED)
-    steps = [_groups(blocks, "in", "out", "totals", case.size)]
+    room = case.zeros(-(-blocks // 8) * 8)
+    steps = [Step((blocks * GROUP_SIZE,), (GROUP_SIZE,), ("in", "out", "totals", case.size))]
     if blocks > 1:
-        steps.append(_groups(1, "totals", "before", "total", blocks))
+        steps.append(Step((GROUP_SIZE,), (GROUP_SIZE,), ("totals", "before", "total", len(room))))
         steps.append(Step((case.size - _SCANNED,), (case.group_size,), ("out", "before"), "scan_add", (_SCANNED,)))
-    room = case.zeros(blocks)
     return Problem({"in": data, "out": np.zeros_like(data), "totals": room, "before": room, "total": case.zeros(1)},
                    {"out": np.cumsum(data, dtype=data.dtype)}, tuple(steps))
 
 
-def _counted(case: Case) -> tuple[np.ndarray, np.ndarray, int]:
-    """Numbers, how often each one is there, and the work-items that count them."""
+def _items(case: Case) -> int:
+    """Work-items of histograms and k-means."""
+    return max(case.size // _EACH, 1)
+
+
+def _counted(case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers, and how often each one is there."""
     data = case.below(_BINS, case.size)
-    return data, np.bincount(data, minlength=_BINS).astype(data.dtype), max(case.size // _COUNTED, 1)
+    return data, np.bincount(data, minlength=_BINS).astype(data.dtype)
 
 
 def _histogram(case: Case) -> Problem:
-    data, counts, items = _counted(case)
+    data, counts = _counted(case)
     return Problem({"in": data, "bins": np.zeros_like(counts)}, {"bins": counts},
-                   (case.line("in", "bins", case.size, items=items),))
+                   (case.line("in", "bins", case.size, items=_items(case)),))
 
 
 def _histogram_local(case: Case) -> Problem:
-    data, counts, items = _counted(case)
-    groups = -(-items // _GROUP)
-    steps = (_groups(groups, "in", "found", case.size),
+    data, counts = _counted(case)
+    groups = -(-_items(case) // _BINS)
+    steps = (Step((groups * _BINS,), (_BINS,), ("in", "found", case.size)),
              case.line("found", "bins", groups, items=_BINS, kernel="histogram_merge"))
     return Problem({"in": data, "bins": np.zeros_like(counts), "found": case.zeros(groups * _BINS)},
                    {"bins": counts}, steps)
@@ -171,8 +169,8 @@ def _convolution(case: Case) -> Problem:
                    (case.square("in", "weights", "out", n),))
 
 
-def _kmeans(case: Case, group_size: int, groups: int) -> Problem:
-    """A number of steps; there are sums of so many ``groups``."""
+def _kmeans(case: Case, group_size: int, items: int, groups: int) -> Problem:
+    """A number of steps, by so many work-items, which leave sums of so many ``groups``."""
     points = case.below(_REACH, case.size, 2)
     centres = expected = points[:_CLUSTERS].copy()
     nearest = np.zeros(case.size, np.uint32)
@@ -181,7 +179,7 @@ def _kmeans(case: Case, group_size: int, groups: int) -> Problem:
         members = [points[nearest == cluster] for cluster in range(_CLUSTERS)]
         expected = np.array([own.sum(axis=0) // len(own) if len(own) else old
                              for own, old in zip(members, expected, strict=True)], points.dtype)
-    steps = (Step((case.size,), (group_size,), ("points", "centres", "nearest", "sums")),
+    steps = (Step((items,), (group_size,), ("points", "centres", "nearest", "sums", case.size)),
              Step((_CLUSTERS,), (_CLUSTERS,), ("centres", "sums", groups), "kmeans_move"))
     return Problem({"points": points, "nearest": np.zeros_like(nearest), "centres": centres,
                     "sums": case.zeros(groups * 3 * _CLUSTERS)},
@@ -189,12 +187,12 @@ def _kmeans(case: Case, group_size: int, groups: int) -> Problem:
 
 
 def _kmeans_plain(case: Case) -> Problem:
-    return _kmeans(case, math.gcd(case.size, case.group_size), 1)
+    return _kmeans(case, math.gcd(_items(case), case.group_size), _items(case), 1)
 
 
 def _kmeans_local(case: Case) -> Problem:
-    group_size = math.gcd(case.size, _GROUP)
-    return _kmeans(case, group_size, case.size // group_size)
+    groups = -(-_items(case) // GROUP_SIZE)
+    return _kmeans(case, GROUP_SIZE, groups * GROUP_SIZE, groups)
 
 
 def _mergesort(case: Case) -> Problem:
@@ -245,7 +243,7 @@ def _all() -> Iterator[Benchmark]:
     yield scan
     yield replace(scan, name="scan_local", without="scan", kernel="scan", options=_LOCAL, make=_scan_local,
                   growth=float, summary="inclusive prefix sums in blocks of 512", most=_SCANNED ** 2)
-    histogram = Benchmark(name="histogram", summary="counts of 256 numbers, atomic", sizes=(1024, 4096),
+    histogram = Benchmark(name="histogram", summary="counts of 256 numbers, atomic", sizes=(4096, 16384),
                           make=_histogram, atomic=True, element=_UNSIGNED)
     yield histogram
     yield replace(histogram, name="histogram_local", without="histogram", kernel="histogram", options=_LOCAL,
@@ -253,14 +251,14 @@ def _all() -> Iterator[Benchmark]:
     yield Benchmark(name="bitonic_local", without="bitonic", summary="bitonic sort of a block", sizes=(256, 512),
                     make=_bitonic, shape=Shape.POWER, growth=_sorting, element=_UNSIGNED, fixed=True)
     yield Benchmark(name="transpose_local", without="transpose", summary="n x n matrix in tiles of 16 x 16",
-                    sizes=(1024, 4096), make=_tiled(transpose, "in", "out"), shape=Shape.TILES)
+                    sizes=(4096, 16384), make=_tiled(transpose, "in", "out", rows=_ROWS), shape=Shape.TILES)
     yield Benchmark(name="fir_local", without="fir", summary=f"FIR filter of {vectors.TAPS} taps, with a halo",
                     sizes=(1024, 4096), make=_fir)
     convolution = Benchmark(name="convolution", summary="n x n image with 5 x 5 weights", sizes=(1024, 4096),
                             make=_convolution, shape=Shape.SQUARE)
     yield convolution
     yield replace(convolution, name="convolution_local", without="convolution", kernel="convolution", options=_LOCAL,
-                  make=_tiled(_convolution, "in", "weights", "out"), shape=Shape.TILES,
+                  make=_tiled(_convolution, "in", "weights", "out", rows=_ROWS), shape=Shape.TILES,
                   summary="n x n image with 5 x 5 weights, in tiles of 16 x 16 with a halo")
     yield Benchmark(name="fft_local_float", kernel="fft_local", without="fft_float", summary="radix-2 FFT of a block",
                     sizes=(256, 1024), make=_fft, shape=Shape.POWER, growth=_passes, element=_REAL, most=1024)

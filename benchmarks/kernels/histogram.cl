@@ -2,18 +2,17 @@
 #define BINS 256
 
 #ifdef LOCAL
-// Each work-group counts for itself, in local memory; histogram_merge adds what they found.
+// Each work-group, of 256, counts for itself in local memory; histogram_merge adds what they found.
 __kernel void histogram(__global const uint *in, __global uint *found, uint n)
 {
     __local uint bins[BINS];
-    for (uint bin = get_local_id(0); bin < BINS; bin += get_local_size(0))
-        bins[bin] = 0;
+    uint me = get_local_id(0);
+    bins[me] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = get_global_id(0); i < n; i += get_global_size(0))
         atomic_inc(&bins[in[i]]);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint bin = get_local_id(0); bin < BINS; bin += get_local_size(0))
-        found[get_group_id(0) * BINS + bin] = bins[bin];
+    found[get_group_id(0) * BINS + me] = bins[me];
 }
 
 __kernel void histogram_merge(__global const uint *found, __global uint *bins, uint groups)

@@ -1,11 +1,10 @@
-// A step of k-means in the plane. kmeans finds the nearest of eight centres (x, y) for each point (x, y), and sums for
-// each centre: x and y of its points, and how many they are. kmeans_move puts each centre in the middle of its points.
+// A step of k-means in the plane. kmeans finds the nearest of eight centres (x, y) for each of n points (x, y), and sums
+// for each centre: x and y of its points, and how many they are. kmeans_move puts it in the middle of its points.
 #define CLUSTERS 8
 
 __kernel void kmeans(__global const int *points, __global const int *centres, __global uint *nearest,
-                     __global int *sums)
+                     __global int *sums, uint n)
 {
-    uint i = get_global_id(0);
 #ifdef LOCAL
     // Each work-group has a copy of the centres and sums of its own.
     __local int means[2 * CLUSTERS], own[3 * CLUSTERS];
@@ -19,18 +18,20 @@ __kernel void kmeans(__global const int *points, __global const int *centres, __
     __global const int *means = centres;
     __global int *own = sums;
 #endif
-    int x = points[2 * i], y = points[2 * i + 1];
-    uint best = 0, least = UINT_MAX;
-    for (uint cluster = 0; cluster < CLUSTERS; cluster++) {
-        int dx = means[2 * cluster] - x, dy = means[2 * cluster + 1] - y;
-        uint square = dx * dx + dy * dy;
-        best = square < least ? cluster : best;
-        least = min(least, square);
+    for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {
+        int x = points[2 * i], y = points[2 * i + 1];
+        uint best = 0, least = UINT_MAX;
+        for (uint cluster = 0; cluster < CLUSTERS; cluster++) {
+            int dx = means[2 * cluster] - x, dy = means[2 * cluster + 1] - y;
+            uint square = dx * dx + dy * dy;
+            best = square < least ? cluster : best;
+            least = min(least, square);
+        }
+        nearest[i] = best;
+        atomic_add(&own[3 * best], x);
+        atomic_add(&own[3 * best + 1], y);
+        atomic_inc(&own[3 * best + 2]);
     }
-    nearest[i] = best;
-    atomic_add(&own[3 * best], x);
-    atomic_add(&own[3 * best + 1], y);
-    atomic_inc(&own[3 * best + 2]);
 #ifdef LOCAL
     barrier(CLK_LOCAL_MEM_FENCE);
     if (me < 3 * CLUSTERS)

@@ -7,17 +7,21 @@
 #define SPACE __global
 #endif
 
+bool is_before(uint other, uint value, bool is_right)
+{
+    return other < value || (is_right && other == value);
+}
+
 uint place_of(uint value, uint i, uint length, SPACE const uint *data)
 {
     SPACE const uint *other = data + ((i ^ length) & -length);
     bool is_right = (i & length) != 0;
     uint rank = 0;
-    for (uint step = length; step > 0; step /= 2) {
-        // A step behind the run's end is not made.
-        uint next = other[min(rank + step, length) - 1];
-        if (rank + step <= length && (next < value || (is_right && next == value)))
+    for (uint step = length / 2; step > 0; step /= 2)
+        if (is_before(other[rank + step - 1], value, is_right))
             rank += step;
-    }
+    if (is_before(other[rank], value, is_right))
+        rank++;
     return (i & -(2 * length)) + (i & (length - 1)) + rank;
 }
 
