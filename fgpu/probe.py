@@ -45,6 +45,10 @@ class ComputeUnitProbe(data.Struct):
     states: data.ArrayLayout(WavefrontState, WAVEFRONTS)
     pcs: data.ArrayLayout(16, WAVEFRONTS)
     """Instruction address of each wavefront slot."""
+    local_phase: 1
+    """Local memory serves the first work-items of a phase."""
+    local_conflict: 1
+    """It serves others of a phase of loads or stores, which met the first ones in a bank."""
 
 
 class AccessProbe(data.Struct):

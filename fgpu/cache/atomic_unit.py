@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -10,6 +10,7 @@ from amaranth.utils import exact_log2
 from fgpu.config import Config
 from fgpu.interfaces.memory_bus import AtomicOp, Row
 
+from .atomic_result import atomic_result
 from .payloads import WriteRow, cu_bits, index_bits, row_bits
 
 __all__ = ["AtomicUnit", "WordWrite"]
@@ -130,39 +131,13 @@ class AtomicUnit(wiring.Component):
             self.write.eq(a2),
             self.idle.eq(~d1_valid & ~a1_valid & ~a2.valid),
         ]
+        result = atomic_result(m, config.atomics, a1.operation, self.old, a1.operand, a1.expected)
         with m.If(~self.hold):
             m.d.sync += [
                 a2.valid.eq(a1_valid),
                 a2.address.eq(a1.address),
                 a2.word.eq(a1.word),
-                a2.content.eq(self._result(m, a1)),
+                a2.content.eq(result),
                 a3.eq(a2),
             ]
         return m
-
-    def _result(self, m: Module, step: Any) -> Any:
-        """The new word: a sum, a logic function, or one of the operand and the old word."""
-        old, operand = self.old, step.operand
-        built = {operation: operation.name.lower() in self._config.atomics for operation in AtomicOp}
-        result, choose, less = Signal(32), Signal(), Signal()
-        flip = Signal()
-        m.d.comb += [
-            # Signed numbers compare like unsigned ones whose upper bit is inverted.
-            flip.eq((step.operation == AtomicOp.MAX) | (step.operation == AtomicOp.MIN)),
-            less.eq(Cat(old[:31], old[31] ^ flip) < Cat(operand[:31], operand[31] ^ flip)),
-            result.eq(Mux(choose, operand, old)),
-        ]
-        choices = {AtomicOp.MAX: less, AtomicOp.UMAX: less, AtomicOp.MIN: ~less, AtomicOp.UMIN: ~less,
-                   AtomicOp.XCHG: 1, AtomicOp.CMPXCHG: old == step.expected}
-        results = {AtomicOp.ADD: old + operand, AtomicOp.AND: old & operand, AtomicOp.OR: old | operand,
-                   AtomicOp.XOR: old ^ operand}
-        with m.Switch(step.operation):
-            for operation, choice in choices.items():
-                if built[operation]:
-                    with m.Case(operation):
-                        m.d.comb += choose.eq(choice)
-            for operation, value in results.items():
-                if built[operation]:
-                    with m.Case(operation):
-                        m.d.comb += result.eq(value)
-        return result

@@ -106,6 +106,9 @@ def counter_table(stats: dict[str, int]) -> Table:
         table.add_row("", f"{100 - 100 * stats[f'{unit}.no_wavefront'] / cycles:.1f}", "% of the cycles with work")
         occupancy = stats[f"{unit}.wavefront_cycles"] / cycles
         table.add_row("", f"{occupancy:.2f}", f"wavefronts in a cycle, of {WAVEFRONTS}")
+        if f"{unit}.local_phases" in stats:
+            phases, conflicts = stats[f"{unit}.local_phases"], stats[f"{unit}.local_conflicts"]
+            table.add_row("", f"{phases:,}", f"phases of local memory; {conflicts:,} cycles of bank conflicts")
     for number, (name, text) in enumerate(_CACHE.items()):
         table.add_row("" if number else "cache", f"{stats[f'cache.{name}']:,}", text)
     for port in units("axi"):

@@ -17,6 +17,7 @@ from fgpu.probe import AccessProbe, ComputeUnitProbe
 from .float.units import FloatUnits
 from .float_results import FloatResults
 from .launcher import COMPUTE_UNIT_BITS, Launcher
+from .local_bases import LocalBases
 from .memory_controller import MemoryController
 from .scheduler import WavefrontScheduler
 from .vector import ComputeVector
@@ -104,6 +105,16 @@ class ComputeUnit(wiring.Component):
             memory.reserve.eq(scheduler.memory_reserve),
             memory.clear_registers.eq(self.clear_registers),
         ]
+        if self._config.local_memory:
+            m.submodules.local_bases = bases = LocalBases(self._config)
+            m.d.comb += [
+                bases.start.eq(launcher.start), bases.group.eq(launcher.group), bases.kernel.eq(self.kernel),
+                bases.wavefront.eq(scheduler.issue.wavefront),
+                vector.is_local.eq(scheduler.is_local), vector.local_base.eq(bases.base),
+                memory.local.eq(vector.local), memory.local_valid.eq(vector.local_valid),
+                memory.local_reserve.eq(scheduler.local_reserve),
+                scheduler.local_ready.eq(memory.local_ready), scheduler.load_done_local.eq(memory.done_local),
+            ]
         if self._config.float_ops:
             m.submodules.floats = floats = FloatUnits(self._config)
             m.submodules.float_results = results = FloatResults()
@@ -134,4 +145,7 @@ class ComputeUnit(wiring.Component):
                 self.access.eq(vector.probe),
                 self.access.starts.eq(launcher.start), self.access.offsets.eq(offsets),
             ]
+            if self._config.local_memory:
+                m.d.comb += [self.probe.local_phase.eq(memory.local_probe.phase),
+                             self.probe.local_conflict.eq(memory.local_probe.conflict)]
         return m

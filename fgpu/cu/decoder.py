@@ -38,9 +38,12 @@ _RUNTIME = {
     Opcode.SIZE: RuntimeValue.SIZE, Opcode.WGID: RuntimeValue.WORK_GROUP_ID,
     Opcode.WGSIZE: RuntimeValue.WORK_GROUP_SIZE, Opcode.LP: RuntimeValue.PARAMETER,
 }
-_OWN_WRITES = (Unit.MEMORY, Unit.ATOMIC, Unit.FLOAT)
-"""Units that write rd by themselves."""
 _WIDTHS = {0: Width.BYTE, 1: Width.HALF, 2: Width.WORD}
+
+
+def _writes_by_itself(instruction: Instruction) -> bool:
+    """Whether it is not the vector that writes rd."""
+    return instruction.unit is Unit.FLOAT or instruction.space in (Space.GLOBAL, Space.LOCAL)
 
 
 def _control(instruction: Instruction) -> dict[str, Any]:
@@ -50,7 +53,7 @@ def _control(instruction: Instruction) -> dict[str, Any]:
         "use_immediate": instruction.immediate is not None,
         "multiplier": Multiplier.FIXED,
         "addend": Addend.OPERAND,
-        "write": instruction.writes_rd and instruction.unit not in _OWN_WRITES,
+        "write": instruction.writes_rd and not _writes_by_itself(instruction),
     }
     opcode = instruction.opcode
     if opcode in _LOGIC:
@@ -76,16 +79,16 @@ def _control(instruction: Instruction) -> dict[str, Any]:
             control |= {"addend": Addend.MINUS_OPERAND, "result": Result.LESS, "signed": signed}
         case Unit.RUNTIME:
             control |= {"result": Result.OTHER, "other": Other.RUNTIME, "runtime": _RUNTIME[opcode]}
-        case Unit.MEMORY:
-            control |= {"memory": MemoryAccess.LOAD if instruction.is_load else MemoryAccess.STORE,
-                        "scale": instruction.scale, "width": _WIDTHS[instruction.scale]}
-        case Unit.ATOMIC:
+        case Unit.ATOMIC | Unit.LOCAL_ATOMIC:
             assert instruction.atomic is not None
             control |= {"memory": MemoryAccess.ATOMIC, "atomic": AtomicOp[instruction.atomic.upper()],
                         "scale": instruction.scale, "width": Width.WORD}
             # The address of cmpxchg is rs; rt takes the way of the logic unit's results.
             if instruction.format is Format.RD_RS_RT:
                 control |= {"addend": Addend.ZERO, "result": Result.OTHER, "logic": Logic.SECOND}
+        case _ if instruction.space in (Space.GLOBAL, Space.LOCAL):
+            control |= {"memory": MemoryAccess.LOAD if instruction.writes_rd else MemoryAccess.STORE,
+                        "scale": instruction.scale, "width": _WIDTHS[instruction.scale]}
         case Unit.SCRATCHPAD:
             control |= {"result": Result.OTHER, "other": Other.SCRATCHPAD,
                         "scratchpad_write": not instruction.writes_rd}
@@ -100,8 +103,6 @@ def _is_decoded(instruction: Instruction, config: Config) -> bool:
     """Floating-point operations are all decoded if there is any: their module tells which it has."""
     if instruction.unit is Unit.FLOAT:
         return bool(config.float_ops)
-    if instruction.space is Space.LOCAL:
-        return False    # not built yet
     return config.lacks(instruction) is None
 
 
@@ -111,7 +112,8 @@ class Decoder(wiring.Component):
     A word that is no instruction of this configuration gives ``legal`` = 0 and a control word that does
     nothing. ``reads_rs``, ``reads_rt``: these fields of it name registers. ``displacement`` is that of a branch or
     a call, straight from the word. ``float_available`` says what the
-    floating-point units, if there are any, can do; ``is_float``: they have to.
+    floating-point units, if there are any, can do; ``is_float``: they have to. ``is_local``: an access is to local
+    memory.
     """
 
     def __init__(self, config: Config) -> None:
@@ -122,6 +124,8 @@ class Decoder(wiring.Component):
         }
         if config.float_ops:
             members |= {"float_available": In(1 << FloatOp.as_shape().width), "is_float": Out(1)}
+        if config.local_memory:
+            members["is_local"] = Out(1)
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -156,15 +160,18 @@ class Decoder(wiring.Component):
                             self.is_float.eq(self.float_available[instruction.opcode.value & 15]),
                             self.legal.eq(self.is_float),
                         ]
-                    elif instruction.writes_rd and instruction.unit not in _OWN_WRITES:
+                    elif instruction.writes_rd and not _writes_by_itself(instruction):
                         # r0 reads as zero because nothing ever writes it.
                         m.d.comb += self.control.write.eq(word[0:5].any())
         rs, rt = word[5:10], word[10:15]
         m.d.comb += self.displacement.eq(imm14.as_signed())
         m.d.comb += [self.control.rd.eq(word[0:5]), self.control.rs.eq(rs), self.control.rt.eq(rt)]
-        if self._config.atomics:
+        if self._config.local_memory:
+            m.d.comb += self.is_local.eq(word[31] & word[30])     # of families 7, 8, D and F
+        units = [Unit.ATOMIC] * bool(self._config.atomics) + [Unit.LOCAL_ATOMIC] * bool(self._config.local_memory)
+        for unit in units:
             # Base and index are the other way round than in loads and stores, whose index the arithmetic unit scales.
-            with m.If((word[28:32] == Unit.ATOMIC) & (word[24:32] != Opcode.ACMPXCHG)):
+            with m.If((word[28:32] == unit) & (word[24:28] != Opcode.ACMPXCHG.value & 15)):
                 m.d.comb += [self.control.rs.eq(rt), self.control.rt.eq(rs)]
         return m
 

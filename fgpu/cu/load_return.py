@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
@@ -13,8 +13,9 @@ from fgpu.gateware.lut_ram import LutRam
 from fgpu.interfaces.memory_bus import Row
 from fgpu.isa import REGISTER_BITS
 
+from .local_step import LocalSteps
 from .pipeline import BEAT_BITS, FLOAT_RESULT_STAGE, RESULT_STAGE, bank_shift
-from .register_file import RegisterWrite, bank_address
+from .register_file import RegisterWrite, Words, bank_address
 
 __all__ = ["LoadReturn", "Station"]
 
@@ -77,12 +78,41 @@ class RowQueue(wiring.Component):
         return m
 
 
+class CrossbarInputs(wiring.Component):
+    """The words of a row, or of local memory: there ``select`` is 1 for what lanes store, 3 for what was read.
+
+    Combinational.
+
+    A module of its own, because Yosys otherwise makes twice as many LUTs of it and the crossbar.
+    """
+
+    select: In(2)
+    rows: In(Words)
+    read: In(Words)
+    store_data: In(Words)
+    words: Out(Words)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        with m.Switch(self.select):
+            with m.Case("11"):
+                m.d.comb += self.words.eq(self.read)
+            with m.Case("01"):
+                m.d.comb += self.words.eq(self.store_data)
+            with m.Default():
+                m.d.comb += self.words.eq(self.rows)
+        return m
+
+
 class LoadReturn(wiring.Component):
     """Hands rows to the waiting stations in order and writes registers; one phase a cycle, latency 1.
 
     Of the rows of each slice ``rows_depth`` find room before they are ``taken``. It keeps off the banks that the
     vector writes, and in the cycle after ``float_next`` the floating-point units (see
     :class:`~fgpu.cu.register_file.RegisterFile`). ``done`` names a wavefront whose load is complete.
+
+    With local memory its ``local`` steps take the same way; those that write no register go at any time. They go
+    first, but ``pause`` between phases while a row could go. ``done_local``: the load is a local one.
 
     In the 512 cycles after a reset ``clear`` is high, ``load`` writes zero to each register of a bank, and no station
     may come: memories come up with anything, but r0 reads as zero because nothing else ever writes it.
@@ -103,6 +133,8 @@ class LoadReturn(wiring.Component):
         }
         if config.float_ops:
             members["float_next"] = In(1)
+        if config.local_memory:
+            members |= {"local": In(LocalSteps()), "done_local": Out(1)}
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -118,15 +150,18 @@ class LoadReturn(wiring.Component):
         assert bank_shift(RESULT_STAGE - 1) == bank_shift(1)
         before = Signal(BEAT_BITS, init=BANKS - 1)
         m.d.sync += before.eq(self.beat)
-        clear = station.phase[:BEAT_BITS] != before
-        if self._config.float_ops:
-            of_floats = (self.beat + bank_shift(FLOAT_RESULT_STAGE - 1))[:BEAT_BITS]
-            clear &= ~(self.float_next & (station.phase[:BEAT_BITS] == of_floats))
+
+        def clear_of_others(phase: Any) -> Any:
+            bank = phase[:BEAT_BITS]
+            clear = bank != before
+            if self._config.float_ops:
+                of_floats = (self.beat + bank_shift(FLOAT_RESULT_STAGE - 1))[:BEAT_BITS]
+                clear &= ~(self.float_next & (bank == of_floats))
+            return clear
+
         go = Signal()
-        m.d.comb += [
-            go.eq(self.stations.valid & clear & (~station.new_row | row_valid)),
-            self.stations.ready.eq(go),
-        ]
+        able = self.stations.valid & clear_of_others(station.phase) & (~station.new_row | row_valid)
+        m.d.comb += [go.eq(able), self.stations.ready.eq(go)]
         for number, queue in enumerate(queues):
             m.submodules[f"rows{number}"] = queue
             connect(m, flipped(self.rows[number]), queue.input)
@@ -136,21 +171,49 @@ class LoadReturn(wiring.Component):
                 queue.take.eq(self.taken[number]),
             ]
         view = data.View(Row(self._config), current)
+        inputs, sources = list(view), list(station.words)
+        wavefront, phase, rd, lanes = station.wavefront, station.phase, station.rd, station.lanes
+        write, last, keeps = go, station.last, Const(0, PE_COUNT)
+        if self._config.local_memory:
+            local: Any = self.local
+            turn = local.valid
+            # What is collected of a phase stays: its steps come one after the other, and no row between them.
+            m.d.comb += [
+                local.go.eq(turn & (clear_of_others(local.phase) | ~local.returns)),
+                go.eq(able & ~turn),
+            ]
+            m.d.sync += [local.pause.eq(able & turn), self.done_local.eq(turn)]
+            m.submodules.inputs = chosen = CrossbarInputs()
+            m.d.comb += [
+                chosen.rows[number].eq(word) for number, word in enumerate(inputs)
+            ]
+            m.d.comb += [chosen.select.eq(Cat(turn, local.load)), chosen.read.eq(local.read),
+                         chosen.store_data.eq(local.store_data)]
+            inputs = list(chosen.words)
+            sources = [Mux(turn, local.sources[lane], sources[lane]) for lane in range(PE_COUNT)]
+            wavefront, phase = Mux(turn, local.wavefront, wavefront), Mux(turn, local.phase, phase)
+            rd, lanes = Mux(turn, local.rd, rd), Mux(turn, local.lanes, lanes)
+            write, last = Mux(turn, local.go & local.returns, go), Mux(turn, local.last, last)
+            keeps = ~local.served & (turn & local.load).replicate(PE_COUNT)
+            m.d.sync += self.done_local.eq(turn)
         # The address in a bank, which counts up while the registers are cleared.
         address = bank_address(self.load.register, self.load.phase, self.load.wavefront)
         following = Signal(len(address) + 1)
         clears = self.clear & ~following[-1]
-        m.d.comb += following.eq(
-            Mux(self.clear, address, bank_address(station.rd, station.phase, station.wavefront)) + self.clear)
+        m.d.comb += following.eq(Mux(self.clear, address, bank_address(rd, phase, wavefront)) + self.clear)
         m.d.sync += [
             address.eq(following),
             self.clear.eq(clears),
-            self.load.phase[:BEAT_BITS].eq(station.phase[:BEAT_BITS]),
+            self.load.phase[:BEAT_BITS].eq(phase[:BEAT_BITS]),
             # Nothing else ever writes r0.
-            self.load.lanes.eq(Mux(go & (station.rd != 0), station.lanes, clears.replicate(PE_COUNT))),
-            self.done.eq(go & station.last),
-            self.done_wavefront.eq(station.wavefront),
+            self.load.lanes.eq(Mux(write & (rd != 0), lanes, clears.replicate(PE_COUNT))),
+            self.done.eq(write & last),
+            self.done_wavefront.eq(wavefront),
         ]
         for lane in range(PE_COUNT):
-            m.d.sync += self.load.words[lane].eq(Mux(self.clear, 0, choose(list(view), station.words[lane])))
+            word = choose(inputs, sources[lane])
+            if self._config.local_memory and lane == 0:
+                m.d.comb += self.local.first.eq(word)
+            with m.If(~keeps[lane]):
+                m.d.sync += self.load.words[lane].eq(Mux(self.clear, 0, word))
         return m

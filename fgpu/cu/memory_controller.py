@@ -13,6 +13,9 @@ from fgpu.interfaces.memory_bus import MemoryRequest, Row
 
 from .coalescer import PHASE_ENTRIES, Coalescer
 from .load_return import LoadReturn, Station
+from .local_access import LocalAccess
+from .local_memory import LocalMemory
+from .local_step import LocalProbe
 from .register_file import RegisterWrite
 from .request_builder import RequestBuilder
 from .vector import PhaseAccess
@@ -29,6 +32,10 @@ class MemoryController(wiring.Component):
     says whether eight more phases would find room. ``idle``: nothing is under way. ``float_next``: in the next cycle
     the floating-point units write registers. ``clear``: ``load`` clears all registers, for 512 cycles after a reset
     or ``clear_registers``, which may come while it is idle.
+
+    With local memory its accesses (``local``) have a queue and room of their own, and both return to the registers.
+    ``done_local``: the load that is done is a local one. A byte or half to store is then in all bytes or halves of
+    its word of ``store_data``.
     """
 
     def __init__(self, config: Config) -> None:
@@ -51,6 +58,13 @@ class MemoryController(wiring.Component):
         }
         if config.float_ops:
             members["float_next"] = In(1)
+        if config.local_memory:
+            members |= {
+                "local": In(LocalAccess(config)), "local_valid": In(1), "local_reserve": In(range(PHASES + 1)),
+                "local_ready": Out(1), "done_local": Out(1),
+            }
+            if config.statistics:
+                members["local_probe"] = Out(LocalProbe)
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -95,8 +109,19 @@ class MemoryController(wiring.Component):
             m.d.comb += load_return.float_next.eq(self.float_next)
         for response, rows in zip(self.responses, load_return.rows, strict=True):
             connect(m, flipped(response), rows)
-        m.d.sync += self.idle.eq(
-            (reserved == 0) & builder.idle & ~stations.output.valid & ~load_return.done)
+        idle = (reserved == 0) & builder.idle & ~stations.output.valid & ~load_return.done
+        if config.local_memory:
+            m.submodules.local = local = LocalMemory(config)
+            connect(m, local.steps, load_return.local)
+            m.d.comb += [
+                local.access.eq(self.local), local.access_valid.eq(self.local_valid),
+                local.reserve.eq(self.local_reserve), self.local_ready.eq(local.ready),
+                local.words.eq(load_return.load.words), self.done_local.eq(load_return.done_local),
+            ]
+            if config.statistics:
+                m.d.comb += self.local_probe.eq(local.probe)
+            idle &= local.idle
+        m.d.sync += self.idle.eq(idle)
         return m
 
     def _room_for_row(self, m: Module, builder: RequestBuilder, load_return: LoadReturn) -> Value:

@@ -70,6 +70,7 @@ class _Decoded:
         self.next, self.target = (Signal(FAULT_PC_BITS) for _ in range(2))
         self.pc = Signal(FAULT_PC_BITS, name="pc3")
         self.access = self.control.memory != MemoryAccess.NONE
+        self.local = Signal(name="local3")
 
 
 class _AtVector:
@@ -119,6 +120,9 @@ class WavefrontScheduler(wiring.Component):
             "cancel": In(1),
             "fault": Out(FaultReport),
         }
+        if config.local_memory:
+            members |= {"is_local": Out(1), "local_ready": In(1), "local_reserve": Out(range(PHASES + 1)),
+                        "load_done_local": In(1)}
         if config.float_ops:
             members |= {"floats": Out(FloatCommit()), "float_available": In(1 << FloatOp.as_shape().width)}
         if config.statistics:
@@ -145,7 +149,8 @@ class WavefrontScheduler(wiring.Component):
         self._tell(m, decoded, issued, divergence, scoreboard)
         self._issue_phases(m, decoded, issued, writes_at_once, at_vector)
 
-        self._connect_controllers(m, controllers, divergence, commit, decoded.valid, decoded.wavefront, selected)
+        self._connect_controllers(m, controllers, divergence, commit, decoded.valid, decoded.wavefront, decoded.local,
+                                  selected)
         for number, controller in enumerate(controllers):
             m.d.comb += [
                 controller.loading.eq(scoreboard.loading[number]),
@@ -241,7 +246,9 @@ class WavefrontScheduler(wiring.Component):
         m.d.comb += decoder.word.eq(instruction.word)
         if self._config.float_ops:
             m.d.comb += decoder.float_available.eq(self.float_available)
-        m.submodules.scoreboard = scoreboard = Scoreboard()
+        m.submodules.scoreboard = scoreboard = Scoreboard(local=bool(self._config.local_memory))
+        if self._config.local_memory:
+            m.d.sync += decoded.local.eq(decoder.is_local)
         m.d.comb += [
             scoreboard.wavefront.eq(instruction.wavefront),
             scoreboard.control.eq(decoder.control),
@@ -273,7 +280,7 @@ class WavefrontScheduler(wiring.Component):
             m.d.comb += commit.eq(Commit.ILLEGAL)
         with m.Elif(control.flow != Flow.NEXT):
             m.d.comb += commit.eq(Commit.FLOW)
-        with m.Elif(decoded.access & ~self.memory_ready):
+        with m.Elif(decoded.access & ~self._room(decoded.local)):
             m.d.comb += commit.eq(Commit.REFUSED)
         issued = Signal()
         writes_at_once = control.flow == Flow.NEXT
@@ -311,8 +318,25 @@ class WavefrontScheduler(wiring.Component):
             scoreboard.done.eq(self.load_done),
             scoreboard.done_wavefront.eq(self.load_done_wavefront),
         ]
-        with m.If(issued & decoded.access):
-            m.d.comb += self.memory_reserve.eq(Mux(decoded.halves.all(), PHASES, SLOT_CYCLES))
+        phases = Mux(decoded.halves.all(), PHASES, SLOT_CYCLES)
+        with m.If(issued & decoded.access & ~decoded.local):
+            m.d.comb += self.memory_reserve.eq(phases)
+        if self._config.local_memory:
+            with m.If(issued & decoded.access & decoded.local):
+                m.d.comb += self.local_reserve.eq(phases)
+            m.d.comb += [scoreboard.load_local.eq(decoded.local), scoreboard.done_local.eq(self.load_done_local)]
+
+    def _room(self, local: Any) -> Any:
+        """Whether an access finds room, which may be ``local``."""
+        return Mux(local, self.local_ready, self.memory_ready) if self._config.local_memory else self.memory_ready
+
+    def _room_for(self, m: Module, number: int, committed: Any, local3: Any) -> Any:
+        """The same for what a wavefront was last refused."""
+        waits_for_local = Signal(name=f"waits_for_local{number}")
+        if self._config.local_memory:
+            with m.If(committed):
+                m.d.sync += waits_for_local.eq(local3)
+        return self._room(waits_for_local)
 
     def _issue_phases(self, m: Module, decoded: _Decoded, issued: Signal, writes_at_once: Any,
                       at_vector: _AtVector) -> None:
@@ -340,6 +364,8 @@ class WavefrontScheduler(wiring.Component):
                     shift.eq(Mux(decoded.halves[0], decoded.mask, decoded.mask >> _HALF)),
                     self.control.eq(control),
                 ]
+                if self._config.local_memory:
+                    m.d.sync += self.is_local.eq(decoded.local)
         with m.Else():
             m.d.sync += next_phase
         m.d.comb += [
@@ -348,7 +374,7 @@ class WavefrontScheduler(wiring.Component):
         ]
 
     def _connect_controllers(self, m: Module, controllers: list[Any], divergence: DivergenceUnit,
-                             commit: Any, valid3: Any, wavefront3: Any, selected: Any) -> None:
+                             commit: Any, valid3: Any, wavefront3: Any, local3: Any, selected: Any) -> None:
         m.submodules.barrier = barrier = Barrier()
         m.d.comb += [
             barrier.groups.eq(self.groups),
@@ -366,7 +392,7 @@ class WavefrontScheduler(wiring.Component):
                 controller.outcome.eq(divergence.outcome),
                 controller.outcome_mine.eq(divergence.outcome.wavefront == number),
                 controller.load_done.eq(self.load_done & (self.load_done_wavefront == number)),
-                controller.memory_ready.eq(self.memory_ready),
+                controller.memory_ready.eq(self._room_for(m, number, valid3 & (wavefront3 == number), local3)),
                 controller.fetch_done.eq(self.fetched.valid & (self.fetched.wavefront == number)),
                 controller.release.eq(barrier.release[number]),
                 self.free[number].eq(controller.free),

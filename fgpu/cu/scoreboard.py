@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Module, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import WAVEFRONT_BITS, WAVEFRONTS
+from fgpu.gateware.choose import choose
 from fgpu.isa import REGISTER_BITS
 
 from .control_word import ControlWord, Flow, MemoryAccess
@@ -35,24 +36,32 @@ class Scoreboard(wiring.Component):
     """Knows the registers that wait for data, and tells whether an instruction has to wait with them.
 
     ``loading`` names the wavefronts with loads under way, from the cycle after ``load`` until that after ``done``,
-    which ends the oldest of ``done_wavefront``. The instruction in ``control``, of ``wavefront``, ``depends`` if it
-    reads or writes a register that waits, changes the flow, stores, is an atomic operation, or is a load for which
-    there is no room here; combinational. ``reads_rs`` and ``reads_rt`` say which fields of ``control`` count.
+    which ends the oldest of ``done_wavefront``; with ``local`` memory the oldest there, if ``done_local``, or else in
+    global memory (``load_local`` tells where a load is). The instruction in ``control``, of ``wavefront``,
+    ``depends`` if it reads or writes a register that waits, changes the flow, stores, is an atomic operation, or is a
+    load for which there is no room here; combinational. ``reads_rs`` and ``reads_rt`` say which fields of ``control``
+    count.
     It ``follows`` ``last`` if it reads or writes the register that that writes.
     """
 
-    load: In(LoadNote)
-    done: In(1)
-    done_wavefront: In(WAVEFRONT_BITS)
-    loading: Out(WAVEFRONTS)
-
-    wavefront: In(WAVEFRONT_BITS)
-    control: In(ControlWord)
-    reads_rs: In(1)
-    reads_rt: In(1)
-    depends: Out(1)
-    last: In(LastIssue)
-    follows: Out(1)
+    def __init__(self, local: bool = False) -> None:
+        self._local = local
+        members: dict[str, Any] = {
+            "load": In(LoadNote),
+            "done": In(1),
+            "done_wavefront": In(WAVEFRONT_BITS),
+            "loading": Out(WAVEFRONTS),
+            "wavefront": In(WAVEFRONT_BITS),
+            "control": In(ControlWord),
+            "reads_rs": In(1),
+            "reads_rt": In(1),
+            "depends": Out(1),
+            "last": In(LastIssue),
+            "follows": Out(1),
+        }
+        if local:
+            members |= {"load_local": In(1), "done_local": In(1)}
+        super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -88,7 +97,14 @@ class Scoreboard(wiring.Component):
         for number in range(WAVEFRONTS):
             comes = self.load.valid & (self.load.wavefront == number)
             goes = self.done & (self.done_wavefront == number)
-            with m.If(comes):
+            overtaken: Any = Const(0)       # the newer one is done
+            if self._local:
+                kinds = [Signal(name=f"local{number}_{entry}") for entry in range(LOADS)]
+                for entry, kind in enumerate(kinds):
+                    with m.If(comes & (older[number] == entry)):
+                        m.d.sync += kind.eq(self.load_local)
+                overtaken = goes & both[number] & (choose(kinds, older[number]) != self.done_local)
+            with m.If(comes | overtaken):
                 m.d.sync += older[number].eq(~older[number])
             with m.If(comes & ~goes):
                 m.d.sync += [self.loading[number].eq(1), both[number].eq(self.loading[number])]

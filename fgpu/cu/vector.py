@@ -15,6 +15,7 @@ from fgpu.isa import REGISTER_BITS
 from fgpu.probe import AccessProbe
 
 from .control_word import ControlWord, Flow, Issue, MemoryAccess, Width
+from .local_access import LocalAccess, row_bits
 from .pe import ProcessingElement
 from .pipeline import BEAT_BITS, BRANCH_STAGE, MEMORY_STAGE, OPERAND_STAGE, READ_STAGES, RESULT_STAGE, RUNTIME_STAGE
 from .register_file import RegisterFile, RegisterWrite, Words
@@ -61,7 +62,8 @@ class ComputeVector(wiring.Component):
     """Executes a phase a cycle, in the stages of :mod:`~fgpu.cu.pipeline`.
 
     ``control`` is sampled in the cycle of issue. ``branch`` comes from ``BRANCH_STAGE``, ``memory`` from
-    ``MEMORY_STAGE`` (``memory_valid`` is not answered: room must be reserved before issue). With floating-point
+    ``MEMORY_STAGE`` (``memory_valid`` is not answered: room must be reserved before issue). With local memory so does
+    ``local``, if ``is_local``, sampled like ``control``; ``local_base`` is that of this stage. With floating-point
     units ``float_first`` and ``float_second`` are their operands, in ``OPERAND_STAGE``, and ``float_result`` what
     they write if ``float_valid``.
     """
@@ -83,6 +85,9 @@ class ComputeVector(wiring.Component):
         }
         if config.statistics:
             members["probe"] = Out(AccessProbe)
+        if config.local_memory:
+            members |= {"is_local": In(1), "local_base": In(row_bits(config)), "local": Out(LocalAccess(config)),
+                        "local_valid": Out(1)}
         if config.float_ops:
             members |= {"float_first": Out(Words), "float_second": Out(Words), "float_result": In(RegisterWrite),
                         "float_valid": In(1)}
@@ -156,8 +161,11 @@ class ComputeVector(wiring.Component):
             self.fault.wavefront.eq(at.wavefront), self.fault.pc.eq(at.pc),
         ]
         at, word = issue[MEMORY_STAGE], control[MEMORY_STAGE]
+        accesses = at.valid & (word.memory != MemoryAccess.NONE)
+        if self._config.local_memory:
+            accesses = self._local(m, accesses, at, word, pes)
         m.d.comb += [
-            self.memory_valid.eq(at.valid & (word.memory != MemoryAccess.NONE)),
+            self.memory_valid.eq(accesses),
             self.memory.load.eq(word.memory != MemoryAccess.STORE),
             self.memory.width.eq(word.width), self.memory.rd.eq(word.rd),
             self.memory.wavefront.eq(at.wavefront), self.memory.phase.eq(at.phase),
@@ -179,3 +187,25 @@ class ComputeVector(wiring.Component):
         if "cmpxchg" in self._config.atomics:
             m.d.comb += [self.memory.expected[lane].eq(pe.expected) for lane, pe in enumerate(pes)]
         return m
+
+    def _local(self, m: Module, accesses: Any, at: Any, word: Any, pes: list[Any]) -> Any:
+        """Accesses to local memory; returns whether there is another one."""
+        is_local: Any = self.is_local
+        for stage in range(1, MEMORY_STAGE + 1):
+            following = Signal(name=f"is_local{stage}")
+            m.d.sync += following.eq(is_local)
+            is_local = following
+        local: Any = self.local
+        m.d.comb += [
+            self.local_valid.eq(accesses & is_local),
+            local.load.eq(word.memory != MemoryAccess.STORE), local.atomic.eq(word.memory == MemoryAccess.ATOMIC),
+            local.operation.eq(word.atomic), local.width.eq(word.width), local.rd.eq(word.rd),
+            local.wavefront.eq(at.wavefront), local.phase.eq(at.phase), local.last.eq(at.last),
+            local.lanes.eq(at.lanes), local.base.eq(self.local_base),
+        ]
+        for lane, pe in enumerate(pes):
+            m.d.comb += [
+                local.addresses[lane].eq(pe.address), local.store_data[lane].eq(pe.store_data),
+                local.expected[lane].eq(pe.expected),
+            ]
+        return accesses & ~is_local

@@ -113,7 +113,7 @@ class UnitCounters(Structure):
     """Of a compute unit; ``wavefront_cycles`` is the sum of the wavefronts that were there in each cycle."""
 
     _fields_ = [("buckets", c_uint64 * BUCKETS), ("instructions", c_uint64), ("work_item_instructions", c_uint64),
-                ("wavefront_cycles", c_uint64)]
+                ("wavefront_cycles", c_uint64), ("local_phases", c_uint64), ("local_conflicts", c_uint64)]
 
 
 class RefusedAccess(Structure):

@@ -83,6 +83,9 @@ class BenchEngine(ABC):
         Instructions that it issued, counted for wavefronts and for enabled work-items.
     ``cu0.wavefront_cycles``
         The sum over all cycles of the wavefronts that were in it: divided by ``cycles``, its occupancy, up to 8.
+    ``cu0.local_phases``, ``cu0.local_conflicts``
+        With local memory: phases (of eight work-items) of accesses to it, and the cycles that loads and stores took
+        beyond one for each, because work-items met in a bank.
     ``cache.read_hit``, ...
         Events of the cache, one for each field of :class:`~fgpu.cache.probe.CacheProbe`.
     ``axi0.read_bursts``, ``axi0.read_beats``, ``axi0.read_bytes``, ``axi0.write_bursts``, ...
@@ -210,6 +213,8 @@ class BenchEngine(ABC):
             stats |= {f"cu{i}.instructions": unit.instructions,
                       f"cu{i}.work_item_instructions": unit.work_item_instructions,
                       f"cu{i}.wavefront_cycles": unit.wavefront_cycles}
+            if self.config.local_memory:
+                stats |= {f"cu{i}.local_phases": unit.local_phases, f"cu{i}.local_conflicts": unit.local_conflicts}
         stats |= dict.fromkeys((f"cache.{name}" for name in self._events), 0)
         for i, name in enumerate(self._events):     # of each slice
             stats[f"cache.{name}"] += result.events[i]

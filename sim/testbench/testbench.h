@@ -78,6 +78,8 @@ private:
             unit.buckets[probe.bucket & (BUCKETS - 1)]++;
             unit.instructions += probe.issue;
             unit.work_item_instructions += probe.issue ? probe.lanes : 0;
+            unit.local_phases += probe.local_phase;
+            unit.local_conflicts += probe.local_conflict;
             const uint32_t pairs = probe.states | probe.states >> 1;
             const uint32_t there = (pairs | pairs >> 2) & 0x11111111;   // not free
             unit.wavefront_cycles += unsigned(__builtin_popcount(there));

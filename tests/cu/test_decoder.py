@@ -14,7 +14,8 @@ from fgpu.isa import Opcode, Space, Unit, by_mnemonic
 from ..streams import simulate
 
 CONFIGS = [Config(), Config(atomics=ATOMICS - {"max"}), Config(float_ops=FLOAT_OPS - {"fadd", "fslt"}),
-           Config(sub_integer_stores=False, scratchpad_size=0, cram_size=4)]
+           Config(sub_integer_stores=False, scratchpad_size=0, cram_size=4), Config(local_memory=8),
+           Config(local_memory=8, atomics=ATOMICS, scratchpad_size=0, sub_integer_stores=False)]
 FLOWS = {Opcode.BEQ: Flow.BRANCH, Opcode.BNE: Flow.BRANCH, Opcode.JSUB: Flow.CALL, Opcode.RET: Flow.RETURN,
          Opcode.SYNC: Flow.SYNC}
 
@@ -25,8 +26,6 @@ def decoded(word: int, config: Config) -> tuple[isa.Instruction, isa.Operands] |
         row, operands = isa.decode(word)
     except EncodingError:
         return None
-    if row.space is Space.LOCAL:
-        return None     # not built yet
     return None if config.lacks(row) else (row, operands)
 
 
@@ -64,16 +63,20 @@ def test_every_opcode_byte(config: Config, first: int) -> None:
                 assert getattr(control, name) == getattr(operands, name), f"{word:08x} {name}"
         if config.float_ops:
             assert ctx.get(dut.is_float) == (row.unit is Unit.FLOAT)
-        elsewhere = row.is_load or row.unit in (Unit.ATOMIC, Unit.FLOAT)
+        elsewhere = row.unit is Unit.FLOAT or row.space in (Space.GLOBAL, Space.LOCAL)
+        atomic = row.atomic is not None
+        accesses = row.space in (Space.GLOBAL, Space.LOCAL)
         assert control.write == (row.writes_rd and not elsewhere and operands.rd != 0)
         assert control.scratchpad_write == (row.opcode is Opcode.LSWI)
-        assert control.memory == (MemoryAccess.LOAD if row.is_load else
-                                  MemoryAccess.STORE if row.is_store else
-                                  MemoryAccess.ATOMIC if row.unit is Unit.ATOMIC else MemoryAccess.NONE)
-        if row.unit is Unit.ATOMIC:
+        assert control.memory == (MemoryAccess.ATOMIC if atomic else MemoryAccess.NONE if not accesses else
+                                  MemoryAccess.LOAD if row.writes_rd else MemoryAccess.STORE)
+        if atomic:
             assert control.atomic.value == row.opcode.value & 15
-        if row.unit in (Unit.MEMORY, Unit.ATOMIC):
+        if accesses:
             assert control.scale == row.scale
+            assert control.width.value == (2 if atomic else row.scale)
+            if config.local_memory:
+                assert ctx.get(dut.is_local) == (row.space is Space.LOCAL)
         assert control.flow == FLOWS.get(row.opcode, Flow.NEXT)
         assert control.on_equal == (row.opcode is Opcode.BEQ)
         if row.immediate is not None:

@@ -12,13 +12,16 @@ from fgpu.cu.scoreboard import Scoreboard
 from ..streams import simulate
 
 
+@pytest.mark.parametrize("local", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_random_loads(seed: int) -> None:
+def test_random_loads(seed: int, local: bool) -> None:
+    """With local memory its loads overtake those of global memory, and the other way round."""
     print(f"seed {seed}")
     rng = random.Random(seed)
-    dut = Scoreboard()
+    dut = Scoreboard(local=local)
     waiting: list[list[int]] = [[] for _ in range(WAVEFRONTS)]
-    seen = {"together": 0, "depends": 0, "independent": 0}
+    places: list[list[bool]] = [[] for _ in range(WAVEFRONTS)]     # whether they are local
+    seen = {"together": 0, "depends": 0, "independent": 0} | ({"overtaken": 0} if local else {})
 
     async def testbench(ctx) -> None:
         for _ in range(4000):
@@ -31,12 +34,20 @@ def test_random_loads(seed: int) -> None:
             ctx.set(dut.load, {"valid": load, "wavefront": comes, "rd": rd})
             ctx.set(dut.done, done)
             ctx.set(dut.done_wavefront, goes)
+            to, of = local and rng.random() < 0.5, bool(places[goes]) and rng.choice(places[goes])
+            if local:
+                ctx.set(dut.load_local, to)
+                ctx.set(dut.done_local, of)
             await ctx.tick()
             seen["together"] += load and done and comes == goes
             if done:
-                del waiting[goes][0]
+                first = places[goes].index(of)
+                del waiting[goes][first], places[goes][first]
+                if first:
+                    seen["overtaken"] += 1
             if load:
                 waiting[comes].append(rd)
+                places[comes].append(to)
 
     def instruction(ctx) -> None:
         slot = rng.choice([slot for slot in range(WAVEFRONTS) if waiting[slot]] or [0])
