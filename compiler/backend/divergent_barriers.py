@@ -11,8 +11,8 @@ __all__ = ["find_divergent_barriers"]
 
 
 def find_divergent_barriers(function: MachineFunction) -> list[tuple[Location | None, Location | None]]:
-    """Barriers of ``function``, which is in SSA form, behind branches that depend on a work-item's id: where they are
-    in the source, and where the branch is.
+    """Barriers of ``function``, which is in SSA form, that are behind branches which depend on a work-item's id:
+    where they are in the source, and where the branch is.
 
     Work-items that end at once instead, as those beyond the end of an array do, are none that others wait for.
     """

@@ -31,7 +31,7 @@ def find_divergent_branches(function: MachineFunction) -> None:
 
 
 def divergent_branches(function: MachineFunction, flow: Flow, differs: Callable[[Op], bool]) -> set[str]:
-    """The blocks of ``function`` whose branches depend on what ``differs`` among work-items, or on its arguments."""
+    """The blocks of ``function`` whose branches depend on what ``differs`` between work-items, or on arguments."""
     after = post_dominators(flow)
     users: dict[int, set[int]] = {}
     home: dict[int, str] = {}
