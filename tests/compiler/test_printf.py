@@ -158,11 +158,11 @@ def test_arrival_order_has_the_same_lines_and_each_work_items_in_order():
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("engine", ["verilator", "pysim"])
+@pytest.mark.parametrize(("engine", "work_items"), [("verilator", 200), ("pysim", 3)])
 @by_config
-def test_cycle_accurate_engines_print_the_same(config, engine):
-    printed = output(DIVERGENT, np.zeros(20, np.int32), config=config, engine=engine, global_size=20)
-    assert printed == "".join(map(divergent, range(20)))
+def test_cycle_accurate_engines_print_the_same(config, engine, work_items):
+    printed = output(DIVERGENT, np.zeros(work_items, np.int32), config=config, engine=engine, global_size=work_items)
+    assert printed == "".join(map(divergent, range(work_items)))
 
 
 @by_config
@@ -236,8 +236,29 @@ def test_a_full_buffer_loses_nothing_silently(config, order):
 
 BEGINS = """
 __global uint *fgpu_printf_begin(__global uint *buffer, uint words, uint format);
-__kernel void k(__global uint *buffer) { fgpu_printf_begin(buffer, 5, 7); }
+__global uint *fgpu_printf_begin_own(__global uint *buffer, uint words, uint format);
+__kernel void shared(__global uint *buffer) { fgpu_printf_begin(buffer, 5, 7); }
+__kernel void own(__global uint *buffer) { for (int i = 0; i < 5; i++) fgpu_printf_begin_own(buffer, 5, 7); }
 """
+
+
+@pytest.mark.parametrize(("room", "records"), [(4, 0), (5, 1), (14, 2), (15, 3), (16, 3), (25, 5)])
+@pytest.mark.parametrize(("kernel", "work_items"), [("shared", 5), ("own", 1)])
+def test_room_is_used_to_the_last_word(kernel, work_items, room, records):
+    image = compile_opencl(BEGINS, config=CONFIGS["shared"])
+    content = np.zeros(60, np.uint32)
+    with Device(CONFIGS["shared"], engine="functional") as device:
+        buffer = device.buffer(content)
+        content[[BufferWord.SCRAP, BufferWord.ROOM]] = buffer.address + 4 * 50, room
+        buffer.write(content)
+        image[kernel](buffer, global_size=work_items)
+        region = buffer.read()[len(BufferWord):50]
+    assert region[RegionWord.LOST_CALLS] == 5 - records
+    assert region[RegionWord.LOST_WORDS] == 5 * (5 - records)
+    starts = [len(RegionWord) + 5 * number for number in range(records)]
+    assert np.flatnonzero(region[len(RegionWord):] == 7).tolist() == [start - len(RegionWord) for start in starts]
+    assert sorted(region[[start + 1 for start in starts]].tolist()) == sorted(
+        2 ** 32 - 1 - work_item for work_item in (range(records) if kernel == "shared" else [0] * records))
 
 
 def test_a_cursor_far_beyond_the_buffer_does_not_begin_again_at_0():
@@ -250,13 +271,21 @@ def test_a_cursor_far_beyond_the_buffer_does_not_begin_again_at_0():
         content[[BufferWord.SCRAP, BufferWord.ROOM, used]] = buffer.address + 4 * 50, 30, 1 << 31
         buffer.write(content)
         for launches in (1, 2):
-            image["k"](buffer, global_size=3)
+            image["shared"](buffer, global_size=3)
             now = buffer.read()
             assert now[[lost_calls, lost_words]].tolist() == [3 * launches, 15 * launches]
             assert 1 << 30 <= now[used] < 1 << 31
         assert now[50] == 7
         now[[*range(len(BufferWord) + len(RegionWord)), 50, 51]] = 0
         assert not now.any()
+
+
+@by_config
+def test_what_is_printed_is_the_beginning(config):
+    """A call does not find room behind one that is larger and found none."""
+    source = body('printf("a "); printf("%v16hld ", (int16)(a[0])); printf("b "); a[1] = printf("c ");')
+    with pytest.warns(PrintfWarning, match="3 of 4 calls of printf are not printed, 88 bytes"):
+        assert output(source, np.array([1, 2]), config=config, size=64) == "a "
 
 
 @by_config
