@@ -22,7 +22,6 @@ class Mark:
     entries: int
     callees: dict[str, Callee]
     data: DataMark
-    formats: tuple[int, int]
 
 
 class Linker:
@@ -46,8 +45,7 @@ class Linker:
 
     def mark(self) -> Mark:
         """What :meth:`roll_back` comes back to."""
-        return Mark(len(self.words), len(self._entries), dict(self.callees), self.data.mark(),
-                    self.formats.mark())
+        return Mark(len(self.words), len(self._entries), dict(self.callees), self.data.mark())
 
     def roll_back(self, mark: Mark) -> None:
         """Forget what came after ``mark``."""
@@ -56,7 +54,6 @@ class Linker:
         self.lines = {word: line for word, line in self.lines.items() if word < mark.words}
         self.callees = dict(mark.callees)
         self.data.roll_back(mark.data)
-        self.formats.roll_back(mark.formats)
 
     def forget_callers_of(self, register: int) -> None:
         """Let no function be called that changes ``register``."""

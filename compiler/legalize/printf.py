@@ -73,21 +73,14 @@ class RegionWord(enum.IntEnum):
 
 
 class FormatTable:
-    """Collects ``formats`` and ``strings``, which records name by their numbers."""
+    """Collects ``formats`` and ``strings``, which records name by their numbers.
+
+    A kernel that is compiled once more, by another plan, has the same ones.
+    """
 
     def __init__(self) -> None:
         self.formats: list[Format] = []
         self.strings: list[str] = []
-
-    def mark(self) -> tuple[int, int]:
-        """What :meth:`roll_back` comes back to."""
-        return len(self.formats), len(self.strings)
-
-    def roll_back(self, mark: tuple[int, int]) -> None:
-        """Forget what came after ``mark``."""
-        formats, strings = mark
-        del self.formats[formats:]
-        del self.strings[strings:]
 
     def format(self, format: Format) -> int:
         """The number of a format, from 0 on."""

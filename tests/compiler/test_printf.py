@@ -166,10 +166,24 @@ def test_cycle_accurate_engines_print_the_same(config, engine, work_items):
 
 
 @by_config
+def test_a_function_that_gets_the_format(config):
+    source = body(r'tell("first %d\n", a[0]); tell("then %d\n", a[1]);')
+    tell = "__attribute__((noinline)) static void tell(__constant char *format, int n) { printf(format, n); }"
+    assert output(f"{tell}\n{source}", np.array([3, 4]), config=config) == "first 3\nthen 4\n"
+
+
+@by_config
 def test_order_of_work_items_of_three_dimensions(config):
     source = body('printf("%u %u %u\\n", get_global_id(2), get_global_id(1), get_global_id(0));', "")
     printed = output(source, config=config, global_size=(6, 5, 4), local_size=(3, 5, 2), global_offset=(100, 7, 9))
     assert printed == "".join(f"{z + 9} {y + 7} {x + 100}\n" for z in range(4) for y in range(5) for x in range(6))
+
+
+@by_config
+def test_order_of_work_items_whose_ids_begin_again_at_0(config):
+    printed = output(body('printf("%u\\n", get_global_id(0));', ""), config=config, global_size=4,
+                     global_offset=(1 << 32) - 2)
+    assert printed == "4294967294\n4294967295\n0\n1\n"
 
 
 @by_config
