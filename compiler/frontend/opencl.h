@@ -144,10 +144,11 @@ __attribute__((overloadable, convergent)) void work_group_barrier(cl_mem_fence_f
 #define kernel kernel __attribute__((used))
 #endif
 
-/* What is refused later, where it is used, by name. */
 #if __OPENCL_C_VERSION__ >= 120
 int printf(__constant const char *format, ...);
 #endif
+
+/* What is refused later, where it is used, by name. */
 #define CLK_NORMALIZED_COORDS_FALSE 0
 #define CLK_NORMALIZED_COORDS_TRUE 1
 #define CLK_ADDRESS_NONE 0

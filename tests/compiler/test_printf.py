@@ -1,8 +1,10 @@
 """printf in kernels: what is printed, wherever the calls stand, and what is refused."""
 
 import io
+import pickle
 import re
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -10,8 +12,17 @@ import pytest
 from fgpu.compiler import Image, compile_opencl
 from fgpu.compiler.legalize.printf import BufferWord, RegionWord
 from fgpu.config import ATOMICS, Config
-from fgpu.errors import CompileError, ImageError, KernelAccessError, LaunchError, PrintfWarning, SimulationTimeout
-from fgpu.sim import Device, GlobalMemory, Printf
+from fgpu.errors import (
+    CompileError,
+    ImageError,
+    KernelAccessError,
+    KernelFault,
+    LaunchError,
+    PrintfWarning,
+    SimulationTimeout,
+)
+from fgpu.sim import Device, GlobalMemory, KernelDescriptor, Printf
+from fgpu.sim.printf import PrintfBuffer
 from tests.configurations import ATOMIC
 
 CONFIGS = {"shared": ATOMIC, "own": Config()}
@@ -341,6 +352,22 @@ def test_what_was_printed_before_a_kernel_was_stopped(config, end, error):
         assert text.getvalue() == "9\n" * 6
 
 
+@pytest.mark.parametrize(("ended", "printed"), [(True, "5\n"), (False, "5\n0\n6\n")])
+@by_config
+def test_what_came_to_memory_of_the_records(config, ended, printed):
+    """Where a kernel was stopped, the cache may keep the header of a region, records and ends of records."""
+    image, texts = compile_opencl(body('printf("%d\\n", a[0]);'), config=config), []
+    descriptor = KernelDescriptor(entry=0, global_size=(1,), local_size=(1,))
+    records = [1, 0xFFFF_FFFF, 5, 0, 0, 1, 0xFFFF_FFFF, 0, 0, 0, 0, 1, 0xFFFF_FFFF, 6]
+    region = np.array([3 if ended else 0, 0, 0, *records], np.uint32)
+    with Device(config, engine="functional") as device, nullcontext() if ended else pytest.raises(KernelFault), \
+            PrintfBuffer(device, image, image["k"].kernel, Printf(to=texts.append), descriptor) as buffer:
+        device.write(buffer.address + 4 * len(BufferWord), region)
+        if not ended:
+            raise KernelFault("it was stopped", None)
+    assert texts == [printed]
+
+
 # -- where it goes -----------------------------------------------------------------------------------------
 
 def test_standard_output_by_default_or_what_the_device_or_the_launch_says(capsys):
@@ -389,7 +416,7 @@ def test_images_have_the_formats_of_all_kernels_and_sources(tmp_path):
     }, config=config)
     image.save(tmp_path / "i.json")
     loaded = Image.load(tmp_path / "i.json")
-    assert loaded == image
+    assert loaded == image == pickle.loads(pickle.dumps(image))
     assert [format.text for format in loaded.formats] == ["a %d %s\n", "b %d %s\n"]
     assert loaded.strings == ("x", "y")
     assert all(parameter.kind != "implicit" for parameter in loaded["quiet"].kernel.parameters)
