@@ -14,12 +14,13 @@ import pytest
 from fgpu.config import Config
 from fgpu.sim import Device
 
+from ..configurations import ATOMIC
 from ..seeds import seed_of_test
 from ..tiers import quick
 from .fuzz.case import Case, failure, make_case
 from .fuzz.host import HostError, run_on_host
 from .fuzz.pocl import opencl
-from .fuzz.program import STATEMENTS, Program
+from .fuzz.program import STATEMENTS, TOGETHER, Program
 from .fuzz.reduce import reduced
 
 BATCH = 16
@@ -58,9 +59,19 @@ def test_generated_programs(seed):
     check(seed, BATCH)
 
 
+@pytest.mark.parametrize("seed", quick("abc", "a"))
+def test_generated_programs_with_barriers(seed):
+    check(f"together {seed}", BATCH)
+
+
 @pytest.mark.ci
 def test_generated_programs_on_hardware():
     check("hardware", 8, "verilator", config=Config())
+
+
+@pytest.mark.ci
+def test_generated_programs_with_barriers_on_hardware():
+    check("together on hardware", 8, "verilator", config=ATOMIC)
 
 
 @pytest.mark.long
@@ -75,13 +86,27 @@ def test_many_generated_programs_on_hardware(config):
 
 
 @pytest.mark.long
-def test_pocl_agrees_with_the_host():
+def test_many_generated_programs_with_barriers():
+    check(f"together {seed_of_test()}", programs(1000))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("config", [ATOMIC, ATOMIC.replace(local_memory=64)], ids=["without", "with local memory"])
+def test_many_generated_programs_with_barriers_on_hardware(config):
+    check(f"together on hardware {seed_of_test()}", programs(200), "verilator", config=config)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["pocl", "together on pocl"])
+def test_pocl_agrees_with_the_host(kind):
     try:
         library = opencl()
     except OSError as error:
         pytest.skip(str(error))
     differ = {}
-    for case, expected in batches(f"pocl {seed_of_test()}", programs(300)):
+    for case, expected in batches(f"{kind} {seed_of_test()}", programs(300)):
+        if case.program.is_left and case.program.group > 1:     # PoCL waits for those that have ended
+            continue
         if library.run(case.program, case.local) != expected:
             differ[case.seed] = "PoCL gives another result than the host"
     assert not differ, report(differ)
@@ -91,8 +116,12 @@ def test_statements_mean_something():
     """Each by itself, in the kernel and in a function."""
     made = []
     for name, seed in itertools.product(STATEMENTS, range(2)):
-        program = Program(random.Random(f"{name} {seed}"))
+        is_together = name in TOGETHER
+        program = Program(random.Random(f"{name} {seed}"), group=16 if is_together else 1)
         STATEMENTS[name][0](program)
+        if is_together:
+            made.append(program.source())
+            continue
         function = program.file_name("within")
         with program.function(f"uint {function}(uint a, uint b)", ["a", "b"]):
             STATEMENTS[name][0](program)
@@ -109,6 +138,25 @@ def host_program(line):
     program.line("int s = 0x7fffffff; uint t[4] = {1, 2, 3, 4};")
     program.line(line)
     return program.source()
+
+
+def together(line):
+    """A program of one line behind a barrier, in groups of four work-items."""
+    program = Program(random.Random(0), items=8, group=4)
+    program.locals.append("__local uint t[4]; t[l] = i;")
+    program.line(f"barrier(CLK_LOCAL_MEM_FENCE); {line}")
+    return program.source()
+
+
+def test_work_items_of_the_host_meet():
+    first = run_on_host([together("x0 = t[3 - l];")])[0][0]
+    assert list(memoryview(first).cast("I"))[::4] == [3, 2, 1, 0, 7, 6, 5, 4]
+
+
+@pytest.mark.parametrize("line", ["t[l] = t[3 - l]; x0 = t[l];", "t[i & 1] = i; barrier(1); x0 = t[l];"])
+def test_the_host_finds_races(line):
+    with pytest.raises(HostError, match="two results"):
+        run_on_host([together(line)])
 
 
 def test_a_line_that_means_something():

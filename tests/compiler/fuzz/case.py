@@ -8,16 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from fgpu.compiler.kernels import compile_sources
-from fgpu.config import FLOAT_OPS, Config
+from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from fgpu.errors import CompileError, FgpuError
-from fgpu.sim import Device
+from fgpu.sim import Device, LocalMemory
 
-from . import code, kept, layouts, pointers  # noqa: F401  their statements
+from . import code, kept, layouts, pointers, together  # noqa: F401  their statements
 from .program import Source, random_program
 
 __all__ = ["Case", "Refused", "failure", "launch", "make_case"]
 
 _SIZES = ((64, 64), (64, 64), (96, 32), (128, 64), (60, 12), (7, 7), (1, 1))
+_GROUPS = ((128, 64), (128, 128), (60, 12), (21, 7), (192, 96), (96, 32), (130, 65), (12, 3), (400, 200))
+_TOGETHER = "together"
 _MAY_BE_REFUSED = re.compile(r"the code RAM holds|calls nest \d+ deep")
 MAX_STEPS = 2_000_000
 
@@ -44,11 +46,18 @@ def _random_config(rng: random.Random) -> Config:
                   link_stack_depth=rng.choice([8, 16, 16, 32]))
 
 
-def make_case(seed: str, config: Config | None = None, sizes: Sequence[tuple[int, int]] = _SIZES) -> Case:
-    """The program of this seed, for ``config`` or for one that the seed tells."""
-    rng = random.Random(seed)
+def make_case(seed: str, config: Config | None = None, sizes: Sequence[tuple[int, int]] | None = None) -> Case:
+    """The program of this seed, for ``config`` or for one that the seed tells.
+
+    Where the seed begins with ``together``, work-groups work together.
+    """
+    rng, is_together = random.Random(seed), seed.startswith(_TOGETHER)
+    sizes = sizes or (_GROUPS if is_together else _SIZES)
     drawn, (items, local) = _random_config(rng), rng.choice(sizes)
-    return Case(seed, random_program(rng, items), local, config or drawn)
+    if is_together:
+        size = rng.choice([0, 0, 8, 16, 32, 64])
+        drawn = drawn.replace(local_memory=size, atomics=frozenset() if size else ATOMICS)
+    return Case(seed, random_program(rng, items, group=local if is_together else 1), local, config or drawn)
 
 
 def launch(case: Case, device: Device) -> list[bytes]:
@@ -64,15 +73,16 @@ def launch(case: Case, device: Device) -> list[bytes]:
             raise Refused(str(error)) from None
         raise
     buffers = {each.name: device.buffer(np.frombuffer(each.content, np.uint8))
-               for each in program.parameters if each.is_buffer}
-    arguments = [buffers[each.name].address if each.is_buffer
+               for each in program.parameters if each.is_buffer and not each.is_local}
+    arguments = [LocalMemory(len(each.content)) if each.is_local
+                 else buffers[each.name].address if each.is_buffer
                  else each.content if len(each.content) > 4
                  else int.from_bytes(each.content, "little", signed=each.type == "short ")
                  for each in program.parameters]
     try:
         device.launch(image, "k", global_size=program.items, local_size=case.local, args=arguments,
                       max_cycles=MAX_STEPS)
-        return program.results([buffers[each.name].read().tobytes() if each.is_buffer else each.content
+        return program.results([buffers[each.name].read().tobytes() if each.name in buffers else each.content
                                 for each in program.parameters])
     finally:
         for buffer in buffers.values():

@@ -103,10 +103,12 @@ class Opencl:
     def run(self, source: Source, local: int) -> list[bytes]:
         """The results of all work-items of a random program, in groups of ``local``."""
         program = self.program(source.text)
-        arguments = [bytearray(each.content) if each.is_buffer else each.content for each in source.parameters]
+        arguments: list[Argument] = [
+            len(each.content) if each.is_local else bytearray(each.content) if each.is_buffer else each.content
+            for each in source.parameters]
         self.launch(program, "k", [source.items], [local], arguments)
         self._call("clReleaseProgram", program)
-        return source.results([bytes(each) for each in arguments])
+        return source.results([each if isinstance(each, int) else bytes(each) for each in arguments])
 
 
 @cache

@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-__all__ = ["STATEMENTS", "Array", "Parameter", "Program", "Source", "random_program", "statement"]
+__all__ = ["STATEMENTS", "TOGETHER", "Array", "Parameter", "Program", "Source", "random_program", "statement"]
 
 OWN_WORDS = 8
 """Words of global memory that each work-item has for itself."""
 INPUT_WORDS, ARGUMENT_WORDS = 64, 16
 X = ("x0", "x1", "x2", "x3")
-_QUALIFIERS = {"private": "", "global": "__global ", "input": "__global const ", "constant": "__constant "}
+_QUALIFIERS = {"private": "", "global": "__global ", "input": "__global const ", "constant": "__constant ",
+               "local": "__local const "}
 _NUMBERS = [0, 1, 2, 3, 5, 7, 8, 15, 16, 31, 32, 33, 100, 255, 256, 8191, 8192, 32767, 32768, 65535, 65536, 1 << 24,
             0x7FFF_FFFF, 0x8000_0000, 0x8000_0001, 0xFFFF_8000, 0xFFFF_FFFE, 0xFFFF_FFFF, 0x1234_5678]
 
@@ -25,13 +26,14 @@ T = TypeVar("T")
 Statement = Callable[["Program"], None]
 STATEMENTS: dict[str, tuple[Statement, int]] = {}
 _NESTING: set[str] = set()
+TOGETHER: set[str] = set()
 _NESTED_MOST = 2
 
 
-def statement(weight: int = 2, *, nests: bool = False) -> Callable[[Statement], Statement]:
+def statement(weight: int = 2, *, nests: bool = False, together: bool = False) -> Callable[[Statement], Statement]:
     """Registers a function that writes one statement; it comes ``weight`` times as often as one of weight 1.
 
-    Those that ``nests`` have others in them.
+    Those that ``nests`` have others in them. Those that ``together`` have barriers: a whole work-group comes there.
     """
     def register(function: Statement) -> Statement:
         name = function.__name__
@@ -39,6 +41,8 @@ def statement(weight: int = 2, *, nests: bool = False) -> Callable[[Statement], 
         STATEMENTS[name] = function, weight
         if nests:
             _NESTING.add(name)
+        if together:
+            TOGETHER.add(name)
         return function
     return register
 
@@ -70,6 +74,8 @@ class Parameter:
     content: bytes
     is_buffer: bool = False
     is_result: bool = False
+    is_local: bool = False
+    """A buffer in local memory: of ``content`` only the length counts."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,10 @@ class Source:
     names: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     items: int
+    group: int = 1
+    """Work-items that meet at barriers."""
+    is_left: bool = False
+    """Whether work-items go to the end, barriers or not."""
 
     def results(self, contents: Sequence[bytes]) -> list[bytes]:
         """Those of all parameters' ``contents`` that C says everything of: not the padding of structs."""
@@ -87,10 +97,13 @@ class Source:
 
 
 class Program:
-    """One kernel ``k``, for ``items`` work-items; ``floats`` says whether there may be any."""
+    """One kernel ``k``, for ``items`` work-items; ``floats`` says whether there may be any.
 
-    def __init__(self, rng: random.Random, items: int = 64, floats: bool = True) -> None:
-        self.rng, self.items, self.floats = rng, items, floats
+    With a ``group`` its work-items meet at barriers, so many at each.
+    """
+
+    def __init__(self, rng: random.Random, items: int = 64, floats: bool = True, group: int = 1) -> None:
+        self.rng, self.items, self.floats, self.group = rng, items, floats, group
         self.top: list[str] = []
         self.names = ["k"]
         """What the file declares."""
@@ -98,6 +111,13 @@ class Program:
         """Functions of two unsigned integers."""
         self._numbers: dict[str, int] = {}
         self._nested = 0
+        self.is_uniform = group > 1
+        """Whether all work-items of a work-group come to what is being written."""
+        self.uniform = ["g", "n"]
+        """Unsigned integers that are the same for a work-group."""
+        self.in_use: set[str] = set()
+        """Local arrays that somebody may still read, if no barrier comes."""
+        self.may_leave = group == 1 or rng.random() < 0.2
         self.is_left = False
         """Whether there is a ``goto done``."""
         self.parameters = [
@@ -115,16 +135,20 @@ class Program:
         """Unsigned integers that can be read."""
         self.arrays = [Array("own", OWN_WORDS, "global"), Array("in", INPUT_WORDS, "input"),
                        Array("arg", ARGUMENT_WORDS, "constant")]
+        if group > 1:
+            self.scope += ["l", "g"]
 
     def source(self) -> Source:
         """The program as it is now."""
         parameters = ", ".join(f"{each.type}{each.name}" for each in self.parameters)
         start = ["uint i = get_global_id(0);", f"__global uint *own = work + {OWN_WORDS} * i;",
                  f"uint x0 = in[i & {INPUT_WORDS - 1}], x1 = i * 0x9e3779b9u, x2 = n, x3 = i;"]
+        if self.group > 1:
+            start.append("uint l = get_local_id(0), g = get_group_id(0);")
         end = ["done:;"] * self.is_left + [f"out[{len(X)} * i + {number}] = {x};" for number, x in enumerate(X)]
         body = [*(f"    {line}" for line in (*start, *self.locals)), *self.lines, *(f"    {line}" for line in end)]
         text = "\n".join([*self.top, f"__kernel void k({parameters})", "{", *body, "}", ""])
-        return Source(text, tuple(self.names), tuple(self.parameters), self.items)
+        return Source(text, tuple(self.names), tuple(self.parameters), self.items, self.group, self.is_left)
 
     # -- choices ----------------------------------------------------------------------------------
 
@@ -256,9 +280,11 @@ class Program:
 
     def array(self, space: str | None = None, least: int = 1) -> Array:
         """An array of ``least`` elements or more, an old or a new one; of another space where there is none."""
-        space = space or self.choose("private", "private", "private", "constant", "constant", "global", "input")
+        is_shared = any(array.space == "local" and array.length >= least for array in self.arrays)
+        space = space or self.choose("private", "private", "private", "constant", "constant", "global", "input",
+                                     *["local"] * (3 * is_shared))
         known = [array for array in self.arrays if array.space == space and array.length >= least]
-        if known and (space in ("global", "input") or self.chance(0.4)):
+        if known and (space in ("global", "input", "local") or self.chance(0.4)):
             return self.choose(*known)
         return self.table(least) if space == "constant" else self.private_array(least)
 
@@ -321,19 +347,22 @@ class Program:
 
     # -- statements -------------------------------------------------------------------------------
 
-    def statements(self, count: int) -> None:
-        """Any statements, one within the other to a depth."""
+    def statements(self, count: int, *, uniform: bool = False) -> None:
+        """Any statements, one within the other to a depth; ``uniform`` where a work-group that comes, comes whole."""
+        outside, self.is_uniform = self.is_uniform, self.is_uniform and uniform
         self._nested += 1
         names = [name for name in STATEMENTS if (self.floats or name != "floats")
-                 and (self._nested <= _NESTED_MOST or name not in _NESTING)]
-        weights = [STATEMENTS[name][1] for name in names]
+                 and (self._nested <= _NESTED_MOST or name not in _NESTING)
+                 and (self.is_uniform or name not in TOGETHER) and (self.may_leave or name != "left")]
+        weights = [STATEMENTS[name][1] * (3 if name in TOGETHER else 1) for name in names]
         for name in self.rng.choices(names, weights, k=count):
             STATEMENTS[name][0](self)
         self._nested -= 1
+        self.is_uniform = outside
 
 
-def random_program(rng: random.Random, items: int = 64, floats: bool = True) -> Source:
+def random_program(rng: random.Random, items: int = 64, floats: bool = True, group: int = 1) -> Source:
     """A program of some statements."""
-    program = Program(rng, items, floats)
-    program.statements(rng.choice([1, 1, 2, 2, 3, 4, 5, 6, 7]))
+    program = Program(rng, items, floats, group)
+    program.statements(rng.choice([1, 1, 2, 2, 3, 4, 5, 6, 7]), uniform=True)
     return program.source()
