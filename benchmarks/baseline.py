@@ -62,4 +62,5 @@ def differences(baseline: Counts, counts: Counts) -> Iterator[str]:
         for what, before in baseline[run].items():
             now = counts[run][what]
             if now != before:
-                yield f"{run}: {before:,} {what} became {now:,} ({100 * (now / before - 1):+.1f} %)"
+                change = f" ({100 * (now / before - 1):+.1f} %)" if before else ""
+                yield f"{run}: {before:,} {what} became {now:,}{change}"

@@ -26,12 +26,12 @@ def test_every_kernel_is_guarded() -> None:
 
 def test_differences_better_and_worse() -> None:
     before = {"copy 256": {"cycles": 1000, "instructions": 8}, "fir 256": {"cycles": 7, "instructions": 8},
-              "gone 1": {"cycles": 1, "instructions": 1}}
+              "gone 1": {"cycles": 1, "instructions": 1}, "max 1": {"scratchpad": 0}}
     now = {"copy 256": {"cycles": 990, "instructions": 10}, "fir 256": {"cycles": 7, "instructions": 8},
-           "gather 1": {"cycles": 1, "instructions": 1}}
+           "gather 1": {"cycles": 1, "instructions": 1}, "max 1": {"scratchpad": 4}}
     assert list(baseline.differences(before, now)) == [
         "copy 256: 1,000 cycles became 990 (-1.0 %)", "copy 256: 8 instructions became 10 (+25.0 %)",
-        "gone 1 is not run any more", "gather 1 is new"]
+        "gone 1 is not run any more", "max 1: 0 scratchpad became 4", "gather 1 is new"]
 
 
 def _record(name: str, size: int, *, failure: str | None = None) -> Record:
