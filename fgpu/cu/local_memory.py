@@ -7,7 +7,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, PHASE_BITS, PHASES, WAVEFRONT_BITS, Config
-from fgpu.gateware.choose import number_of
+from fgpu.gateware.choose import number_of, only
 from fgpu.gateware.lut_ram import LutRam
 from fgpu.interfaces.memory_bus import AtomicOp
 from fgpu.isa import REGISTER_BITS
@@ -194,23 +194,22 @@ class LocalMemory(wiring.Component):
         m.submodules.banks = banks = LocalBanks(self._config)
         m.submodules.atomics = atomics = LocalAtomics()
         kind, step = plan.kind, Signal(_Step)
-        hits = [Cat(arbiter.leaders[lane] & (plan.addresses[lane].bank == bank) for lane in range(PE_COUNT))
-                for bank in range(LOCAL_BANKS)]
-        bank_hit = Cat(hit.any() for hit in hits)
         # All banks get the row of an atomic operation; its word takes the way of lane 0, too.
-        leaders = [number_of(hit | (arbiter.leaders & kind.atomic.replicate(PE_COUNT))) for hit in hits]
+        hits = [Cat(arbiter.leaders[lane] & (kind.atomic | (plan.addresses[lane].bank == bank))
+                    for lane in range(PE_COUNT)) for bank in range(LOCAL_BANKS)]
+        leaders = [number_of(hit) for hit in hits]
         m.d.comb += [
             step.valid.eq(goes), step.load.eq(kind.load), step.atomic.eq(goes & kind.atomic & arbiter.leaders.any()),
             step.returns.eq(kind.load & (final | kind.atomic)), step.final.eq(final), step.last.eq(kind.last & final),
             step.served.eq(arbiter.served), step.lanes.eq(Mux(kind.atomic, arbiter.leaders, kind.lanes)),
-            step.leader.eq(leaders[0]), step.write.eq(bank_hit & (goes & ~kind.load).replicate(LOCAL_BANKS)),
+            step.leader.eq(leaders[0]), step.write.eq(Cat(hit.any() for hit in hits) & (goes & ~kind.load).replicate(LOCAL_BANKS)),
             *(step[name].eq(kind[name]) for name in ("width", "operation", "wavefront", "phase", "rd")),
             step.place.eq(place),
             *(step.sources[number].eq(Mux(kind.load, plan.addresses[number].bank, leaders[number]))
               for number in range(LOCAL_BANKS)),
         ]
         with m.If(kind.atomic):
-            m.d.comb += step.sources[0].eq(number_of(bank_hit))
+            m.d.comb += step.sources[0].eq(only([address.bank for address in plan.addresses], arbiter.leaders))
         with m.If(advance):
             m.d.sync += [
                 routed.eq(step), addressed.eq(routed), arrived.eq(addressed),

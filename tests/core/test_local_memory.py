@@ -76,7 +76,7 @@ def pair() -> Iterator[Pair]:
 
 
 def kernel(lines: list[str], groups: int, *, local_size: int = 64, rows: int = ROWS, local_groups: int = 0) -> Kernel:
-    return Kernel(assemble("\n".join(lines)), KernelDescriptor(
+    return Kernel(assemble("\n".join(lines)).words, KernelDescriptor(
         entry=0, global_size=(groups * local_size,), local_size=(local_size,), local_rows=rows,
         local_groups=local_groups, parameters=(BASE, OUT)), range(BASE, BASE + SIZE), range(0))
 
