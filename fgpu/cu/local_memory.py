@@ -202,7 +202,8 @@ class LocalMemory(wiring.Component):
             step.valid.eq(goes), step.load.eq(kind.load), step.atomic.eq(goes & kind.atomic & arbiter.leaders.any()),
             step.returns.eq(kind.load & (final | kind.atomic)), step.final.eq(final), step.last.eq(kind.last & final),
             step.served.eq(arbiter.served), step.lanes.eq(Mux(kind.atomic, arbiter.leaders, kind.lanes)),
-            step.leader.eq(leaders[0]), step.write.eq(Cat(hit.any() for hit in hits) & (goes & ~kind.load).replicate(LOCAL_BANKS)),
+            step.leader.eq(leaders[0]),
+            step.write.eq(Cat(hit.any() for hit in hits) & (goes & ~kind.load).replicate(LOCAL_BANKS)),
             *(step[name].eq(kind[name]) for name in ("width", "operation", "wavefront", "phase", "rd")),
             step.place.eq(place),
             *(step.sources[number].eq(Mux(kind.load, plan.addresses[number].bank, leaders[number]))

@@ -96,24 +96,25 @@ def test_random_accesses(pair: Pair, number: int) -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize(("stride", "cycles"), [(1, 1), (2, 2), (4, 4), (8, 8), (9, 1), (3, 1), (0, 1)])
+@pytest.mark.parametrize(("stride", "words"), [(1, 1), (2, 2), (4, 4), (8, 8), (9, 1), (3, 1), (0, 1)])
 @pytest.mark.parametrize("access", ["llw r8, r5[r6]", "lsw r8, r5[r6]", "llw r8, r5[r6]\nlsw r1, r5[r7]"])
-def test_a_conflict_takes_a_cycle(pair: Pair, access: str, stride: int, cycles: int) -> None:
+def test_a_conflict_takes_a_cycle(pair: Pair, access: str, stride: int, words: int) -> None:
     """Eight wavefronts with accesses to words at a distance of so many: the lanes of a phase are served together
-    unless they meet in a bank. Stores and loads in turn lose two cycles more each."""
-    count = 60
-    lines = [PROLOGUE, f"li r9, {stride}", "mul r6, r1, r9", "andi r6, r6, 255", "add r7, r6, r0"]
-    program = kernel([*lines, *[access] * count, "ret"], 8)
-    if stride == 0 and "lsw" in access:
-        cycles = 1      # one word is written, by the highest work-item
-    result = pair.run(program, clean=False)
-    accesses = count * (1 + access.count("\n"))
-    took = result.cycles / (accesses * 8 * 8)
-    turns = 2 / 8 if "\n" in access else 0
-    turns += 0.25 if cycles == 2 and "llw" in access else 0     # the last one meets the vector's write of registers
-    assert cycles <= took < cycles + turns + 0.15
-    assert result.stats["cu0.local_phases"] == accesses * 8 * 8
-    assert result.stats["cu0.local_conflicts"] == accesses * 8 * 8 * (cycles - 1)
+    unless they meet in a bank.
+
+    The last cycle of a load with conflicts may wait for the vector's write of registers; a load behind a store loses
+    two.
+    """
+    runs = []
+    for count in (20, 60):
+        lines = [PROLOGUE, f"li r9, {stride}", "mul r6, r1, r9", "andi r6, r6, 255", "add r7, r6, r0"]
+        runs.append(pair.run(kernel([*lines, *[access] * count, "ret"], 8), clean=False))
+    phases, conflicts, cycles = (runs[1].stats[name] - runs[0].stats[name]
+                                 for name in ("cu0.local_phases", "cu0.local_conflicts", "cycles"))
+    assert phases == 40 * (1 + access.count("\n")) * 8 * 8
+    assert conflicts == phases * (words - 1)
+    lost = (1 if words > 1 and "lsw" not in access else 0) + (0.5 if "\n" in access else 0)
+    assert words - 0.01 <= cycles / phases < words + lost + 0.03
 
 
 @pytest.mark.ci
