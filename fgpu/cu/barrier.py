@@ -28,11 +28,12 @@ class Barrier(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         groups: Any = self.groups
-        awaited, open_ = Signal(1 << GROUP_BITS), Signal(1 << GROUP_BITS)
+        awaited = Signal(1 << GROUP_BITS)       # work-groups with a wavefront that has not arrived
+        complete = Signal(1 << GROUP_BITS)
         m.d.comb += awaited.eq(reduce(
             or_, (groups.members[slot] & (~self.arrived[slot]).replicate(len(awaited)) for slot in range(WAVEFRONTS)),
             groups.starting))
-        m.d.sync += open_.eq(~awaited)
-        m.d.comb += [self.release[slot].eq(self.arrived[slot] & (groups.members[slot] & open_).any())
+        m.d.sync += complete.eq(~awaited)
+        m.d.comb += [self.release[slot].eq(self.arrived[slot] & (groups.members[slot] & complete).any())
                      for slot in range(WAVEFRONTS)]
         return m

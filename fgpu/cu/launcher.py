@@ -107,7 +107,9 @@ class Launcher(wiring.Component):
         cycle late, but for kernels without a limit, which never want for one."""
         kernel: Any = self.kernel
         members: Any = self.groups.members
-        taking, taken, left = Signal(_GROUPS), Signal(_GROUPS), Signal()
+        taking = Signal(_GROUPS)
+        taken = Signal(_GROUPS)
+        left = Signal()
         for slot in range(WAVEFRONTS):
             with m.If(self.start[slot]):
                 m.d.sync += members[slot].eq(taking)
