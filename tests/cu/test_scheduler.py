@@ -9,12 +9,14 @@ import pytest
 
 from fgpu import isa
 from fgpu.config import FLOAT_OPS, PE_COUNT, PHASES, WAVEFRONTS, Config
+from fgpu.cu.divergence import OutcomeKind
 from fgpu.cu.float.operations import BASE_LATENCY, LATENCY, FloatOp
 from fgpu.cu.pipeline import LOADS
 from fgpu.cu.scheduler import WavefrontScheduler
 from fgpu.cu.wavefront import Commit, WavefrontController
 from fgpu.fault import FaultCause
 from fgpu.isa import Opcode, Operands, Unit, encode
+from fgpu.probe import WavefrontState
 
 from ..streams import simulate
 
@@ -446,5 +448,41 @@ def test_a_selected_instruction_is_not_looked_at_again() -> None:
             await bench.cycle()
         await bench.cycle(committed=1, commit=Commit.NEXT)
         assert ctx.get(dut.check)
+
+    simulate(dut, testbench, limit=100)
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_wavefront_waits_at_a_barrier(cancelled: bool) -> None:
+    """Its next instructions are fetched meanwhile."""
+    dut = WavefrontController(Config())
+
+    async def testbench(ctx) -> None:
+        bench = ControllerBench(ctx, dut)
+        await bench.start(2)
+        await bench.cycle(selected=1)
+        await bench.cycle(committed=1, commit=Commit.FLOW)
+        assert not ctx.get(dut.arrived)
+        await bench.cycle(outcome={"valid": 1, "kind": OutcomeKind.ARRIVE, "pc": 9}, outcome_mine=1)
+        assert ctx.get(dut.arrived)
+        assert ctx.get(dut.state) == WavefrontState.BARRIER
+        assert ctx.get(dut.fetch)
+        assert ctx.get(dut.pc) == 9
+        await bench.cycle(fetch_granted=1)
+        await bench.cycle(fetch_done=1)
+        for _ in range(20):
+            await bench.cycle()
+            assert ctx.get(dut.arrived)
+            assert not ctx.get(dut.able)
+            assert not ctx.get(dut.free)
+        if cancelled:
+            ctx.set(dut.cancel, 1)
+            await bench.cycle()
+            await bench.cycle()
+            assert ctx.get(dut.free)
+        else:
+            await bench.cycle(release=1)
+            assert ctx.get(dut.ready)
+        assert not ctx.get(dut.arrived)
 
     simulate(dut, testbench, limit=100)
