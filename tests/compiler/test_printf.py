@@ -5,6 +5,7 @@ import pickle
 import re
 import warnings
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from fgpu.errors import (
     PrintfWarning,
     SimulationTimeout,
 )
-from fgpu.sim import Device, GlobalMemory, KernelDescriptor, Printf
+from fgpu.sim import Device, GlobalMemory, KernelDescriptor, LocalMemory, Printf
 from fgpu.sim.printf import PrintfBuffer
 from tests.configurations import ATOMIC
 
@@ -219,6 +220,26 @@ def test_variables_and_tables_in_global_memory(config):
     source = f'__constant char name[] = "table";\n{source}'
     assert output(source, np.full(64, 3), config=config) == "".join(f"{3 ^ (3 + i) & 63} table\n"
                                                                     for i in range(0, 64, 21))
+
+
+@pytest.mark.parametrize("local_memory", [0, 8])
+@by_config
+def test_barriers_and_local_memory(config, local_memory):
+    source = body('''
+        __local int t[4];
+        int i = get_local_id(0);
+        t[i] = a[i];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        printf("%d of %u ", t[(i + 1) % 4], get_group_id(0));
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (i == 3) printf("%p %p\\n", t + i, l);
+    ''', "__global int *a, __local char *l")
+    printed = output(source, np.arange(4), LocalMemory(64), config=replace(config, local_memory=local_memory),
+                     global_size=8, local_size=4)
+    lines = re.sub(r"0x\w+", "p", printed)
+    assert lines == "".join(f"1 of {group} 2 of {group} 3 of {group} 0 of {group} p p\n" for group in (0, 1))
+    addresses = [int(address, 16) for address in re.findall(r"0x\w+", printed)]
+    assert [second - first for first, second in zip(addresses[::2], addresses[1::2], strict=True)] == [128 - 12] * 2
 
 
 # -- the buffer --------------------------------------------------------------------------------------------
