@@ -168,21 +168,26 @@ class _Run:
 
     def _time_out(self, pending: dict[int, list[np.ndarray]], wavefronts: Wavefronts, groups: WorkGroups) -> None:
         places = sorted((int(index), pc) for pc, parts in pending.items() for part in parts for index in part)
+        parked = np.bitwise_count(wavefronts.parked)
         lines = [
             f"{_name(groups, index)} is at {self._program.places.at(pc)}, "
             f"{int(np.bitwise_count(wavefronts.masks[index]))} work-items enabled"
+            + (f", {parked[index]} at the barrier {self._barrier(wavefronts, index)}" if parked[index] else "")
             for index, pc in places[:_WAVEFRONTS_IN_MESSAGE]
         ]
         if len(places) > len(lines):
             lines.append(f"{len(places) - len(lines)} more are running")
-        waiting = [(int(index), int(wavefronts.resume[index]) - 1) for index in wavefronts.waiting]
-        lines += [f"{_name(groups, index)} waits at the barrier {self._program.places.at(pc)}"
-                  for index, pc in waiting[:_WAVEFRONTS_IN_MESSAGE]]
+        waiting = wavefronts.waiting.tolist()
+        lines += [f"{_name(groups, index)} waits at the barrier {self._barrier(wavefronts, index)}"
+                  for index in waiting[:_WAVEFRONTS_IN_MESSAGE]]
         if len(waiting) > _WAVEFRONTS_IN_MESSAGE:
             lines.append(f"{len(waiting) - _WAVEFRONTS_IN_MESSAGE} more wait at barriers")
         raise SimulationTimeout(
             f"{self._program.places.whose} did not finish within {self._limit} wavefront instructions: "
             + "; ".join(lines))
+
+    def _barrier(self, wavefronts: Wavefronts, index: int) -> str:
+        return self._program.places.at(int(wavefronts.resume[index]) - 1)
 
 
 def _name(groups: WorkGroups, wavefront: int) -> str:

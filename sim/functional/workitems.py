@@ -207,11 +207,16 @@ class WorkItems:
         """Bytes of local memory, one work-group's after the other's; each has as many as the hardware has for all."""
         return np.zeros(self._groups.count * self._local_bytes, dtype=np.uint8)
 
+    @cached_property
+    def _local_starts(self) -> np.ndarray:
+        """For each work-item the first byte of its work-group's."""
+        return self._groups.places * self._local_bytes
+
     def _access_local(self, step: Step, items: slice | np.ndarray) -> None:
         addresses = self._addresses(step, items)
         if self._check is not None:
             self._check_accesses(step, items, addresses, self._check)
-        offsets = (addresses & np.uint32(self._local_bytes - 1)) + self._groups.places[items] * self._local_bytes
+        offsets = (addresses & np.uint32(self._local_bytes - 1)) + self._local_starts[items]
         row, words = step.row, self._local.view("<u4")
         if row.atomic is not None:
             self._write(step, items, self._atomic(step, items, words, offsets >> 2))

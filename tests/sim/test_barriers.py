@@ -337,5 +337,21 @@ def test_who_waits_at_a_barrier_when_time_is_up():
     with Device(Config.preset("tiny"), engine="functional") as device, pytest.raises(SimulationTimeout) as raised:
         device.launch_descriptor(image, descriptor.words(), max_cycles=2000)
     message = str(raised.value)
-    assert re.search("wavefront 1 of work-group 0 is at [^;]*: beq r5, r6", message)
+    assert re.search("wavefront 1 of work-group 0 is at [^;]*: beq r5, r6[^;]*, 64 work-items enabled;", message)
     assert re.findall(r"wavefront (\d) of work-group 0 waits at the barrier [^;]*PC 4: sync", message) == ["0", "2"]
+
+
+def test_which_part_of_a_wavefront_is_at_the_barrier_when_time_is_up():
+    image = assemble("""
+        lid   r1, 0
+        sltiu r5, r1, 10
+        beq   r5, r0, spins
+        sync                ; ten
+        ret
+    spins:
+        beq   r0, r0, spins
+    """)
+    descriptor = KernelDescriptor(entry=0, global_size=(64,), local_size=(64,))
+    with Device(Config.preset("tiny"), engine="functional") as device, pytest.raises(
+            SimulationTimeout, match=r"is at PC 5: beq.*, 54 work-items enabled, 10 at the barrier PC 3: sync$"):
+        device.launch_descriptor(image, descriptor.words(), max_cycles=2000)
