@@ -237,7 +237,7 @@ def _all() -> Iterator[Benchmark]:
                     sizes=(1024, 4096), make=_tiled(matrices.matmul, "a", "b", "c", rows=_ROWS), shape=Shape.TILES,
                     growth=_sides)
     yield Benchmark(name="sum_local", without="sum", summary="sum of all elements, each launch leaves one of 1024",
-                    sizes=(1024, 4096), make=_sum)
+                    sizes=(1024, 4096), make=_sum, atomic=True)
     scan = Benchmark(name="scan", summary="inclusive prefix sums, a launch a pass", sizes=(1024, 4096), make=_scan,
                      growth=_passes)
     yield scan
