@@ -126,11 +126,13 @@ class LocalMemory(wiring.Component):
         with m.If(goes):
             m.d.sync += [wait.eq(left), fresh.eq(0), busy.eq(~final)]
         addresses: Any = following.addresses
+        in_bank = pairs_of(lambda one, other: addresses[one].bank == addresses[other].bank)
+        in_row = pairs_of(lambda one, other: addresses[one].row == addresses[other].row)
+        in_byte = pairs_of(lambda one, other: addresses[one].byte == addresses[other].byte)
         with m.If(follow):
             m.d.sync += [
                 busy.eq(1), fresh.eq(1), plan.eq(following), wait.eq(following.kind.lanes),
-                same_bank.eq(pairs_of(lambda one, other: addresses[one].bank == addresses[other].bank)),
-                same_word.eq(pairs_of(lambda one, other: addresses[one] == addresses[other])),
+                same_bank.eq(in_bank), same_word.eq(in_bank & in_row & in_byte),
             ]
 
         self._steps(m, advance, goes, final, plan, place, arbiter, routed, addressed, arrived, store_data, expected)

@@ -29,13 +29,13 @@ PROLOGUE = f"""
 OUT = BASE + SIZE // 2
 
 
-def prologue() -> list[str]:
+def prologue(size: int = 64) -> list[str]:
     """Every register of the pool and every word of local memory has a value."""
     lines = [PROLOGUE]
     for at, register in enumerate(POOL):
         lines += [f"addi r6, r2, {512 * at}", f"lw r{register}, r3[r6]"]
-    for part in range(WORDS // 64):
-        lines += [f"addi r6, r1, {64 * part}", f"lsw r{POOL[part]}, r5[r6]"]
+    for first in range(0, WORDS, size):
+        lines += [f"addi r6, r1, {first}", f"andi r6, r6, {WORDS - 1}", f"lsw r{POOL[first % 7]}, r5[r6]"]
     return lines
 
 
@@ -91,7 +91,7 @@ def test_random_accesses(pair: Pair, number: int) -> None:
     pair.hardware.timing = random_timing(rng)
     body = [line for _ in range(60) for line in random_line(rng)]
     size = rng.choice([64, 64, 40, 7])
-    pair.run(kernel([*prologue(), *body, *epilogue()], 24, local_size=size,
+    pair.run(kernel([*prologue(size), *body, *epilogue()], 24, local_size=size,
                     local_groups=rng.choice([0, 0, 1, 3])))
 
 
@@ -114,7 +114,7 @@ def test_a_conflict_takes_a_cycle(pair: Pair, access: str, stride: int, words: i
     assert phases == 40 * (1 + access.count("\n")) * 8 * 8
     assert conflicts == phases * (words - 1)
     lost = (1 if words > 1 and "lsw" not in access else 0) + (0.5 if "\n" in access else 0)
-    assert words - 0.01 <= cycles / phases < words + lost + 0.03
+    assert words - 0.1 < cycles / phases < words + lost + 0.03      # the first ones begin before all wavefronts run
 
 
 @pytest.mark.ci
