@@ -12,6 +12,7 @@ from fgpu.isa import Opcode, by_opcode, decode
 
 from .fitting import Compiled, Fitting, TooLargeError
 from .frontend.clang import Size, builtins, compile_to_bitcode, read_ir
+from .frontend.diagnostics import why_no_kernel
 from .image import Image, Kernel, Parameter
 from .ir.module import LOCAL_SPACE, Function, Module
 from .linker import Linker
@@ -54,7 +55,7 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
 
     def compiled(bitcode: Sequence[bytes], size: Size, reconverges: bool) -> Image | None:
         nonlocal count
-        modules = _modules(dict(zip(sources, map(read_ir, bitcode), strict=True)), wanted)
+        modules = _modules(dict(zip(sources, map(read_ir, bitcode), strict=True)), sources, wanted)
         count = sum(map(len, modules.values()))
         for module, functions in modules.items():
             check_program(module, functions, config)
@@ -100,13 +101,15 @@ def _private_memory(image: Image) -> int:
     return sum(kernel.scratchpad_words + kernel.private_bytes // _WORD_BYTES for kernel in image.kernels.values())
 
 
-def _modules(modules: Mapping[str, Module], wanted: Sequence[str] | None) -> dict[Module, list[Function]]:
-    """What clang made of each file, and those of the kernels that are wanted."""
+def _modules(modules: Mapping[str, Module], sources: Mapping[str, str],
+             wanted: Sequence[str] | None) -> dict[Module, list[Function]]:
+    """What clang made of each of the ``sources``, and those of the kernels that are wanted."""
     present = [[function for function in module.functions.values() if function.is_kernel]
                for module in modules.values()]
     for filename, functions in zip(modules, present, strict=True):
         if not functions:
-            raise CompileError(f"{filename}: there is no __kernel function in this program")
+            raise CompileError(f"{filename}: there is no __kernel function in this program"
+                               f"{why_no_kernel(sources[filename])}")
     names = [function.name for functions in present for function in functions]
     for name in wanted or ():
         if name not in names:

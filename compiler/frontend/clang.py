@@ -14,6 +14,7 @@ from ..ir.module import Module
 from ..line_table import OWN
 from ..work_groups import BARRIERS
 from .bitcode import WIDE, bitcode_files
+from .diagnostics import explained
 from .reader import read_module
 
 __all__ = ["HEADER", "UNROLLED", "Size", "builtins", "compile_to_bitcode", "read_ir"]
@@ -54,7 +55,6 @@ _WIDTHS = {"cl_khr_fp64": re.compile(r"error:.*(double|fp64|'DBL_|'HUGE_VAL')"),
 """What clang is told to support once it says in such a message that the program needs it. Without, numbers like 1.5
 are of type float, as on machines that have no other, and `sqrt(2)` is not ambiguous."""
 _AMBIGUOUS = "' is ambiguous"
-_ATOMIC = re.compile(r"(call to 'atomic_\w+' is ambiguous)")
 _NO_PROMISES = ("-Drestrict=", "-D__restrict=", "-D__restrict__=")
 """Without the promise that nobody else accesses what a pointer points to, by which LLVM would move accesses over
 barriers."""
@@ -189,7 +189,7 @@ def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), 
         if kernels and "alias must point to a defined" in message:      # one is of another source, or of none
             return compile_to_bitcode(source, filename, options, optimization, library, size, is_library)
         if "error:" in message:
-            raise CompileError(_ATOMIC.sub(r"\1; it takes a pointer to int or uint", message))
+            raise CompileError(explained(message))
         raise ToolError(f"clang failed with status {status}: {message or 'no message'}; "
                         "is the ziglang package installed?")
     if _NO_PROMISES[0] not in options and _RESTRICT.search(" ".join([source, *options])) \

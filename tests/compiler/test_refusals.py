@@ -82,11 +82,24 @@ def test_lines_of_headers_elsewhere(tmp_path, monkeypatch):
      "int g(int n) { return n > 4 ? f(n / 2) + n * f(n - 3) : 3; }\n__kernel void k(__global int *a) {\n"
      " a[0] = f(a[1]); }", "is recursive: not supported"),
     ("#error no\n", "k.cl:1:2: error: no"),
+    ("int g(int);\n#ifdef cl_khr_3d_image_writes // no\n#if 0\n#endif\n__kernel void k() {}\n#endif",
+     "k.cl: there is no __kernel function in this program; the first in its text, in line 5, is behind "
+     "'#ifdef cl_khr_3d_image_writes' in line 2"),
+    ("float w[3];\n__kernel void k() {}", "k.cl:1:7: error: program scope variable must reside in constant address "
+     "space; declare it __constant, or give kernels a __global pointer"),
     ("__kernel void k(__global int *a) {\n a[0] = 1;\n // no end \\", "k.cl:3:28: error: expected '}'"),
 ])
 def test_programs(source, message):
     with pytest.raises(CompileError, match=re.escape(message)):
         compile_opencl(source, filename="k.cl")
+
+
+def test_errors_come_before_warnings():
+    with pytest.raises(CompileError) as refusal:
+        compile_opencl(BODY.format("int b = a;\n a[0] = x; f(); int c = a;"), filename="k.cl")
+    kinds = re.findall(r"(error|warning): ", str(refusal.value))
+    assert kinds == sorted(kinds)
+    assert str(refusal.value).startswith("k.cl:3:9: error: use of undeclared identifier 'x'")
 
 
 @pytest.mark.parametrize(("config", "statement", "message"), [
