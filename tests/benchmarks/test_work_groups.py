@@ -142,3 +142,18 @@ def test_several_latencies(tmp_path: Any) -> None:
     assert result.exit_code == 0, result.output
     assert [(each.kernel, each.latency) for each in read_records(path)] == [
         (name, latency) for latency in (0, 60, None) for name in ("sum", "copy")]
+
+
+# -- what local memory gains --------------------------------------------------------------------
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("name", "size", "latency", "least"), [
+    ("bitonic_local", 256, 0, 2), ("sum_local", 1024, 0, 2), ("matmul_local", 1024, 0, 1),
+    ("matmul_local", 1024, 60, 1)])
+def test_local_memory_gains(name: str, size: int, latency: int, least: float) -> None:
+    plain, local = (run_benchmark(each, size, config=SMALL, memory_latency=latency).cycles
+                    for each in (EVERY[name].without, name))
+    assert plain is not None
+    assert local is not None
+    assert plain / local >= least
