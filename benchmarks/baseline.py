@@ -9,7 +9,8 @@ from fgpu.errors import SimulationError
 
 from .checked_in import read_figures, write_figures
 from .record import run_benchmark
-from .registry import BENCHMARKS
+from .registry import BENCHMARKS, EVERY, WORK_GROUPS
+from .work_groups import CONFIG
 
 __all__ = ["BASELINE", "REWRITE", "RUNS", "differences", "load", "measure", "save"]
 
@@ -20,8 +21,9 @@ RUNS: Final = (
     *((name, size) for name in BENCHMARKS for size in (256, 1024)),
     ("stride2", 1024), ("stride32", 256), ("reverse", 1024), ("gather", 1024), ("scatter", 1024),
     ("broadcast", 1024), ("transpose", 1024), ("char_copy", 1024),
+    *((name, benchmark.sizes[0]) for name, benchmark in WORK_GROUPS.items() if benchmark.without),
 )
-"""Benchmarks and sizes, on one compute unit of the default configuration."""
+"""Benchmarks and sizes, on one compute unit of the default configuration, or on that of the work-groups."""
 
 Counts = dict[str, dict[str, int]]
 """For each run, as ``copy 256``, its ``cycles`` and wavefront ``instructions``."""
@@ -34,7 +36,7 @@ def measure(progress: Callable[[int, int], None] = lambda done, total: None) -> 
     """
     counts: Counts = {}
     for name, size in RUNS:
-        record = run_benchmark(name, size, config=Config())
+        record = run_benchmark(name, size, config=CONFIG if EVERY[name].without else Config())
         if record.cycles is None:
             raise SimulationError(f"{name} {size}: {record.failure}")
         counts[f"{name} {size}"] = {"cycles": record.cycles, "instructions": record.instructions}
