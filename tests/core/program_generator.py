@@ -17,6 +17,8 @@ __all__ = ["Kernel", "generate"]
 
 _FLOATS = 4
 """Floating point among the statements, as often as the other arithmetic."""
+_LOCALS = 4
+"""Statements about local memory."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,12 @@ class _Generator(Statements):
             simple.append(self.atomic_shared)
         if self.config.float_ops:
             simple += [self.floats] * _FLOATS
+        if self.uses_local:
+            simple += [self.access_local, self.access_local, self.compare_local, self.atomic_local]
         for _ in range(statements):
             choice = rng.random()
+            if self.uses_local and level == 0 and not nested and rng.random() < 0.25:
+                self.exchange_local()
             if choice < self.control * (0.5 if nested else 1):
                 kind = rng.choice(["if", "if", "loop", "call", "recursion"])
                 if kind == "if":
@@ -124,6 +130,8 @@ class _Generator(Statements):
                 code.op("mul", register, register, self.own)
                 code.op(name, self.own, imm=dimension)
                 code.op("add", register, register, self.own)
+        if self.uses_local:
+            code.op("add", self.local_id, self.id, 0)
         self.constant(self.shared, self.group_wavefronts)
         code.op("srli", t2, self.id, imm=6)
         code.op("macc", t2, t1, self.shared)
@@ -154,10 +162,14 @@ class _Generator(Statements):
                 code.op("lswi", rng.choice(self.data), imm=word)
         for counter in (*self.counters, self.recursion):
             code.op("li", counter, imm=0)
+        if self.uses_local:
+            self.begin_local()
 
     def epilogue(self) -> None:
         """Every register to memory, work-item after work-item or register after register."""
         code, t1, t2 = self.code, self.t1, self.t2
+        if self.uses_local:
+            self.end_local()
         registers = [*self.data, *self.counters, self.recursion, self.id, self.own, self.shared]
         by_register = 4 * self.items < 1 << 13 and self.rng.random() < 0.7
         self.constant(t1, self.regions["dump"])
@@ -180,13 +192,22 @@ class _Generator(Statements):
         code.place(end)
         code.op("ret")
 
+    def _local_fields(self) -> dict[str, int]:
+        """What the descriptor says of local memory."""
+        if not self.uses_local:
+            return {}
+        rows = -(-self.local_words // 8)
+        groups = 1024 * self.config.local_memory // (32 * rows)
+        return {"local_rows": rows, "local_groups": groups if groups < 8 else 0}
+
     def kernel(self, statements: int) -> Kernel:
         """All subroutines in any order, with what is no instruction between them."""
         rng, code = self.rng, self.code
         # Divergence alone takes 6 entries of the stacks, each call one.
         deep = self.config.link_stack_depth > 8
         self.control = rng.choice([0.0, 0.1, 0.25, 0.4])
-        self.weights = [rng.choice([1, 1, 1, 4, 8]) for _ in range(13 + (_FLOATS if self.config.float_ops else 0))]
+        count = 13 + (_FLOATS if self.config.float_ops else 0) + (_LOCALS if self.uses_local else 0)
+        self.weights = [rng.choice([1, 1, 1, 4, 8]) for _ in range(count)]
         self.recursive = Label()
         self.subroutines: list[list[Label]] = [
             [Label()], [Label() for _ in range(rng.randint(1, 2))], *([[Label()]] * deep)]
@@ -218,7 +239,7 @@ class _Generator(Statements):
         words = code.words()
         descriptor = KernelDescriptor(
             entry=entry.at, global_size=self.global_size, local_size=self.local, global_offset=self.offsets,
-            work_groups=self.groups, parameters=self.parameters)
+            work_groups=self.groups, parameters=self.parameters, **self._local_fields())
         return Kernel(words, descriptor, self.memory, self.input)
 
 

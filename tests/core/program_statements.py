@@ -11,6 +11,8 @@ input          read only: random, strided, or one word for all
 constants      a word that every work-item stores the same value to
 wavefront      64 bytes of each wavefront, where its work-items overwrite each other in lock step
 atomic         words for one atomic operation each, by all, with results that nobody uses
+local          two words of each work-item in local memory, at any width; words for one atomic
+               operation each; and a word of each for others, who read it between two barriers
 =============  ==============================================================================
 
 Atomic operations whose results matter work on words of the other regions, where the order is known.
@@ -42,6 +44,8 @@ _ALU = [row for row in by_mnemonic.values() if row.unit in _UNITS]
 RUNTIME = ("lid", "wgoff", "size", "wgid", "wgsize")
 _BYTES = {"w": 4, "h": 2, "b": 1}
 _ATOMIC_BYTES = 512
+_LOCAL_OWN = 2              # words of each work-item
+_LOCAL_SHARED = ("add", "xor", "umax", "and")
 
 
 def corners(config: Config) -> tuple[int, ...]:
@@ -121,6 +125,9 @@ class Statements:
         registers = rng.sample(range(1, 32), 31)
         self.id, self.own, self.shared, self.t1, self.t2, self.recursion, *rest = registers
         self.counters, self.data = rest[:4], rest[4:]
+        self.uses_local = config.local_memory > 0 and rng.random() < 0.8
+        if self.uses_local:
+            self.local_id = self.data.pop()
         # Few registers depend on each other more.
         self.hot = rng.sample(self.data, rng.randint(3, len(self.data)))
 
@@ -339,6 +346,87 @@ class Statements:
             if width == "h":
                 self.code.op("slli", self.t1, self.t1, imm=1)
             self._aligned_word_at(rd, self.t1, width)
+
+    # In local memory: first a word of each work-item for others, then own ones, then those of all.
+    @property
+    def local_words(self) -> int:
+        return (1 + _LOCAL_OWN) * self.group_items + len(_LOCAL_SHARED)
+
+    def _local_address(self, word: int) -> int:
+        return self.config.local_base + 4 * word
+
+    def _local_own(self, number: int) -> int:
+        return self._local_address((1 + number) * self.group_items)
+
+    def _local_shared(self, number: int) -> int:
+        return self._local_address((1 + _LOCAL_OWN) * self.group_items + number)
+
+    def begin_local(self) -> None:
+        """Every word has a value, and everybody knows it."""
+        for number in range(_LOCAL_OWN):
+            self.constant(self.t2, self._local_own(number))
+            self.code.op("lsw", self.rng.choice(self.data), self.local_id, self.t2)
+        for number in range(len(_LOCAL_SHARED)):
+            self.constant(self.t2, self._local_shared(number))
+            self.constant(self.t1, self.rng.getrandbits(32))
+            self.code.op("lsw", self.t1, 0, self.t2)
+        self.code.op("sync")
+
+    def end_local(self) -> None:
+        """Registers get what is there."""
+        self.code.op("sync")
+        addresses = [self._local_shared(number) for number in range(len(_LOCAL_SHARED))]
+        for number, register in enumerate(self.rng.sample(self.data, _LOCAL_OWN + len(_LOCAL_SHARED))):
+            is_own = number < _LOCAL_OWN
+            self.constant(self.t2, self._local_own(number) if is_own else addresses[number - _LOCAL_OWN])
+            self.code.op("llw", register, self.local_id if is_own else 0, self.t2)
+
+    def access_local(self) -> None:
+        """An own word, or a part of it."""
+        code, rng, t1, t2 = self.code, self.rng, self.t1, self.t2
+        width = rng.choice("wwhb")
+        self.constant(t2, self._local_own(rng.randrange(_LOCAL_OWN)))
+        if width == "w":
+            if rng.random() < 0.4:
+                code.op(f"la{rng.choice([*_LOCAL_SHARED, 'max', 'min', 'umin', 'or', 'xchg'])}", self._target(), t2,
+                        self.local_id)
+                return
+            code.op("add", t1, self.local_id, 0)
+        else:
+            parts = 4 // _BYTES[width]
+            code.op("slli", t1, self.local_id, imm=parts // 2)
+            if rng.random() < 0.5:
+                code.op("addi", t1, t1, imm=rng.randrange(parts))
+        store = rng.random() < 0.5
+        code.op(f"ls{width}" if store else f"ll{width}", self._source() if store else self._target(), t1, t2)
+
+    def compare_local(self) -> None:
+        code, t1, t2 = self.code, self.t1, self.t2
+        self.constant(t2, self._local_own(self.rng.randrange(_LOCAL_OWN)))
+        code.op("slli", t1, self.local_id, imm=2)
+        code.op("add", t1, t1, t2)
+        if self.rng.random() < 0.5:
+            code.op("llw", t2, 0, t1)
+        code.op("lacmpxchg", self._target(), t1, t2)
+
+    def atomic_local(self) -> None:
+        number = self.rng.randrange(len(_LOCAL_SHARED))
+        self.constant(self.t2, self._local_shared(number))
+        self.code.op("add", self.t1, self._source(), 0)
+        self.code.op(f"la{_LOCAL_SHARED[number]}", self.t1, self.t2, 0)
+
+    def exchange_local(self) -> None:
+        """Where all work-items come, parted or not: a word for another one."""
+        code, t1, t2 = self.code, self.t1, self.t2
+        self.constant(t2, self._local_address(0))
+        code.op("lsw", self._source(), self.local_id, t2)
+        code.op("sync")
+        self.constant(t1, self.group_items - 1)
+        if self.rng.random() < 0.7:
+            code.op("sub", t1, t1, self.local_id)
+        self.constant(t2, self._local_address(0))
+        code.op("llw", self._target(), t1, t2)
+        code.op("sync")
 
     def load_input(self) -> None:
         code, rng, t1, t2 = self.code, self.rng, self.t1, self.t2

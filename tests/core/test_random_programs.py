@@ -12,7 +12,7 @@ import pytest
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from fgpu.sim.engine import MemoryTiming
 
-from ..configurations import ATOMIC, TWO_PORTS
+from ..configurations import ATOMIC, LOCAL, TWO_PORTS
 from ..random_config import random_config
 from ..seeds import seed_of_test
 from ..tiers import quick
@@ -28,6 +28,7 @@ CONFIGS = {
     "4 CUs, 2 ports, 2 ways": Config.preset("reference", compute_units=4, axi_ports=2, cache_ways=2),
     "atomics": ATOMIC,
     "floats": Config.preset("float"),
+    "local memory": LOCAL,
 }
 QUICK = ["basic", "atomics"]
 LONG = {
@@ -45,6 +46,7 @@ LONG = {
     "some floats, flushed": Config(float_ops=frozenset({"fadd", "fmul", "fdiv", "itofp"}), float_subnormals=False),
     "some atomics": Config(compute_units=4, cache_banks=1, cache_line=64, cache_size=4,
                            atomics=frozenset({"add", "umin", "xor"})),
+    "local memory, 4 CUs": Config(compute_units=4, local_memory=64, atomics=ATOMICS, axi_ports=4),
     "atomics, 2 ports": TWO_PORTS.replace(cram_size=8, atomics=ATOMICS),
 }
 
