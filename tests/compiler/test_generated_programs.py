@@ -23,6 +23,9 @@ from .fuzz.pocl import opencl
 from .fuzz.program import STATEMENTS, TOGETHER, Program
 from .fuzz.reduce import reduced
 
+# Some programs go to the end before a barrier.
+pytestmark = pytest.mark.filterwarnings("ignore::fgpu.errors.DivergentBarrierWarning")
+
 BATCH = 16
 LARGE = ((64, 64), (512, 64), (640, 128), (1024, 512), (100, 20))
 """For hardware of many compute units: work-items, and those of a group."""
