@@ -74,9 +74,9 @@ def test_who_waits_for_others_that_never_come() -> None:
             launch_lonely(device, max_cycles=2000)
         message = str(caught.value)
         for wavefront in (0, 2):
-            assert (f"CU 0 wavefront {wavefront}: k.cl:7: PC 6: sync: waits for the others of its work-group"
+            assert (f"CU 0 wavefront {wavefront}: k.cl:6: PC 5: sync: waits for the others of its work-group"
                     in message)
-        assert re.search(r"CU 0 wavefront 1: k\.cl:6: PC 5: beq r0, r0, ", message)
+        assert re.search(r"CU 0 wavefront 1: k\.cl:5: PC 4: beq r0, r0, ", message)
 
 
 def test_a_fault_frees_those_that_wait() -> None:
