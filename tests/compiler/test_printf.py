@@ -170,9 +170,10 @@ def test_arrival_order_has_the_same_lines_and_each_work_items_in_order():
 
 
 @pytest.mark.ci
+@pytest.mark.parametrize("atomics", [frozenset({"add"}), frozenset()], ids=CONFIGS)
 @pytest.mark.parametrize(("engine", "work_items"), [("verilator", 200), ("pysim", 3)])
-@by_config
-def test_cycle_accurate_engines_print_the_same(config, engine, work_items):
+def test_cycle_accurate_engines_print_the_same(engine, work_items, atomics):
+    config = replace(Config.preset("tiny"), atomics=atomics)
     printed = output(DIVERGENT, np.zeros(work_items, np.int32), config=config, engine=engine, global_size=work_items)
     assert printed == "".join(map(divergent, range(work_items)))
 
