@@ -96,9 +96,9 @@ def test_an_abort_frees_those_that_wait() -> None:
     descriptor = KernelDescriptor(entry=0, global_size=(192,), local_size=(192,))
     for moment in range(60, 400, 17):
         core.load(assemble(LONELY).words, (0, descriptor), clean=0, initialize=1)
-        core.run_for(moment, (abi.OP_START, START, 1))
-        fault, status = core.do((abi.OP_START, ABORT, 1), (abi.OP_WAIT, 0, 0), (abi.OP_READ, FAULT, 0),
-                                (abi.OP_READ, STATUS, 0), limit=5000)
+        fault, status = core.do(
+            (abi.OP_START, START, 1), (abi.OP_PAUSE, 0, moment), (abi.OP_WRITE, ABORT, 1), (abi.OP_WAIT, 0, 0),
+            (abi.OP_READ, FAULT, 0), (abi.OP_READ, STATUS, 0), limit=5000)
         assert cause(fault) is FaultCause.ABORTED
         assert status & 1
 
