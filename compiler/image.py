@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
-from fgpu.config import WAVEFRONT_SIZE
+from fgpu.config import LOCAL_NULL, WAVEFRONT_SIZE
 from fgpu.errors import EncodingError, ImageError
 from fgpu.files import write_atomically
 from fgpu.isa import INSTRUCTION_BITS, decode
@@ -18,7 +18,7 @@ from .format_strings import Argument, Format, FormatError, check_arguments, pars
 from .ir.module import Location
 from .line_table import lines_of, table_of
 
-__all__ = ["CODE_WORDS_MAX", "Image", "Kernel", "Parameter"]
+__all__ = ["CODE_WORDS_MAX", "Image", "Kernel", "Parameter", "local_place"]
 
 CODE_WORDS_MAX: Final = 1 << 14
 """Words of the largest code RAM: what the descriptor has addresses for."""
@@ -33,6 +33,12 @@ _WORD_BYTES: Final = 4
 _LOCAL_ALIGNMENT: Final = 128
 """Of arguments that are local memory: that of the largest type."""
 _COMMENT: Final = re.compile(r"(--|;|#).*")
+
+
+def local_place(end: int, alignment: int) -> int:
+    """Where in local memory, in bytes, what is aligned to ``alignment`` begins behind ``end``."""
+    place = -(-end // alignment) * alignment
+    return place if place != LOCAL_NULL else place + alignment
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ class Kernel:
         begins, behind the kernel's own variables, and the end of the last one, in bytes."""
         begins, end = [], self.local_bytes
         for size in arguments:
-            begins.append(-(-end // _LOCAL_ALIGNMENT) * _LOCAL_ALIGNMENT)
+            begins.append(local_place(end, _LOCAL_ALIGNMENT))
             end = begins[-1] + size
         return tuple(begins), end
 

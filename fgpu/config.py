@@ -11,7 +11,8 @@ from .errors import ConfigError
 from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Space, Unit
 
 __all__ = [
-    "ATOMICS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "FLOAT_OPS", "KERNEL_SLOTS", "PE_COUNT",
+    "ATOMICS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "FLOAT_OPS", "KERNEL_SLOTS", "LOCAL_BASE",
+    "LOCAL_NULL", "PE_COUNT",
     "PHASES", "PHASE_BITS", "PRESETS", "WAVEFRONTS", "WAVEFRONT_BITS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config",
     "check_config",
 ]
@@ -38,6 +39,11 @@ BANKS: Final = 4
 """Banks of a compute unit's register file."""
 BANK_WORDS: Final = WAVEFRONTS * PHASES // BANKS * REGISTER_COUNT
 """Registers, each of eight work-items, in such a bank."""
+LOCAL_NULL: Final = 1 << 15
+"""Byte of a work-group's local memory that has the address 0, where no variable may begin."""
+LOCAL_BASE: Final = (1 << 32) - LOCAL_NULL
+"""Address of the first byte of a work-group's local memory, as its programs see it: ``li`` reaches all that are in
+64 KiB from there. The hardware takes addresses modulo the size."""
 KERNEL_SLOTS: Final = 16
 """Kernel descriptors in LRAM."""
 
@@ -195,15 +201,6 @@ class Config:
     def scratchpad_words(self) -> int:
         """Scratchpad words of one work-item (a power of two, or 0)."""
         return self.scratchpad_size * _KIB // 4 // (WAVEFRONTS * WAVEFRONT_SIZE)
-
-    @property
-    def local_base(self) -> int:
-        """Address of the first byte of a work-group's local memory, as its programs see it.
-
-        The hardware takes addresses modulo the size. Local memory lies at the end of the addresses: so no variable is
-        at 0, and ``li`` reaches up to 32 KiB of it.
-        """
-        return (1 << 32) - max(self.local_memory, 32) * _KIB
 
     @property
     def pc_bits(self) -> int:

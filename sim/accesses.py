@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fgpu.config import LOCAL_BASE
 from fgpu.errors import KernelAccessError, KernelFault
 from fgpu.fault import FaultCause
 from fgpu.isa import Instruction, Opcode, Space, decode
@@ -30,17 +31,17 @@ class AccessCheck:
     """
 
     ranges: tuple[tuple[int, int], ...] | None = None
-    local_base: int = 0
-    """Address of the first byte of local memory."""
     local_bytes: int = 0
-    """What a work-group has of it."""
+    """What a work-group has of local memory."""
 
     def first_refused(self, addresses: np.ndarray, row: Instruction) -> int | None:
         """The index of the first address that the instruction ``row`` must not access."""
         size = _size(row)
         if int(np.bitwise_or.reduce(addresses)) & (size - 1):
             return int((addresses & np.uint32(size - 1) != 0).argmax())
-        ranges = ((self.local_base, self.local_base + self.local_bytes),) if row.space is Space.LOCAL else self.ranges
+        ranges = self.ranges
+        if row.space is Space.LOCAL:
+            addresses, ranges = addresses - np.uint32(LOCAL_BASE), ((0, self.local_bytes),)
         if ranges is None:
             return None
         takes_word = row.opcode in (Opcode.LW, Opcode.LLW)
@@ -71,7 +72,7 @@ class AccessCheck:
         whose = f"the {self.local_bytes:,} bytes of the work-group's local memory"
         if not self.local_bytes:
             return "is outside local memory, of which the work-group has none"
-        offset = address - self.local_base
+        offset = (address - LOCAL_BASE + (1 << 31)) % (1 << 32) - (1 << 31)     # that of the nearer end
         return f"is {-offset:,} bytes before {whose}" if offset < 0 else \
             f"is across the end of {whose}" if offset < self.local_bytes else \
             f"is {offset - self.local_bytes:,} bytes behind {whose}" if offset > self.local_bytes else \

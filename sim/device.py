@@ -218,7 +218,7 @@ class Device(DeviceMemory):
         if not self._check_accesses:
             return None
         return AccessCheck(None if everywhere or self._everywhere else self._allocator.ranges,
-                           local_base=self.config.local_base, local_bytes=local_bytes)
+                           local_bytes=local_bytes)
 
     def _leads_elsewhere(self, kernel: Kernel, arguments: Sequence[Argument]) -> bool:
         """Whether an argument is an address that is in no buffer; those of raw code may all be addresses."""

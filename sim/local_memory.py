@@ -7,7 +7,7 @@ import numpy as np
 
 from fgpu.address_map import LOCAL_ROW_BYTES
 from fgpu.compiler.image import Kernel
-from fgpu.config import WAVEFRONTS, Config
+from fgpu.config import LOCAL_BASE, WAVEFRONTS, Config
 from fgpu.errors import LaunchError
 
 __all__ = ["LocalMemory", "LocalRoom"]
@@ -65,7 +65,7 @@ class LocalRoom:
             raise LaunchError(_too_much(kernel, total, config))
         rows = -(-total // LOCAL_ROW_BYTES)
         groups = there // (rows * LOCAL_ROW_BYTES) if rows else WAVEFRONTS
-        return cls(bytes=total, addresses=tuple(config.local_base + begin for begin in begins), rows=rows,
+        return cls(bytes=total, addresses=tuple((LOCAL_BASE + begin) % (1 << 32) for begin in begins), rows=rows,
                    groups=groups if groups < WAVEFRONTS else 0)
 
 

@@ -9,8 +9,9 @@ which of them is the work-group's.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from fgpu.config import Config
+from fgpu.config import LOCAL_BASE, Config
 
+from ..image import local_place
 from ..ir.builder import Builder
 from ..ir.inline import substitute
 from ..ir.module import (
@@ -66,7 +67,7 @@ def _layout(function: Function, variables: Mapping[str, LocalVariable]) -> dict[
     names = dict.fromkeys(operand.name for operand in _used(function, variables))
     for name in sorted(names, key=lambda name: -variables[name].align):
         variable = variables[name]
-        places[name] = function.local_bytes + -function.local_bytes % variable.align
+        places[name] = local_place(function.local_bytes, variable.align)
         function.local_bytes = places[name] + variable.type.size
     return places
 
@@ -77,7 +78,7 @@ def place_local_variables(function: Function, variables: Mapping[str, LocalVaria
     if function.local_bytes > config.local_memory * _KIB:
         raise function.error(f"kernel {function.name!r} has {function.local_bytes} bytes of __local variables; there "
                              f"are {config.local_memory * _KIB} (local_memory={config.local_memory})")
-    first = config.local_base - (1 << WORD.bits)
+    first = LOCAL_BASE - (1 << WORD.bits)
     _replace(function, {operand: Constant(first + places[operand.name] + operand.offset)
                         for operand in _used(function, variables)})
 

@@ -22,7 +22,7 @@ import math
 import random
 from dataclasses import dataclass, field
 
-from fgpu.config import WAVEFRONT_SIZE, WORK_GROUP_MAX, Config
+from fgpu.config import LOCAL_BASE, WAVEFRONT_SIZE, WORK_GROUP_MAX, Config
 from fgpu.isa import Format, Instruction, Operands, Unit, by_mnemonic, encode
 
 __all__ = ["Code", "Label", "Statements", "corners", "random_index_space"]
@@ -353,7 +353,7 @@ class Statements:
         return (1 + _LOCAL_OWN) * self.group_items + len(_LOCAL_SHARED)
 
     def _local_address(self, word: int) -> int:
-        return self.config.local_base + 4 * word
+        return LOCAL_BASE + 4 * word
 
     def _local_own(self, number: int) -> int:
         return self._local_address((1 + number) * self.group_items)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from fgpu.compiler import assemble
+from fgpu.config import LOCAL_BASE
 from fgpu.sim.descriptor import KernelDescriptor
 
 from ..configurations import LOCAL
@@ -24,7 +25,7 @@ PROLOGUE = f"""
     add   r2, r2, r1
     lp    r3, 0
     lp    r4, 1
-    li    r5, {LOCAL.local_base - (1 << 32)}
+    li    r5, {LOCAL_BASE - (1 << 32)}
 """
 OUT = BASE + SIZE // 2
 

@@ -9,9 +9,11 @@ import pytest
 import fgpu
 from fgpu import Config, LocalMemory
 from fgpu.compiler import Image, Kernel, Parameter, assemble
+from fgpu.config import LOCAL_BASE
 from fgpu.errors import KernelAccessError, LaunchError
 from fgpu.sim import Device, GlobalMemory, KernelDescriptor
 from fgpu.sim.dispatch import Dispatch
+from fgpu.sim.local_memory import LocalRoom
 
 OUT = Parameter("out", "pointer", "int", 4)
 TILE = Parameter("tile", "local", "int", 4)
@@ -48,7 +50,7 @@ def test_arguments_lie_behind_the_variables(make_device, static, sizes, begins):
     out = device.buffer(2, np.uint32)
     run = device.launch(image(PARAMETERS, (OUT, TILE, BYTES), local_bytes=static), global_size=1,
                         args=[out, LocalMemory(sizes[0]), LocalMemory(sizes[1])])
-    assert (out.read() - WITH.local_base).tolist() == list(begins)
+    assert (out.read() - np.uint32(LOCAL_BASE)).tolist() == list(begins)
     assert run.local_bytes == begins[1] + sizes[1]
 
 
@@ -57,7 +59,7 @@ def test_raw_code_takes_local_memory_too(make_device):
     out = device.buffer(2, np.uint32)
     run = device.launch(assemble(".kernel k\n" + PARAMETERS), global_size=1,
                         args=[out, fgpu.LocalMemory(np.int64(100)), LocalMemory(60)])
-    assert (out.read() - WITH.local_base).tolist() == [0, 128]
+    assert (out.read() - np.uint32(LOCAL_BASE)).tolist() == [0, 128]
     assert run.local_bytes == 188
 
 
@@ -203,7 +205,7 @@ def test_arguments_of_other_kinds():
 @pytest.mark.parametrize(("config", "static", "size", "message"), [
     (WITH, 0, 32_769, "needs 32,769 bytes of local memory for each work-group; a compute unit of this configuration "
                       r"has 32,768 \(local_memory=32\). Ask for less, or use Config\(local_memory=64\)"),
-    (WITH, 32_760, 4, "needs 32,772 bytes of local memory for each work-group, 32,760 of them for its variables; "),
+    (WITH, 32_760, 4, "needs 32,900 bytes of local memory for each work-group, 32,760 of them for its variables; "),
     (WITH, 1 << 20, 4, r"no configuration has so much; Config\(local_memory=0\) has it in global memory"),
     (WITHOUT, 0, 64, r"needs 64 bytes .*; this configuration has none \(local_memory=0\). Compile it for this "
                      r"configuration, and it is in global memory; or use Config\(local_memory=8\)"),
@@ -215,7 +217,7 @@ def test_too_much_local_memory(config, static, size, message):
 
 # -- accesses ----------------------------------------------------------------------------------------
 
-BASE = WITH.local_base
+BASE = LOCAL_BASE
 ACCESS = """
 .kernel k
     lid   r1, 0
@@ -270,3 +272,11 @@ def test_without_any_local_memory_there_is_nothing_to_access():
     with functional() as device, pytest.raises(
             KernelAccessError, match="is outside local memory, of which the work-group has none"):
         device.launch(assemble(ACCESS.format("llw r5, r3[r0]")), global_size=64, args=[0, BASE])
+
+
+def test_nothing_begins_at_address_0():
+    """Behind 32 KiB of variables an argument would: it would be a null pointer."""
+    kernel = Kernel("k", 0, (Parameter("t", "local", "int", 4),), local_bytes=1 << 15)
+    room = LocalRoom.of(kernel, [LocalMemory(128)], Config(local_memory=64))
+    assert room.addresses == (128,)
+    assert room.bytes == (1 << 15) + 256

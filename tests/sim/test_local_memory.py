@@ -5,6 +5,7 @@ import pytest
 
 from fgpu import Config
 from fgpu.compiler import assemble
+from fgpu.config import LOCAL_BASE
 from fgpu.sim import KernelDescriptor
 
 CONFIG = Config.preset("tiny", local_memory=8)
@@ -16,7 +17,7 @@ IDS = f"""
     add   r3, r3, r1
     lp    r4, 0
     lp    r5, 1
-    li    r6, {CONFIG.local_base - (1 << 32)}
+    li    r6, {LOCAL_BASE - (1 << 32)}
 """
 # Each of the first 64 work-items fills a word, and shows it at the end.
 FILL = """
@@ -193,7 +194,7 @@ def test_compare_and_exchange(make_device):
 
 @pytest.mark.parametrize("kib", [8, 32, 64])
 def test_addresses_are_modulo_the_size(make_device, random, kib):
-    """Address 0, the base, and one size further are one word; half a size further is another."""
+    """Address 0, and one or two sizes further, are one word; half a size further is another."""
     config = Config.preset("tiny", local_memory=kib)
     words = random.integers(0, 1 << 32, 64, np.uint32)
     out = run(make_device(config, check_accesses=False), IDS + """
@@ -204,14 +205,14 @@ def test_addresses_are_modulo_the_size(make_device, random, kib):
         sync
         lp    r8, 2
         xori  r9, r1, 1
-        llw   r10, r8[r9]       ; at the base
+        llw   r10, r8[r9]       ; two sizes further
         lp    r8, 3
         llw   r11, r8[r9]       ; a size further
         bne   r10, r11, end
         sw    r10, r4[r3]
     end:
         ret
-    """, words, local_size=64, parameters=(config.local_base, kib * 1024, kib * 512))
+    """, words, local_size=64, parameters=(kib * 2048, kib * 1024, kib * 512))
     assert np.array_equal(out, words.reshape(32, 2)[:, ::-1].ravel())
 
 
