@@ -21,9 +21,8 @@ ARGUMENTS = (1, 2, 3, 4, 5, 6, 7, 8)
 COMMUTATIVE = frozenset({Opcode.ADD, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.MUL, Opcode.NOR})
 """Operations whose operands may be swapped."""
 _LOADS = frozenset(opcode for opcode, row in by_opcode.items() if row.is_load)
-_LOCAL_LOADS = frozenset(opcode for opcode, row in by_opcode.items()
-                         if row.space is Space.LOCAL and row.writes_rd and row.atomic is None)
-_DROPPABLE = _LOADS | _LOCAL_LOADS | {Opcode.LLWI}
+_DROPPABLE = _LOADS | {opcode for opcode, row in by_opcode.items()
+                       if row.space in (Space.LOCAL, Space.SCRATCHPAD) and row.writes_rd and row.atomic is None}
 _ACCESSES = frozenset(opcode for opcode, row in by_opcode.items()
                       if row.is_load or row.is_store or row.atomic is not None)
 _ON_MEMORY = frozenset(opcode for opcode, row in by_opcode.items() if row.space is not None)
@@ -114,11 +113,6 @@ class Op:
     def is_load(self) -> bool:
         """Whether this loads from global memory."""
         return self.opcode in _LOADS
-
-    @property
-    def is_local_load(self) -> bool:
-        """Whether this loads from local memory."""
-        return self.opcode in _LOCAL_LOADS
 
     @property
     def is_access(self) -> bool:

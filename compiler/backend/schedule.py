@@ -20,8 +20,6 @@ _MEMORIES = {Space.GLOBAL: ("global",), Space.LOCAL: ("local",), Space.SCRATCHPA
 _FENCES = (Opcode.SYNC, Pseudo.FENCE)
 _LOAD = 60
 """Cycles, about, from a load that hits to what needs it."""
-_LOCAL_LOAD = 32
-"""Cycles, about, from a local load without conflicts to what needs it."""
 
 
 def overlap(function: MachineFunction) -> None:
@@ -135,8 +133,8 @@ def _listed(after: list[list[int]], waiting: list[int], ready: _Ready) -> Iterat
 
 def _cycles(op: Op) -> tuple[int, int]:
     """From an operation to the next, and to one that needs its result."""
-    if op.is_load or op.is_local_load:
-        return ISSUE_CYCLES, _LOAD if op.is_load else _LOCAL_LOAD
+    if op.is_load:
+        return ISSUE_CYCLES, _LOAD
     if not isinstance(op.opcode, Pseudo) and op.opcode in FLOAT_RESULT_CYCLES:
         return FLOAT_RESULT_CYCLES[op.opcode], FLOAT_RESULT_CYCLES[op.opcode]
     return ISSUE_CYCLES, RESULT_CYCLES
@@ -156,7 +154,7 @@ def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
     # How much of loading, and how many stores, are to come after an operation: what addresses are made of goes first.
     loading = [0] * len(ops)
     for at in reversed(range(len(ops))):
-        own = _cycles(ops[at])[1] if ops[at].is_load or ops[at].is_local_load else int(bool(_memories(ops[at])))
+        own = _LOAD if ops[at].is_load else int(bool(_memories(ops[at])))
         loading[at] = max((loading[other] for other in after[at]), default=0) + own
 
     return [ops[at] for at in _listed(after, [len(needed) for needed in before], _Overlap(ops, after, loading))]
@@ -207,7 +205,7 @@ class _Overlap:
     def kind(self, at: int) -> _Alike:
         """Operations that are neither loads nor computations wait for all loads."""
         op = self.ops[at]
-        if op.is_load or op.is_local_load:
+        if op.is_load:
             return self.loads
         is_local = (op.is_pure and op.opcode is not Pseudo.CALL) or op.opcode in (Opcode.LLWI, Opcode.LSWI)
         return self.local if is_local else self.others
@@ -229,7 +227,7 @@ class _Overlap:
         self.placed[at] = True
         op, (issue, latency) = self.ops[at], _cycles(self.ops[at])
         end = begin + latency
-        if op.is_load or op.is_local_load:
+        if op.is_load:
             self.under_way.append(end)
         self.now = begin + issue
         for other in self.after[at]:
