@@ -14,16 +14,21 @@ TYPES = {"char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uin
 WIDTHS = ("", 2, 3, 4, 8, 16)
 CONFIGS = {"local memory": Config(local_memory=32, cram_size=16, atomics=ATOMICS),
            "global memory": Config(cram_size=16, atomics=ATOMICS)}
-COUNT = 21
+COUNT = 150
+LOCAL = (4, 6, 5)
+"""Two wavefronts, of which neither copies what it reads."""
 
 SOURCE = """
 __kernel void there(__global TYPE *in, __global TYPE *out, __local TYPE *t, int n)
 {
     int group = get_group_id(0) + get_group_id(1) * get_num_groups(0);
+    int item = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2));
+    for (volatile int late = item & ~63; late; late--)      /* the second wavefront */
+        ;
     event_t e = async_work_group_copy(t, in + group * n, n, 0);
     wait_group_events(1, &e);
-    for (int i = get_local_id(0) + get_local_id(1) * get_local_size(0); i < n; i += 12)
-        out[group * n + n - 1 - i] = t[i];
+    for (int i = item; i < n; i += 120)
+        out[group * n + i] = t[n - 1 - i];
 }
 __kernel void back(__global TYPE *in, __global TYPE *out, __local TYPE *t, int n)
 {
@@ -49,7 +54,7 @@ def launched(type, width, config, kernel, engine="functional"):
     with Device(config, engine=engine) as device:
         out = device.buffer(np.zeros_like(given).ravel())
         args = [device.buffer(given.ravel()), out, LocalMemory(COUNT * lanes * dtype.itemsize), COUNT]
-        device.launch(image, kernel, global_size=(12, 6), local_size=(4, 3), args=args)
+        device.launch(image, kernel, global_size=(12, 12, 5), local_size=LOCAL, args=args)
         return given.reshape(6, COUNT, lanes), out.read().reshape(6, COUNT, lanes)
 
 

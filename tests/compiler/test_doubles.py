@@ -362,7 +362,7 @@ def test_programs_without_doubles_stay_as_they_are():
     with pytest.raises(CompileError, match="'sqrt' is ambiguous"):
         words(double)
     double = double.replace("sqrt(2)", "sqrt(2.0f)")
-    assert len(words(double)) > 2 * len(words(double, "-cl-single-precision-constant"))
+    assert len(words(double)) > len(words(double, "-cl-single-precision-constant")) + 300     # a product and a sum
 
 
 @pytest.mark.parametrize("condition", ["defined(cl_khr_fp64)", "defined(cl_khr_fp16)"])
