@@ -19,6 +19,7 @@ CONFIGS = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", ["vec_add_float", "div_float"])
 def test_some_are_units_and_others_routines(name: str) -> None:
     check(name, "some units")

@@ -84,6 +84,7 @@ def run(config: Config, seed: object, turns: int, kinds: tuple[str, ...]) -> Non
     core.close()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(3))
 def test_lines_are_read_anew(seed: int) -> None:
     run(TINY, seed, 20, ("reads",))
