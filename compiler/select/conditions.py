@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from fgpu.isa import Opcode, by_opcode
 
-from ..backend.mir import ZERO, Op
-from ..ir.module import BOOL, Constant, Definitions, Instruction, Type, Value
+from ..backend.mir import ZERO
+from ..backend.mir import Op as MachineOp
+from ..ir.module import BOOL, Constant, Definitions, Instruction, Op, Type, Value
 from .machine_builder import Builder, signed
 
 __all__ = ["Condition", "ConditionSelector"]
@@ -53,30 +54,30 @@ class ConditionSelector:
 
     def _computed(self, definition: Instruction) -> Condition | None:
         match definition.op:
-            case "icmp":
+            case Op.ICMP:
                 return self.compare(definition)
-            case "freeze":
+            case Op.FREEZE:
                 return self.condition(definition.operands[0])
-            case "xor" if definition.operands[1] == Constant(1):
+            case Op.XOR if definition.operands[1] == Constant(1):
                 return ~self.condition(definition.operands[0])
-            case "xor":
+            case Op.XOR:
                 a, b = (self.condition(operand) for operand in definition.operands)
                 if a.is_bool and b.is_bool:
                     return Condition(self.builder.xor(a.register, b.register), a.negated != b.negated)
-            case "and" | "or":
+            case Op.AND | Op.OR:
                 return self._both(definition.op, *definition.operands)
-            case "select":
+            case Op.SELECT:
                 test, then, other = definition.operands
                 if then == Constant(1):
-                    return self._both("or", test, other)
+                    return self._both(Op.OR, test, other)
                 if other == Constant(0):
-                    return self._both("and", test, then)
+                    return self._both(Op.AND, test, then)
         return None
 
-    def _both(self, op: str, first: Value, second: Value) -> Condition:
+    def _both(self, op: Op, first: Value, second: Value) -> Condition:
         """Conjunction or disjunction, through whichever of `or`s and `and`s the polarities allow."""
         a, b = self.condition(first), self.condition(second)
-        if op == "or":
+        if op is Op.OR:
             if not a.negated and not b.negated:
                 return Condition(self.builder.or_(a.register, b.register), False, a.is_bool and b.is_bool)
         elif a.negated and b.negated:
@@ -84,7 +85,7 @@ class ConditionSelector:
         if a.is_bool and b.is_bool and a.negated == b.negated:
             return Condition(self.builder.and_(a.register, b.register), a.negated)
         left, right = self.materialize(a), self.materialize(b)
-        return Condition(self.builder.or_(left, right) if op == "or" else self.builder.and_(left, right))
+        return Condition(self.builder.or_(left, right) if op is Op.OR else self.builder.and_(left, right))
 
     def materialize(self, condition: Condition) -> int:
         """A register that is 1 if the condition is true, else 0."""
@@ -150,11 +151,11 @@ class ConditionSelector:
             extend = b.sign_extended
         return extend(left, type.bits), extend(right, type.bits)
 
-    def branch(self, value: Value) -> Op:
+    def branch(self, value: Value) -> MachineOp:
         """The branch that is taken if ``value`` is true."""
         definition = self.definitions.of(value)
-        if definition is not None and definition.op == "icmp" and definition.predicate in ("eq", "ne"):
+        if definition is not None and definition.op is Op.ICMP and definition.predicate in ("eq", "ne"):
             left, right = self.operands(definition)
-            return Op(Opcode.BEQ if definition.predicate == "eq" else Opcode.BNE, rs=right, rd=left)
+            return MachineOp(Opcode.BEQ if definition.predicate == "eq" else Opcode.BNE, rs=right, rd=left)
         condition = self.condition(value)
-        return Op(Opcode.BEQ if condition.negated else Opcode.BNE, rs=ZERO, rd=condition.register)
+        return MachineOp(Opcode.BEQ if condition.negated else Opcode.BNE, rs=ZERO, rd=condition.register)

@@ -16,7 +16,7 @@ from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO, MachineFunction, Pseudo
 from ..ir.inline import substitute
-from ..ir.module import Constant, Function, Type, Value
+from ..ir.module import Constant, Function, Op, Type, Value
 from .machine_builder import Builder
 
 __all__ = ["FRAME_SPACE", "PARAMETER", "WORD_STRIDE", "frame_address", "frame_register", "has_variables",
@@ -34,7 +34,7 @@ _DIMENSIONS = 3
 
 def has_variables(function: Function) -> bool:
     """Whether ``function`` has private variables in memory."""
-    return any(i.op == "alloca" for i in function.instructions())
+    return any(i.op is Op.ALLOCA for i in function.instructions())
 
 
 def touches_private(function: Function) -> bool:
@@ -58,13 +58,13 @@ def make_frame(function: Function) -> str:
     size = _WORD_BYTES
     for block in function.blocks.values():
         for i in block.instructions:
-            if i.op == "alloca":
+            if i.op is Op.ALLOCA:
                 if i.operands:
                     raise function.error("a private array needs a constant size", i)
                 size += -size % max(i.align, i.source.align)
                 places[i.name] = Constant(size)
                 size += i.source.size
-        block.instructions = [i for i in block.instructions if i.op != "alloca"]
+        block.instructions = [i for i in block.instructions if i.op is not Op.ALLOCA]
     substitute(function.instructions(), places)
     private_in_frame(function)
     function.parameters.append((PARAMETER, Type("ptr", space=1)))

@@ -8,7 +8,7 @@ from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
 from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO, Callee, MachineBlock, MachineFunction, Phi
-from ..ir.module import Block, Constant, Function, Global, Instruction, Local, Module, Type, Value
+from ..ir.module import Block, Constant, Function, Global, Instruction, Local, Module, Op, Type, Value
 from ..refusals import check_function, unsupported_instruction
 from .calls import CallSelector
 from .conditions import Condition, ConditionSelector
@@ -20,8 +20,8 @@ from .memory import MemorySelector
 __all__ = ["lower"]
 
 _BINARY = {
-    "add": Opcode.ADD, "sub": Opcode.SUB, "mul": Opcode.MUL, "and": Opcode.AND, "or": Opcode.OR, "xor": Opcode.XOR,
-    "shl": Opcode.SLL, "lshr": Opcode.SRL, "ashr": Opcode.SRA,
+    Op.ADD: Opcode.ADD, Op.SUB: Opcode.SUB, Op.MUL: Opcode.MUL, Op.AND: Opcode.AND, Op.OR: Opcode.OR,
+    Op.XOR: Opcode.XOR, Op.SHL: Opcode.SLL, Op.LSHR: Opcode.SRL, Op.ASHR: Opcode.SRA,
 }
 
 
@@ -121,7 +121,7 @@ class _Lowering:
     def instruction(self, instruction: Instruction) -> None:
         self.current = instruction
         self.builder.location = self.locations[instruction]
-        if instruction.op == "phi":
+        if instruction.op is Op.PHI:
             return
         handler: Callable[[Instruction], int | None] | None = getattr(self, f"op_{instruction.op}", None)
         if handler is None and instruction.op in _BINARY:
@@ -139,7 +139,7 @@ class _Lowering:
         operands = [self.value(operand, type) for operand, type in zip(instruction.operands, instruction.types,
                                                                        strict=True)]
         result = self.builder.emit(Opcode[instruction.op.upper()], *operands)
-        return self.builder.note(result, 1) if instruction.op == "fslt" else result
+        return self.builder.note(result, 1) if instruction.op is Op.FSLT else result
 
     def both(self, instruction: Instruction) -> tuple[int, int]:
         return (self.value(instruction.operands[0], instruction.types[0]),
@@ -150,19 +150,19 @@ class _Lowering:
         if bits == 1:
             return self.binary_bool(instruction)
         a, b = self.both(instruction)
-        if op in ("shl", "lshr", "ashr"):
+        if op in (Op.SHL, Op.LSHR, Op.ASHR):
             b = self.shift_amount(instruction.operands[1], instruction.type)
-        if op == "lshr":
+        if op is Op.LSHR:
             a = self.builder.zero_extended(a, bits)
-        elif op == "ashr":
+        elif op is Op.ASHR:
             a = self.builder.sign_extended(a, bits)
-        if op == "and" and (field := self.bit_field(instruction)) is not None:
+        if op is Op.AND and (field := self.bit_field(instruction)) is not None:
             return field
-        if op == "add" and (less := self.minus_condition(instruction)) is not None:
+        if op is Op.ADD and (less := self.minus_condition(instruction)) is not None:
             return less
-        if op in ("add", "sub", "or", "xor") and (chosen := self.apply_unless(instruction)) is not None:
+        if op in (Op.ADD, Op.SUB, Op.OR, Op.XOR) and (chosen := self.apply_unless(instruction)) is not None:
             return chosen
-        if op == "add" or instruction.is_disjoint:
+        if op is Op.ADD or instruction.is_disjoint:
             fused = self.multiply_accumulate(instruction)
             if fused is not None:
                 return fused
@@ -172,7 +172,7 @@ class _Lowering:
         """``x + (c ? -1 : 0)`` as ``x - c``."""
         for extended, other in (add.operands, add.operands[::-1]):
             sext = self.definitions.of(extended)
-            if sext is not None and sext.op == "sext" and sext.types[0].bits == 1:
+            if sext is not None and sext.op is Op.SEXT and sext.types[0].bits == 1:
                 return self.builder.sub(self.value(other, add.type), self.value(sext.operands[0], sext.types[0]))
         return None
 
@@ -181,12 +181,12 @@ class _Lowering:
         shifted, constant = instruction.operands
         shift = self.definitions.of(shifted)
         mask = constant.value if isinstance(constant, Constant) else None
-        if shift is None or shift.op not in ("shl", "lshr") or mask is None or instruction.type.bits != WORD_BITS \
+        if shift is None or shift.op not in (Op.SHL, Op.LSHR) or mask is None or instruction.type.bits != WORD_BITS \
                 or not isinstance(shift.operands[1], Constant) or shift.operands[1].value is None:
             return None
         b, source, places = self.builder, self.value(shift.operands[0], shift.type), shift.operands[1].value
         field = mask % (1 << WORD_BITS)
-        if shift.op == "shl":
+        if shift.op is Op.SHL:
             above, low = WORD_BITS - field.bit_length(), places
             field |= (1 << places + b.zeros_below.get(source, 0)) - 1   # zeros anyway
             field = field >> places << places
@@ -198,15 +198,15 @@ class _Lowering:
                 return None
         if field == 0 or above <= 0 or field != (1 << field.bit_length()) - (1 << low):
             return None
-        return b.srl(b.shl(source, b.const(above + low if shift.op == "shl" else above)), b.const(back))
+        return b.srl(b.shl(source, b.const(above + low if shift.op is Op.SHL else above)), b.const(back))
 
     def apply_unless(self, instruction: Instruction) -> int | None:
         """``x op (c ? 0 : y)`` as ``c ? x : x op y``: one constant and one move less."""
-        orders = [instruction.operands] if instruction.op == "sub" else [instruction.operands,
+        orders = [instruction.operands] if instruction.op is Op.SUB else [instruction.operands,
                                                                          instruction.operands[::-1]]
         for x, choice in orders:
             select = self.definitions.of(choice)
-            if select is None or select.op != "select" or len(self.users[select.name]) != 1 \
+            if select is None or select.op is not Op.SELECT or len(self.users[select.name]) != 1 \
                     or Constant(0) not in select.operands[1:] or self.depth_of(select.name) != self.depth_of(""):
                 continue
             test, y, other = select.operands
@@ -221,29 +221,29 @@ class _Lowering:
     def shift_amount(self, amount: Value, type: Type) -> int:
         """Shifts use the low five bits of a register: what OpenCL C asks for, so clang's mask can go."""
         definition = self.definitions.of(amount)
-        if type.bits == 32 and definition is not None and definition.op == "and" \
+        if type.bits == 32 and definition is not None and definition.op is Op.AND \
                 and definition.operands[1] == Constant(31):
             amount = definition.operands[0]
         return self.builder.zero_extended(self.value(amount, type), type.bits)
 
     def binary_bool(self, instruction: Instruction) -> int:
         """Arithmetic modulo 2 on booleans, which are 0 or 1 in a register."""
-        if instruction.op in ("and", "or"):
+        if instruction.op in (Op.AND, Op.OR):
             return self.conditions.materialize(self.conditions.condition(Local(instruction.name)))
-        if instruction.op in ("add", "sub", "xor"):
+        if instruction.op in (Op.ADD, Op.SUB, Op.XOR):
             return self.builder.xor(*self.both(instruction))
-        if instruction.op == "mul":
+        if instruction.op is Op.MUL:
             return self.builder.and_(*self.both(instruction))
         return self.value(instruction.operands[0], instruction.types[0])    # shifts of i1 can only shift by 0
 
     def multiply_accumulate(self, add: Instruction) -> int | None:
         for product, other in (add.operands, add.operands[::-1]):
             mul = self.definitions.of(product)
-            if mul is None or mul.op not in ("mul", "shl") or len(self.users[mul.name]) != 1 \
+            if mul is None or mul.op not in (Op.MUL, Op.SHL) or len(self.users[mul.name]) != 1 \
                     or self.depth_of(mul.name) != self.depth_of(""):
                 continue
             old, (a, b) = self.value(other, add.type), self.both(mul)
-            if mul.op == "mul":
+            if mul.op is Op.MUL:
                 return self.builder.macc(old, a, b)
             if (shift := self.builder.value_of(b)) is not None and self.depth_of(""):
                 return self.builder.macc(old, a, self.builder.const(1 << shift), in_loop=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO
-from ..ir.module import LOCAL_SPACE, WORD, Constant, Definitions, Function, Instruction, Local, Type, Value
+from ..ir.module import LOCAL_SPACE, WORD, Constant, Definitions, Function, Instruction, Local, Op, Type, Value
 from .address_path import Path
 from .frame import FRAME_SPACE
 from .frame_memory import FrameMemory
@@ -138,7 +138,7 @@ class MemorySelector:
 
     def _path(self, pointer: Value) -> Path | None:
         gep = self.definitions.of(pointer)
-        if gep is None or gep.op != "getelementptr":
+        if gep is None or gep.op is not Op.GETELEMENTPTR:
             return None
         return self._walk(gep)
 
@@ -187,15 +187,15 @@ class MemorySelector:
         return None
 
     def _is_product_for_addresses(self, product: Instruction) -> bool:
-        return product.op == "mul" and all(user.op == "getelementptr" for user in self.users[product.name])
+        return product.op is Op.MUL and all(user.op is Op.GETELEMENTPTR for user in self.users[product.name])
 
     def _sum_with_constant(self, value: Value) -> tuple[Value, int] | None:
         """The value and the constant whose sum ``value`` is, if it is computed in a loop and for addresses only."""
         definition = self.definitions.of(value)
         if definition is not None and self.depth_of("") \
-                and (definition.op == "add" or definition.is_disjoint) \
+                and (definition.op is Op.ADD or definition.is_disjoint) \
                 and isinstance(definition.operands[1], Constant) and definition.operands[1].value is not None \
-                and all(user.op == "getelementptr" or self._is_product_for_addresses(user)
+                and all(user.op is Op.GETELEMENTPTR or self._is_product_for_addresses(user)
                         for user in self.users[definition.name]):
             return definition.operands[0], definition.operands[1].value
         return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fgpu.isa import Opcode, by_opcode
 
 from ..backend.mir import ZERO
-from ..ir.module import Function, Instruction, Local, Type, Value
+from ..ir.module import Function, Instruction, Local, Op, Type, Value
 from .machine_builder import Builder
 from .scratchpad_layout import PACKED, PrivateLayout
 
@@ -51,7 +51,7 @@ class PrivateMemory:
     def _placed(self) -> dict[str, int]:
         """The first word of each variable, behind what the function's callees use: those of large alignment first."""
         machine, words = self.builder.function, {}
-        variables = [(self.layout.alignment(i), i) for i in self.function.instructions() if i.op == "alloca"]
+        variables = [(self.layout.alignment(i), i) for i in self.function.instructions() if i.op is Op.ALLOCA]
         for align, alloca in sorted(variables, key=lambda variable: -variable[0]):
             machine.private_words += -(FIRST_WORD + machine.private_words) % align
             words[alloca.name] = machine.private_words

@@ -8,7 +8,7 @@ addresses count bytes.
 
 from collections.abc import Iterator
 
-from ..ir.module import Function, Instruction, Local, Type, Value
+from ..ir.module import Function, Instruction, Local, Op, Type, Value
 
 __all__ = ["PACKED", "PrivateLayout"]
 
@@ -41,7 +41,7 @@ class PrivateLayout:
         allocas = []
         for instruction in function.instructions():
             self._classify(instruction)
-            if instruction.op == "alloca":
+            if instruction.op is Op.ALLOCA:
                 allocas.append(instruction)
         self._packed = {self._root(_ELSEWHERE)}
         for alloca in allocas:
@@ -82,22 +82,22 @@ class PrivateLayout:
             for operand, type in zip(i.operands, i.types, strict=True):
                 if _is_private(type):
                     self._join(i.name, operand)
-        elif i.op == "icmp" and _is_private(i.types[0]) and isinstance(i.operands[0], Local):
+        elif i.op is Op.ICMP and _is_private(i.types[0]) and isinstance(i.operands[0], Local):
             self._join(i.operands[0].name, i.operands[1])
-        elif i.op == "ptrtoint" or (i.op == "call" and not i.callee.startswith("llvm.")):
+        elif i.op is Op.PTRTOINT or (i.op is Op.CALL and not i.callee.startswith("llvm.")):
             for operand, type in zip(i.operands, i.types, strict=True):
                 if _is_private(type):
                     self._join(_ELSEWHERE, operand)
-        elif i.op == "store" and _is_private(i.types[0]):
+        elif i.op is Op.STORE and _is_private(i.types[0]):
             self._join(_ELSEWHERE, i.operands[0])
-        if i.op in ("load", "inttoptr", "call") and _is_private(i.type):
+        if i.op in (Op.LOAD, Op.INTTOPTR, Op.CALL) and _is_private(i.type):
             self._join(_ELSEWHERE, i.name)
 
     def _note_access(self, i: Instruction) -> None:
         """Accesses of parts of elements have the size -1 here."""
-        if i.op not in ("load", "store") or not _is_private(i.types[-1]) or not isinstance(i.operands[-1], Local):
+        if i.op not in (Op.LOAD, Op.STORE) or not _is_private(i.types[-1]) or not isinstance(i.operands[-1], Local):
             return
-        size = i.type.size if i.op == "load" else i.types[0].size
+        size = i.type.size if i.op is Op.LOAD else i.types[0].size
         sizes = self._sizes.setdefault(self._root(i.operands[-1].name), {min(size, _WORD)})
         if any(known > 0 and size % known for known in sizes):
             sizes.add(-1)

@@ -14,7 +14,7 @@
 Lines ``; frame``, ``; words N`` (of the scratchpad, for tables), ``; local-memory N`` (KiB),
 ``; atomics NAME...`` (all of them where there is no such line) and ``; float-ops NAME...`` say how the program is
 compiled; of machine IR (``.mir``, one function) ``; registers N`` how many there are. The pass runs on every function
-that is there, and what the verifier does not accept fails.
+that is there, and what the verifier does not accept fails. Of ``select`` machine IR comes out.
 ``python -m tests.compiler.passes.update`` writes what comes out now behind ``; expect``; read the difference.
 """
 
@@ -67,7 +67,7 @@ def apply(text: str, file: str) -> str:
     if file.endswith(".mir"):
         return _apply_to_machine_ir(text, file)
     name = _setting(text, "pass")
-    step = next((step for step in PASSES if step.name == name and step.phase.is_ir), None)
+    step = next((step for step in PASSES if step.name == name and (step.phase.is_ir or name == "select")), None)
     assert step is not None, f"{file}: there is no pass {name!r} on IR"
     module = parse_module(text, file)
     atomics = _setting(text, "atomics")
@@ -76,10 +76,14 @@ def apply(text: str, file: str) -> str:
                     atomics=ATOMICS if atomics is None else atomics.split())
     plan = Plan(int(_setting(text, "words") or 0), has_frame=_setting(text, "frame") is not None)
     context = Context(config, module, plan, DataSegment())
+    selected: list[str] = []
     for function in module.functions.values():
         verify(function, module)
         context.under_way = (function.name,)
+        if step.name == "select":
+            selected.append(print_machine_function(step.run(function, context)))
+            continue
         if step.applies(function, context):
             step.run(function, context)
         verify(function, module)
-    return print_module(module)
+    return "\n".join(selected) or print_module(module)

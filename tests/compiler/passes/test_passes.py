@@ -13,7 +13,7 @@ def test_pass(path):
     assert apply(given, path.name) == expected, "right? python -m tests.compiler.passes.update"
 
 
-def test_every_pass_but_selection_has_a_file():
+def test_every_pass_has_a_file():
     named = {line.removeprefix("; pass: ") for path in FILES for line in path.read_text().splitlines()
              if line.startswith("; pass: ")}
-    assert named == {step.name for step in PASSES if step.name != "select"}
+    assert named == {step.name for step in PASSES}
