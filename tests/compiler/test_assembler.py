@@ -109,7 +109,7 @@ def test_formats_all_have_syntax():
     (".word 0", "x.s:1: word 0: unknown opcode byte 0x00 in instruction word 0x00000000"),
     ("", "x.s:1: there is no instruction in this text"),
     ("ret\n.kernel k", "x.s:2: kernel 'k' starts at word 1, outside the image of 1 words"),
-    ("ret\n" * 4097, "x.s:4097: the image has 4097 words; the code RAM holds at most 4096"),
+    ("ret\n" * 16385, "x.s:16385: the image has 16385 words; the code RAM holds at most 16384"),
 ])
 def test_errors_name_file_line_and_cause(text, message):
     with pytest.raises(AssemblyError, match=f"^{re.escape(message)}$"):

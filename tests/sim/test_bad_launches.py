@@ -55,7 +55,7 @@ def test_image_larger_than_the_code_ram():
 
 @pytest.mark.parametrize(("words", "message"), [
     ([], "the image is empty"),
-    ([RET] * 4097, "4097 words; the code RAM holds at most 4096"),
+    ([RET] * 16385, "16385 words; the code RAM holds at most 16384"),
     ([RET, 0xFF00_0000], "word 1: unknown opcode byte 0xFF"),
     ([1 << 32], "not a 32-bit unsigned integer"),
 ])
