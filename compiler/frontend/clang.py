@@ -48,7 +48,8 @@ _IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info", "-g
 are compiled as those of 1.2, and what 1.2 lacks is refused by name."""
 _EXTENSIONS = (
     "cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics",
-    "cl_clang_storage_class_specifiers", "__cl_clang_bitfields",
+    "cl_khr_local_int32_base_atomics", "cl_khr_local_int32_extended_atomics", "cl_clang_storage_class_specifiers",
+    "__cl_clang_bitfields",
 )
 _WIDTHS = {"cl_khr_fp64": re.compile(r"error:.*(double|fp64|'DBL_|'HUGE_VAL')"),
            "cl_khr_fp16": re.compile(r"error:.*(half|fp16|'HALF_)")}
