@@ -11,7 +11,7 @@ from .config import KERNEL_SLOTS
 
 __all__ = [
     "CODE_BASE", "CONTROL_ADDRESS_BITS", "CONTROL_ADDRESS_BITS_MAX", "CONTROL_BASE", "CRAM_BASE", "CRAM_WINDOW_WORDS",
-    "DESCRIPTOR_WORDS", "LOCAL_ROW_BYTES", "LRAM_BASE", "LRAM_WORDS", "PARAMETERS_MAX", "READABLE", "WRITABLE",
+    "DESCRIPTOR_WORDS", "LRAM_BASE", "LRAM_WORDS", "PARAMETERS_MAX", "READABLE", "WRITABLE",
     "ControlRegister", "DescriptorWord", "EntryWord", "Interrupts", "ShapeWord", "SizeWord", "code_address",
     "control_address_bits", "register_address",
 ]
@@ -30,8 +30,6 @@ CRAM_WINDOW_WORDS: Final = (CONTROL_BASE - CRAM_BASE) // 4
 DESCRIPTOR_WORDS: Final = 32
 LRAM_WORDS: Final = KERNEL_SLOTS * DESCRIPTOR_WORDS
 PARAMETERS_MAX: Final = 16
-LOCAL_ROW_BYTES: Final = 32
-"""Bytes of a row of local memory: a word of each of its eight banks."""
 
 
 class ControlRegister(enum.Enum, shape=3):
@@ -103,7 +101,7 @@ class SizeWord(data.Struct):
 
     work_items: 10
     local_rows: 12
-    """Rows of ``LOCAL_ROW_BYTES`` bytes of local memory of each work-group."""
+    """Rows of ``config.LOCAL_ROW_BYTES`` bytes of local memory of each work-group."""
     local_groups: 3
     """Work-groups that a compute unit may hold at a time, so that their local memory fits; 0: eight."""
     place: 1

@@ -12,7 +12,7 @@ from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Space, Unit
 
 __all__ = [
     "ATOMICS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "FLOAT_OPS", "KERNEL_SLOTS", "LOCAL_BASE",
-    "LOCAL_NULL", "PE_COUNT",
+    "LOCAL_NULL", "LOCAL_ROW_BYTES", "PE_COUNT",
     "PHASES", "PHASE_BITS", "PRESETS", "WAVEFRONTS", "WAVEFRONT_BITS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config",
     "check_config",
 ]
@@ -39,6 +39,8 @@ BANKS: Final = 4
 """Banks of a compute unit's register file."""
 BANK_WORDS: Final = WAVEFRONTS * PHASES // BANKS * REGISTER_COUNT
 """Registers, each of eight work-items, in such a bank."""
+LOCAL_ROW_BYTES: Final = 32
+"""Bytes of a row of local memory: a word of each of its eight banks."""
 LOCAL_NULL: Final = 1 << 15
 """Byte of a work-group's local memory that has the address 0, where no variable may begin."""
 LOCAL_BASE: Final = (1 << 32) - LOCAL_NULL

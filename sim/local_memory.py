@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fgpu.address_map import LOCAL_ROW_BYTES
 from fgpu.compiler.image import Kernel
-from fgpu.config import LOCAL_BASE, WAVEFRONTS, Config
+from fgpu.config import LOCAL_BASE, LOCAL_ROW_BYTES, WAVEFRONTS, Config
 from fgpu.errors import LaunchError
 
 __all__ = ["LocalMemory", "LocalRoom"]

@@ -182,7 +182,7 @@ class LoadReturn(wiring.Component):
                 local.go.eq(turn & (clear_of_others(local.phase) | ~local.returns)),
                 go.eq(able & ~turn),
             ]
-            m.d.sync += [local.pause.eq(able & turn), self.done_local.eq(turn)]
+            m.d.sync += local.pause.eq(able & turn)
             m.submodules.inputs = chosen = CrossbarInputs()
             m.d.comb += [
                 chosen.rows[number].eq(word) for number, word in enumerate(inputs)

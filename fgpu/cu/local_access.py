@@ -3,8 +3,7 @@
 from amaranth.lib import data
 from amaranth.utils import exact_log2
 
-from fgpu.address_map import LOCAL_ROW_BYTES
-from fgpu.config import PE_COUNT, PHASE_BITS, WAVEFRONT_BITS, Config
+from fgpu.config import LOCAL_ROW_BYTES, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS, Config
 from fgpu.interfaces.memory_bus import AtomicOp
 from fgpu.isa import REGISTER_BITS
 

@@ -263,8 +263,8 @@ def test_macros_tell_what_there_is():
     """Programs choose by them between ways to do a thing."""
     present = ["cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cles_khr_int64",
                "cl_khr_global_int32_extended_atomics", "cl_khr_local_int32_base_atomics",
-               "cl_khr_local_int32_extended_atomics", "cl_khr_fp64", "cl_khr_fp16", "CL_VERSION_1_2", "__EMBEDDED_PROFILE__",
-               "__ENDIAN_LITTLE__"]
+               "cl_khr_local_int32_extended_atomics", "cl_khr_fp64", "cl_khr_fp16", "CL_VERSION_1_2",
+               "__EMBEDDED_PROFILE__", "__ENDIAN_LITTLE__"]
     absent = ["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics",
               "cl_khr_3d_image_writes", "cl_khr_subgroups", "cl_amd_media_ops",
               "cl_amd_media_ops2", "cl_intel_subgroups", "__IMAGE_SUPPORT__", "__SPIR__", "__SPIRV__"]

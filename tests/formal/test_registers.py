@@ -35,10 +35,9 @@ def test_a_launcher_that_does_not_wait(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("module", "name", "old", "new"), [
     ("decoder", "Decoder", "self.control.write.eq(word[0:5].any())", "self.control.write.eq(1)"),
-    ("load_return", "LoadReturn", "go & (station.rd != 0)", "go"),
+    ("load_return", "LoadReturn", "write & (rd != 0)", "write"),
     ("load_return", "LoadReturn", '"clear": Out(1, init=1)', '"clear": Out(1)'),
-    ("load_return", "LoadReturn", "Mux(self.clear, 0, choose(list(view), station.words[lane]))",
-     "choose(list(view), station.words[lane])"),
+    ("load_return", "LoadReturn", "Mux(self.clear, 0, word)", "word"),
     ("load_return", "LoadReturn", "self.clear & ~following[-1]", "self.clear & ~following[-2]"),
     ("float_results", "FloatResults", "Mux(self.rd.any(), self.issue.lanes, 0)", "self.issue.lanes"),
 ])
