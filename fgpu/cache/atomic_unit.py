@@ -7,10 +7,10 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
+from fgpu.atomic_result import atomic_result
 from fgpu.config import Config
 from fgpu.interfaces.memory_bus import AtomicOp, Row
 
-from .atomic_result import atomic_result
 from .payloads import WriteRow, cu_bits, index_bits, row_bits
 
 __all__ = ["AtomicUnit", "WordWrite"]

@@ -4,7 +4,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.cache.atomic_result import atomic_result
+from fgpu.atomic_result import atomic_result
 from fgpu.config import ATOMICS
 from fgpu.gateware.choose import choose
 from fgpu.interfaces.memory_bus import AtomicOp

@@ -40,6 +40,7 @@ def _record(name: str, size: int, *, failure: str | None = None) -> Record:
                   work_item_instructions=size, seconds=1.0, passed=not failure, failure=failure)
 
 
+@pytest.mark.ci
 def test_the_command_writes_what_the_test_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "baseline.json"
     monkeypatch.setattr(baseline, "BASELINE", path)

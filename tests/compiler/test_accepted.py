@@ -78,6 +78,7 @@ def test_functional(case):
     assert results(compile_opencl(source(case)), "functional") == [CASES[case][2](i) for i in range(ITEMS)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("case", ["null pointers", "tables in a circle", "strings that are exchanged"])
 def test_verilator(case):
     assert results(compile_opencl(source(case), config=ATOMIC), "verilator") == [CASES[case][2](i)

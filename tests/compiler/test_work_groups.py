@@ -98,7 +98,8 @@ def test_pocl(file: str) -> None:
 
 
 @pytest.mark.parametrize("file", quick(FILES, QUICK))
-@pytest.mark.parametrize("config", [WITH, WITHOUT], ids=["with local memory", "without"])
+@pytest.mark.parametrize("config", [
+    pytest.param(WITH, id="with local memory"), pytest.param(WITHOUT, id="without", marks=pytest.mark.ci)])
 def test_functional(file: str, config: Config) -> None:
     with Device(config, engine="functional") as device:
         check(file, device)

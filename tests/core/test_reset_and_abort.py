@@ -142,7 +142,7 @@ ONCE = [reset_once, abort_once, abort_among_errors]
 
 
 @pytest.mark.parametrize("once", ONCE)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.ci), 1])
 def test_the_next_kernel_runs(once: Callable[[Trial], None], seed: int) -> None:
     run(once, TINY, f"{once.__name__} {seed}", 6)
 

@@ -57,9 +57,9 @@ def test_what_each_may_know() -> None:
     assert not graph["gateware"]
     assert graph["axi"] <= {"gateware"}
     assert graph["interfaces"] <= (basis | {"address_map"}) - {"gateware", "interfaces"}
-    assert graph["cache"] <= basis | {"axi"}
+    assert graph["cache"] <= basis | {"axi", "atomic_result"}
     assert graph["dispatcher"] <= basis | {"address_map"}
-    assert graph["cu"] <= basis | {"probe"}
+    assert graph["cu"] <= basis | {"probe", "atomic_result"}
 
 
 def test_the_compiler_needs_no_hardware() -> None:
