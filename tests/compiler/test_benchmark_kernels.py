@@ -1,10 +1,12 @@
 """The benchmark kernels: right results, and as few instructions as they take today."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 
 from fgpu import benchmarks
-from fgpu.config import ATOMICS, Config
+from fgpu.config import ATOMICS, FLOAT_OPS, Config
 
 from .interpreter import run
 
@@ -63,11 +65,21 @@ def test_bitonic(images, random, direction):
     assert (data == expected).all()
 
 
+def spilled(names: Iterable[str], config: Config) -> dict[str, int]:
+    """Words of the scratchpad that the kernels of benchmarks take, where they take any."""
+    words = {name: max(kernel.scratchpad_words for kernel in benchmarks.EVERY[name].image(config).kernels.values())
+             for name in names}
+    return {name: count for name, count in words.items() if count}
+
+
 @pytest.mark.ci
 def test_hardly_any_kernel_spills():
-    images = {name: benchmark.image(Config(atomics=ATOMICS)) for name, benchmark in benchmarks.EVERY.items()}
-    spilled = {name: max(kernel.scratchpad_words for kernel in image.kernels.values())
-               for name, image in images.items()}
-    # Calls of routines leave few registers to what lives across them.
-    assert spilled.pop("nbody_float") <= 4
-    assert {name for name, words in spilled.items() if words} == set()
+    """But around calls of routines, which leave few registers to what lives across them, and three with local memory,
+    of which a work-item has several results."""
+    with_local = {name for name, benchmark in benchmarks.EVERY.items() if benchmark.without}
+    found = spilled(benchmarks.EVERY.keys() - with_local, Config(atomics=ATOMICS))
+    assert found.pop("nbody_float") <= 4
+    assert not found
+    found = spilled(with_local, Config(atomics=ATOMICS, float_ops=FLOAT_OPS, local_memory=32))
+    assert found.keys() == {"matmul_local", "convolution_local", "kmeans_local"}
+    assert max(found.values()) <= 4
