@@ -71,6 +71,7 @@ def test_alike_units_share_a_module(text: str) -> None:
         "cu": 2, "cache_slice": 2, "pe": 8, "wavefront": 8, "float_lane": 8}
 
 
+@pytest.mark.ci
 def test_size_does_not_grow_with_compute_units(text: str) -> None:
     assert len(to_verilog(SMALL.replace(compute_units=1), name="gpu")) > 0.9 * len(text)
 

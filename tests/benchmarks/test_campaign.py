@@ -102,6 +102,7 @@ def test_other_options_are_other_points() -> None:
     assert len({other.key for other in [point, *others]}) == len(others) + 1
 
 
+@pytest.mark.ci
 def test_long_runs_go_to_the_functional_engine_and_say_so() -> None:
     point = Point(kernel="xcorr", size=512, config=Config(), accurate_cycles=100_000)
     record = point.run()

@@ -24,6 +24,7 @@ def test_result_is_right_in_cycles(name: str) -> None:
     assert record.cycles
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", [name for name, benchmark in CHAPTER6.items() if benchmark.atomic])
 def test_atomic_reductions_in_cycles(name: str) -> None:
     record = run_benchmark(name, 1024, config=ATOMIC, seed=3)

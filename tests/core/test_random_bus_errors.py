@@ -90,6 +90,7 @@ def test_lines_are_read_anew(seed: int) -> None:
     run(TINY, seed, 20, ("reads",))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kinds", [("writes",), ("reads", "writes")], ids=" and ".join)
 def test_what_was_lost_is_written_anew(kinds: tuple[str, ...]) -> None:
     run(TINY, f"{kinds}", 20, kinds)

@@ -289,12 +289,12 @@ def linear(load: bool, addresses: list[int], wavefront: int = 0) -> Access:
 
 @pytest.mark.parametrize(("load", "stride", "reads", "writes"), [
     (True, 4, [0b1111, 0b1111], 0),      # two whole lines
-    (True, 0, [0b0001], 0),              # one word for all
-    (True, 32, [0b1111] * 16, 0),        # a row for each
-    (True, 64, [0b0101] * 32, 0),        # every other row
+    pytest.param(True, 0, [0b0001], 0, marks=pytest.mark.ci),              # one word for all
+    pytest.param(True, 32, [0b1111] * 16, 0, marks=pytest.mark.ci),        # a row for each
+    pytest.param(True, 64, [0b0101] * 32, 0, marks=pytest.mark.ci),        # every other row
     (False, 4, [], 8),                   # a row for each phase
-    (False, 0, [], 8),
-    (False, 32, [], 64),
+    pytest.param(False, 0, [], 8, marks=pytest.mark.ci),
+    pytest.param(False, 32, [], 64, marks=pytest.mark.ci),
 ])
 def test_coalescing(load: bool, stride: int, reads: list[int], writes: int) -> None:
     """Requests for a whole wavefront, with 8 banks and lines of 128 bytes."""

@@ -19,7 +19,7 @@ def check(names: tuple[str, ...]) -> None:
     demand_unmoved(area.differences(area.load(), area.measure(names)), "areas", "benchmarks/area.json", area.REWRITE)
 
 
-@pytest.mark.parametrize("name", quick(area.QUICK, ["launcher", "float_adder"]))
+@pytest.mark.parametrize("name", quick(area.QUICK, ["launcher"]))
 def test_nothing_moved(name: str) -> None:
     check((name,))
 
