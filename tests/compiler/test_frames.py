@@ -270,7 +270,8 @@ def test_frames_of_neighbours_are_interleaved(size, local, offset):
                      f"__attribute__((reqd_work_group_size({', '.join(map(str, (*local, 1, 1)[:3]))}))) ")
 
 
-@pytest.mark.parametrize("config", [Config(), ATOMIC, pytest.param(Config(compute_units=4), marks=pytest.mark.long)],
+@pytest.mark.parametrize("config", [Config(), pytest.param(ATOMIC, marks=pytest.mark.ci),
+                                    pytest.param(Config(compute_units=4), marks=pytest.mark.long)],
                          ids=lambda config: str(config.compute_units))
 def test_frames_in_hardware(config):
     """Wavefronts that run at once on all compute units keep out of each other's frames."""

@@ -141,8 +141,9 @@ def run(once: Callable[[Trial], None], config: Config, seed: object, count: int)
 ONCE = [reset_once, abort_once, abort_among_errors]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("once", ONCE)
-@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.ci), 1])
+@pytest.mark.parametrize("seed", range(2))
 def test_the_next_kernel_runs(once: Callable[[Trial], None], seed: int) -> None:
     run(once, TINY, f"{once.__name__} {seed}", 6)
 
