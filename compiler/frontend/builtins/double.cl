@@ -1,6 +1,9 @@
 /* The functions of chapter 6.12 for double, but for those of exp.cl and the like. Numbers like 1.5 are of type double
    here. */
 #include "async_copy.h"
+#include "common.h"
+#include "geometric.h"
+#include "math_basic.h"
 #include "relational.h"
 #include "vector_data.h"
 
@@ -10,37 +13,13 @@
 #define NAN_OF_DOUBLE 0x7ff8000000000000ul
 
 /* 6.12.2: what is exact or a single operation. */
-#define SINGLE(n, type) \
-    type##n OVERLOAD fabs(type##n x) { return __builtin_elementwise_abs(x); } \
-    type##n OVERLOAD sqrt(type##n x) { return __builtin_elementwise_sqrt(x); } \
-    type##n OVERLOAD fma(type##n a, type##n b, type##n c) { return __builtin_elementwise_fma(a, b, c); } \
-    type##n OVERLOAD mad(type##n a, type##n b, type##n c) { return a * b + c; } \
-    type##n OVERLOAD trunc(type##n x) { return __builtin_elementwise_trunc(x); } \
-    type##n OVERLOAD floor(type##n x) { return __builtin_elementwise_floor(x); } \
-    type##n OVERLOAD ceil(type##n x) { return __builtin_elementwise_ceil(x); } \
-    type##n OVERLOAD round(type##n x) { return __builtin_elementwise_round(x); } \
-    type##n OVERLOAD rint(type##n x) { return __builtin_elementwise_rint(x); } \
-    type##n OVERLOAD copysign(type##n x, type##n y) { return __builtin_elementwise_copysign(x, y); } \
-    type##n OVERLOAD fmin(type##n a, type##n b) { return __builtin_elementwise_minimumnum(a, b); } \
-    type##n OVERLOAD fmax(type##n a, type##n b) { return __builtin_elementwise_maximumnum(a, b); } \
-    type##n OVERLOAD fdim(type##n x, type##n y) \
-    { type##n difference = x - y; return x <= y ? (type##n)0.0 : difference; } \
-    type##n OVERLOAD rsqrt(type##n x) { return (type##n)1.0 / sqrt(x); }
+EXACT_FUNCTIONS(double)
 FOR_WIDTHS(SINGLE, double)
-#define WITH_SCALAR(n, type) \
-    type##n OVERLOAD fmin(type##n a, type b) { return fmin(a, (type##n)b); } \
-    type##n OVERLOAD fmax(type##n a, type b) { return fmax(a, (type##n)b); }
-FOR_VECTORS(WITH_SCALAR, double)
 
 double OVERLOAD nan(ulong code) { return as_double(NAN_OF_DOUBLE | (code & (FRACTION >> 1))); }
 LANES1(double, nan, ulong)
 
-double OVERLOAD maxmag(double x, double y)
-{ return fabs(x) > fabs(y) ? x : fabs(y) > fabs(x) ? y : fmax(x, y); }
-double OVERLOAD minmag(double x, double y)
-{ return fabs(x) < fabs(y) ? x : fabs(y) < fabs(x) ? y : fmin(x, y); }
-LANES2(double, maxmag, double, double)
-LANES2(double, minmag, double, double)
+MAGNITUDES(double)
 
 double OVERLOAD nextafter(double x, double y)
 {
@@ -109,10 +88,9 @@ double ROUTINE ldexp(double x, int n)
     return as_double((as_ulong(x) & (SIGN_OF_LONG | FRACTION)) | (ulong)sum << 52);
 }
 LANES2(double, ldexp, double, int)
-#define LDEXP_SCALAR(n, type) type##n OVERLOAD ldexp(type##n x, int k) { return ldexp(x, (int##n)k); }
 FOR_VECTORS(LDEXP_SCALAR, double)
 
-/* Parts of numbers; the pointer may be to any address space. */
+/* Parts of numbers. */
 double OVERLOAD part_below_one(double x) { return isinf(x) ? copysign(0.0, x) : copysign(x - trunc(x), x); }
 double OVERLOAD fract_of(double x)
 {
@@ -124,13 +102,7 @@ LANES1(double, fraction_of, double)
 LANES1(int, exponent_of, double)
 LANES1(double, part_below_one, double)
 LANES1(double, fract_of, double)
-#define WITH_POINTERS(space, unused) FOR_WIDTHS(PARTS, space)
-#define PARTS(n, space) \
-    double##n OVERLOAD frexp(double##n x, space int##n *exponent) \
-    { *exponent = exponent_of(x); return fraction_of(x); } \
-    double##n OVERLOAD modf(double##n x, space double##n *whole) { *whole = trunc(x); return part_below_one(x); } \
-    double##n OVERLOAD fract(double##n x, space double##n *whole) { *whole = floor(x); return fract_of(x); }
-FOR_ADDRESS_SPACES(WITH_POINTERS, 0)
+FOR_ADDRESS_SPACES(PARTS, double)
 
 /* What is left of a when b is taken away as often as it goes, and the last bits of how often: a bit a step. Both finite,
    b not zero. */
@@ -213,81 +185,20 @@ double ROUTINE hypot(double x, double y)
 LANES2(double, hypot, double, double)
 
 /* 6.12.4 */
-#define COMMON(n, type) \
-    type##n OVERLOAD min(type##n a, type##n b) { return b < a ? b : a; } \
-    type##n OVERLOAD max(type##n a, type##n b) { return a < b ? b : a; } \
-    type##n OVERLOAD clamp(type##n x, type##n low, type##n high) { return fmin(fmax(x, low), high); } \
-    type##n OVERLOAD degrees(type##n x) { return x * (type##n)57.295779513082320877; } \
-    type##n OVERLOAD radians(type##n x) { return x * (type##n)0.017453292519943295769; } \
-    type##n OVERLOAD mix(type##n x, type##n y, type##n a) { return x + (y - x) * a; } \
-    type##n OVERLOAD step(type##n edge, type##n x) { return x < edge ? (type##n)0.0 : (type##n)1.0; } \
-    type##n OVERLOAD smoothstep(type##n from, type##n to, type##n x) \
-    { \
-        type##n t = clamp((x - from) / (to - from), (type##n)0.0, (type##n)1.0); \
-        return t * t * ((type##n)3.0 - (type##n)2.0 * t); \
-    }
-#define WITH_SCALARS(n, type) \
-    type##n OVERLOAD min(type##n a, type b) { return min(a, (type##n)b); } \
-    type##n OVERLOAD max(type##n a, type b) { return max(a, (type##n)b); } \
-    type##n OVERLOAD clamp(type##n x, type low, type high) { return clamp(x, (type##n)low, (type##n)high); } \
-    type##n OVERLOAD mix(type##n x, type##n y, type a) { return mix(x, y, (type##n)a); } \
-    type##n OVERLOAD step(type edge, type##n x) { return step((type##n)edge, x); } \
-    type##n OVERLOAD smoothstep(type from, type to, type##n x) { return smoothstep((type##n)from, (type##n)to, x); }
 FOR_WIDTHS(COMMON, double)
+FOR_WIDTHS(COMPUTED, double)
 FOR_VECTORS(WITH_SCALARS, double)
 double OVERLOAD sign(double x) { return x != x ? 0.0 : x == 0.0 ? x : copysign(1.0, x); }
 LANES1(double, sign, double)
 
 /* 6.12.5 */
-double OVERLOAD dot(double a, double b) { return a * b; }
-double OVERLOAD dot(double2 a, double2 b) { return a.x * b.x + a.y * b.y; }
-double OVERLOAD dot(double3 a, double3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-double OVERLOAD dot(double4 a, double4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
-double3 OVERLOAD cross(double3 a, double3 b) { return a.yzx * b.zxy - a.zxy * b.yzx; }
-double4 OVERLOAD cross(double4 a, double4 b) { return (double4)(cross(a.xyz, b.xyz), 0.0); }
-double OVERLOAD largest(double2 v) { return fmax(fabs(v.x), fabs(v.y)); }
-double OVERLOAD largest(double3 v) { return fmax(largest(v.xy), fabs(v.z)); }
-double OVERLOAD largest(double4 v) { return fmax(largest(v.xy), largest(v.zw)); }
-/* 1, or what brings a number of that magnitude near it. */
+PRODUCTS(double)
 double OVERLOAD scale_for(double magnitude)
 { return magnitude < 0x1p-400 ? 0x1p600 : magnitude > 0x1p500 ? 0x1p-540 : 1.0; }
-#define LENGTHS(n) \
-    double OVERLOAD length(double##n v) \
-    { \
-        double magnitude = largest(v), scale = scale_for(magnitude); \
-        double##n scaled = v * scale; \
-        double result = sqrt(dot(scaled, scaled)) / scale; \
-        return isinf(magnitude) ? HUGE_VAL : result; \
-    } \
-    double##n OVERLOAD normalize(double##n v) \
-    { \
-        double magnitude = largest(v), scale = scale_for(magnitude); \
-        double##n scaled = v * scale; \
-        if (SELDOM(isinf(magnitude))) \
-            scaled = copysign(select((double##n)0.0, (double##n)1.0, isinf(v)), v); \
-        double square = dot(scaled, scaled); \
-        return square == 0.0 ? v : scaled / sqrt(square); \
-    }
-LENGTHS(2) LENGTHS(3) LENGTHS(4)
-double OVERLOAD length(double v) { return fabs(v); }
-double OVERLOAD normalize(double v) { return sign(v); }
-#define DISTANCES(n) double OVERLOAD distance(double##n a, double##n b) { return length(a - b); }
-DISTANCES() DISTANCES(2) DISTANCES(3) DISTANCES(4)
+LENGTHS(double, HUGE_VAL)
 
 /* 6.12.6 */
-#define COMPARISON(name, condition) \
-    int OVERLOAD name(double a, double b) { return condition; } \
-    FOR_VECTORS(COMPARISON_OF, name, condition)
-#define COMPARISON_OF(n, name, condition) long##n OVERLOAD name(double##n a, double##n b) { return condition; }
-COMPARISON(isequal, a == b)
-COMPARISON(isnotequal, a != b)
-COMPARISON(isgreater, a > b)
-COMPARISON(isgreaterequal, a >= b)
-COMPARISON(isless, a < b)
-COMPARISON(islessequal, a <= b)
-COMPARISON(islessgreater, (a < b) | (a > b))
-COMPARISON(isordered, (a == a) & (b == b))
-COMPARISON(isunordered, (a != a) | (b != b))
+COMPARISONS(double, long)
 /* By the number as an integer; `twice` has no sign any more. */
 #define TEST(name, condition) \
     int OVERLOAD name(double a) { ulong x = as_ulong(a), twice = x << 1; return condition; } \

@@ -1,5 +1,7 @@
 /* The functions of chapter 6.12 for half: those for float, whose results are rounded to halves. */
 #include "async_copy.h"
+#include "common.h"
+#include "math_basic.h"
 #include "relational.h"
 #include "vector_data.h"
 
@@ -30,26 +32,9 @@ FOR_WIDTHS(BINARY, atan2) FOR_WIDTHS(BINARY, atan2pi) FOR_WIDTHS(BINARY, fdim) F
 FOR_WIDTHS(BINARY, hypot) FOR_WIDTHS(BINARY, pow) FOR_WIDTHS(BINARY, powr) FOR_WIDTHS(BINARY, remainder)
 FOR_WIDTHS(BINARY, maxmag) FOR_WIDTHS(BINARY, minmag)
 FOR_WIDTHS(WITH_INTEGER, pown) FOR_WIDTHS(WITH_INTEGER, rootn) FOR_WIDTHS(WITH_INTEGER, ldexp)
-#define LDEXP_SCALAR(n, unused) half##n OVERLOAD ldexp(half##n x, int k) { return ldexp(x, (int##n)k); }
-FOR_VECTORS(LDEXP_SCALAR, 0)
+FOR_VECTORS(LDEXP_SCALAR, half)
 
-#define SINGLE(n, type) \
-    type##n OVERLOAD fabs(type##n x) { return __builtin_elementwise_abs(x); } \
-    type##n OVERLOAD sqrt(type##n x) { return __builtin_elementwise_sqrt(x); } \
-    type##n OVERLOAD mad(type##n a, type##n b, type##n c) { return a * b + c; } \
-    type##n OVERLOAD trunc(type##n x) { return __builtin_elementwise_trunc(x); } \
-    type##n OVERLOAD floor(type##n x) { return __builtin_elementwise_floor(x); } \
-    type##n OVERLOAD ceil(type##n x) { return __builtin_elementwise_ceil(x); } \
-    type##n OVERLOAD round(type##n x) { return __builtin_elementwise_round(x); } \
-    type##n OVERLOAD rint(type##n x) { return __builtin_elementwise_rint(x); } \
-    type##n OVERLOAD copysign(type##n x, type##n y) { return __builtin_elementwise_copysign(x, y); } \
-    type##n OVERLOAD fmin(type##n a, type##n b) { return __builtin_elementwise_minimumnum(a, b); } \
-    type##n OVERLOAD fmax(type##n a, type##n b) { return __builtin_elementwise_maximumnum(a, b); }
-FOR_WIDTHS(SINGLE, half)
-#define WITH_SCALAR(n, type) \
-    type##n OVERLOAD fmin(type##n a, type b) { return fmin(a, (type##n)b); } \
-    type##n OVERLOAD fmax(type##n a, type b) { return fmax(a, (type##n)b); }
-FOR_VECTORS(WITH_SCALAR, half)
+EXACT_FUNCTIONS(half)
 
 /* The product is exact in float, and the sum is rounded to odd there: it is then rounded once. */
 half OVERLOAD fma(half x, half y, half z)
@@ -86,8 +71,8 @@ LANES2(half, nextafter, half, half)
     int##n OVERLOAD ilogb(half##n x) { return ilogb(wide(x)); } \
     half##n OVERLOAD fract_of(half##n x) { return fmin(narrow(fract_of(wide(x))), (half##n)0x1.ffcp-1h); }
 FOR_WIDTHS(PARTS_OF_FLOATS, 0)
-#define WITH_POINTERS(space, unused) FOR_WIDTHS(PARTS, space)
-#define PARTS(n, space) \
+#define WITH_POINTERS(space, unused) FOR_WIDTHS(WITH_POINTER, space)
+#define WITH_POINTER(n, space) \
     half##n OVERLOAD frexp(half##n x, space int##n *exponent) \
     { *exponent = exponent_of(wide(x)); return narrow(fraction_of(wide(x))); } \
     half##n OVERLOAD modf(half##n x, space half##n *whole) \
@@ -102,24 +87,14 @@ FOR_WIDTHS(PARTS_OF_FLOATS, 0)
 FOR_ADDRESS_SPACES(WITH_POINTERS, 0)
 
 /* 6.12.4 */
-#define COMMON(n, type) \
+#define BY_FLOATS(n, unused) \
     float##n DECLARED mix(float##n x, float##n y, float##n a); \
     float##n DECLARED smoothstep(float##n from, float##n to, float##n x); \
-    type##n OVERLOAD min(type##n a, type##n b) { return b < a ? b : a; } \
-    type##n OVERLOAD max(type##n a, type##n b) { return a < b ? b : a; } \
-    type##n OVERLOAD clamp(type##n x, type##n low, type##n high) { return fmin(fmax(x, low), high); } \
-    type##n OVERLOAD mix(type##n x, type##n y, type##n a) { return narrow(mix(wide(x), wide(y), wide(a))); } \
-    type##n OVERLOAD step(type##n edge, type##n x) { return x < edge ? (type##n)0.0h : (type##n)1.0h; } \
-    type##n OVERLOAD smoothstep(type##n from, type##n to, type##n x) \
+    half##n OVERLOAD mix(half##n x, half##n y, half##n a) { return narrow(mix(wide(x), wide(y), wide(a))); } \
+    half##n OVERLOAD smoothstep(half##n from, half##n to, half##n x) \
     { return narrow(smoothstep(wide(from), wide(to), wide(x))); }
-#define WITH_SCALARS(n, type) \
-    type##n OVERLOAD min(type##n a, type b) { return min(a, (type##n)b); } \
-    type##n OVERLOAD max(type##n a, type b) { return max(a, (type##n)b); } \
-    type##n OVERLOAD clamp(type##n x, type low, type high) { return clamp(x, (type##n)low, (type##n)high); } \
-    type##n OVERLOAD mix(type##n x, type##n y, type a) { return mix(x, y, (type##n)a); } \
-    type##n OVERLOAD step(type edge, type##n x) { return step((type##n)edge, x); } \
-    type##n OVERLOAD smoothstep(type from, type to, type##n x) { return smoothstep((type##n)from, (type##n)to, x); }
 FOR_WIDTHS(COMMON, half)
+FOR_WIDTHS(BY_FLOATS, 0)
 FOR_VECTORS(WITH_SCALARS, half)
 
 /* 6.12.5 */
@@ -137,19 +112,7 @@ half3 OVERLOAD cross(half3 a, half3 b) { return narrow(cross(wide(a), wide(b)));
 half4 OVERLOAD cross(half4 a, half4 b) { return (half4)(cross(a.xyz, b.xyz), 0.0h); }
 
 /* 6.12.6 */
-#define COMPARISON(name, condition) \
-    int OVERLOAD name(half a, half b) { return condition; } \
-    FOR_VECTORS(COMPARISON_OF, name, condition)
-#define COMPARISON_OF(n, name, condition) short##n OVERLOAD name(half##n a, half##n b) { return condition; }
-COMPARISON(isequal, a == b)
-COMPARISON(isnotequal, a != b)
-COMPARISON(isgreater, a > b)
-COMPARISON(isgreaterequal, a >= b)
-COMPARISON(isless, a < b)
-COMPARISON(islessequal, a <= b)
-COMPARISON(islessgreater, (a < b) | (a > b))
-COMPARISON(isordered, (a == a) & (b == b))
-COMPARISON(isunordered, (a != a) | (b != b))
+COMPARISONS(half, short)
 /* By the number as an integer; `magnitude` has no sign. */
 #define TEST(name, condition) \
     int OVERLOAD name(half a) { ushort x = as_ushort(a), magnitude = x & 0x7fff; return condition; } \

@@ -1,45 +1,23 @@
 /* 6.12.2: what is exact or a single operation. */
-#include "builtins.h"
+#include "math_basic.h"
 
-#define SINGLE(n, type) \
-    type##n OVERLOAD fabs(type##n x) { return __builtin_elementwise_abs(x); } \
-    type##n OVERLOAD sqrt(type##n x) { return __builtin_elementwise_sqrt(x); } \
-    type##n OVERLOAD fma(type##n a, type##n b, type##n c) { return __builtin_elementwise_fma(a, b, c); } \
-    type##n OVERLOAD mad(type##n a, type##n b, type##n c) { return a * b + c; } \
-    type##n OVERLOAD trunc(type##n x) { return __builtin_elementwise_trunc(x); } \
-    type##n OVERLOAD floor(type##n x) { return __builtin_elementwise_floor(x); } \
-    type##n OVERLOAD ceil(type##n x) { return __builtin_elementwise_ceil(x); } \
-    type##n OVERLOAD round(type##n x) { return __builtin_elementwise_round(x); } \
-    type##n OVERLOAD rint(type##n x) { return __builtin_elementwise_rint(x); } \
-    type##n OVERLOAD copysign(type##n x, type##n y) { return __builtin_elementwise_copysign(x, y); } \
-    type##n OVERLOAD fmin(type##n a, type##n b) { return __builtin_elementwise_minimumnum(a, b); } \
-    type##n OVERLOAD fmax(type##n a, type##n b) { return __builtin_elementwise_maximumnum(a, b); } \
-    type##n OVERLOAD fdim(type##n x, type##n y) \
-    { type##n difference = x - y; return x <= y ? (type##n)0.0f : difference; } \
+#define NATIVE(n, type) \
     type##n OVERLOAD native_sqrt(type##n x) { return __builtin_elementwise_sqrt(x); } \
     type##n OVERLOAD half_sqrt(type##n x) { return __builtin_elementwise_sqrt(x); } \
     type##n OVERLOAD native_divide(type##n x, type##n y) { return x / y; } \
     type##n OVERLOAD half_divide(type##n x, type##n y) { return x / y; } \
     type##n OVERLOAD native_recip(type##n x) { return (type##n)1.0f / x; } \
     type##n OVERLOAD half_recip(type##n x) { return (type##n)1.0f / x; } \
-    type##n OVERLOAD rsqrt(type##n x) { return (type##n)1.0f / sqrt(x); } \
     type##n OVERLOAD native_rsqrt(type##n x) { return (type##n)1.0f / sqrt(x); } \
     type##n OVERLOAD half_rsqrt(type##n x) { return (type##n)1.0f / sqrt(x); }
+EXACT_FUNCTIONS(float)
 FOR_WIDTHS(SINGLE, float)
-#define WITH_SCALAR(n, type) \
-    type##n OVERLOAD fmin(type##n a, type b) { return fmin(a, (type##n)b); } \
-    type##n OVERLOAD fmax(type##n a, type b) { return fmax(a, (type##n)b); }
-FOR_VECTORS(WITH_SCALAR, float)
+FOR_WIDTHS(NATIVE, float)
 
 float OVERLOAD nan(uint code) { return as_float(CANONICAL_NAN | (code & 0x3fffff)); }
 LANES1(float, nan, uint)
 
-float OVERLOAD maxmag(float x, float y)
-{ return fabs(x) > fabs(y) ? x : fabs(y) > fabs(x) ? y : fmax(x, y); }
-float OVERLOAD minmag(float x, float y)
-{ return fabs(x) < fabs(y) ? x : fabs(y) < fabs(x) ? y : fmin(x, y); }
-LANES2(float, maxmag, float, float)
-LANES2(float, minmag, float, float)
+MAGNITUDES(float)
 
 /* The next number in the order of the words, from below zero through both zeros. */
 float OVERLOAD nextafter(float x, float y)
@@ -107,10 +85,9 @@ float ROUTINE ldexp(float x, int n)
     return normal;
 }
 LANES2(float, ldexp, float, int)
-#define LDEXP_SCALAR(n, type) type##n OVERLOAD ldexp(type##n x, int k) { return ldexp(x, (int##n)k); }
 FOR_VECTORS(LDEXP_SCALAR, float)
 
-/* Parts of numbers; the pointer may be to any address space. */
+/* Parts of numbers. */
 float OVERLOAD part_below_one(float x) { return isinf(x) ? copysign(0.0f, x) : copysign(x - trunc(x), x); }
 float OVERLOAD fract_of(float x)
 {
@@ -122,9 +99,4 @@ LANES1(float, fraction_of, float)
 LANES1(int, exponent_of, float)
 LANES1(float, part_below_one, float)
 LANES1(float, fract_of, float)
-#define WITH_POINTERS(space, unused) FOR_WIDTHS(PARTS, space)
-#define PARTS(n, space) \
-    float##n OVERLOAD frexp(float##n x, space int##n *exponent) { *exponent = exponent_of(x); return fraction_of(x); } \
-    float##n OVERLOAD modf(float##n x, space float##n *whole) { *whole = trunc(x); return part_below_one(x); } \
-    float##n OVERLOAD fract(float##n x, space float##n *whole) { *whole = floor(x); return fract_of(x); }
-FOR_ADDRESS_SPACES(WITH_POINTERS, 0)
+FOR_ADDRESS_SPACES(PARTS, float)

@@ -1,19 +1,7 @@
-/* 6.12.6: relational functions. Of scalars the answer is 1 or 0, in vectors -1 (all bits) or 0. */
+/* 6.12.6: relational functions. */
 #include "relational.h"
 
-#define COMPARISON(name, condition) \
-    int OVERLOAD name(float a, float b) { return condition; } \
-    FOR_VECTORS(COMPARISON_OF, name, condition)
-#define COMPARISON_OF(n, name, condition) int##n OVERLOAD name(float##n a, float##n b) { return condition; }
-COMPARISON(isequal, a == b)
-COMPARISON(isnotequal, a != b)
-COMPARISON(isgreater, a > b)
-COMPARISON(isgreaterequal, a >= b)
-COMPARISON(isless, a < b)
-COMPARISON(islessequal, a <= b)
-COMPARISON(islessgreater, (a < b) | (a > b))
-COMPARISON(isordered, (a == a) & (b == b))
-COMPARISON(isunordered, (a != a) | (b != b))
+COMPARISONS(float, int)
 
 /* By the number as a word; `twice` has no sign any more. */
 #define TEST(name, condition) \
