@@ -1,0 +1,21 @@
+"""An OpenCL 1.2 platform: host programs find the FGPU through the ICD loader and run unmodified.
+
+A call comes from the loader to a trampoline in the C library (``library/``), which finds or starts a Python
+interpreter and calls, through :mod:`.bridge`, the function of this package that :mod:`.entry` registered under the
+API's name:
+
+===========================  ===========================================================================
+:mod:`.functions`            the API's functions: slots and parameters; the one table of both sides
+:mod:`.enums`                the API's numbers
+:mod:`.objects`              handles, reference counts, the lock of the API
+:mod:`.entry`                what makes a Python function one of the API; exceptions become error codes
+:mod:`.answers`              how ``clGet...Info`` answers
+:mod:`.platforms`            the platform, :mod:`.devices` its devices, :mod:`.contexts` contexts
+:mod:`.queues`               command queues and their threads, :mod:`.events` events
+:mod:`.buffers`              memory objects, :mod:`.transfers` what moves their content, :mod:`.images` images
+:mod:`.programs`             programs, :mod:`.kernels` kernels and their arguments, :mod:`.launches` their launches
+:mod:`.install`              where ICD loaders look for the library
+===========================  ===========================================================================
+
+All devices share one global memory, so that a buffer has the same address on each.
+"""

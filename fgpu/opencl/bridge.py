@@ -1,0 +1,42 @@
+"""From C to Python: fills the C library's table of functions."""
+
+import ctypes
+from importlib import import_module
+from typing import Any, Final
+
+from .entry import ENTRIES
+from .functions import FUNCTIONS, Function, Result
+from .objects import set_dispatch
+
+__all__ = ["MODULES", "attach"]
+
+MODULES: Final = ("platforms", "devices", "contexts", "queues", "events", "buffers", "transfers", "images",
+                  "programs", "kernels", "launches")
+"""Those with functions of the API."""
+
+_TYPES: Final = {"p": ctypes.c_size_t, "z": ctypes.c_size_t, "u": ctypes.c_uint32, "i": ctypes.c_int32,
+                 "l": ctypes.c_uint64}
+_callbacks: list[Any] = []      # C has their addresses: they live as long as the process
+
+
+def prototype(function: Function) -> Any:
+    """The ctypes type of a function of the API."""
+    parameters = [_TYPES[letter] for letter in function.parameters]
+    if function.result in (Result.OBJECT, Result.ADDRESS_AND_STATUS):
+        parameters.append(ctypes.c_size_t)
+    return ctypes.CFUNCTYPE(ctypes.c_int32 if function.result is Result.STATUS else ctypes.c_size_t, *parameters)
+
+
+def attach(dispatch: int, table: int) -> None:
+    """Write the address of each function's implementation to its slot in ``table``.
+
+    ``dispatch`` is the address of the ICD's dispatch table, which handles lead to.
+    """
+    set_dispatch(dispatch)
+    for name in MODULES:
+        import_module(f"{__package__}.{name}")
+    for name, called in ENTRIES.items():
+        function = FUNCTIONS[name]
+        callback = prototype(function)(called)
+        _callbacks.append(callback)
+        ctypes.c_void_p.from_address(table + 8 * function.slot).value = ctypes.cast(callback, ctypes.c_void_p).value

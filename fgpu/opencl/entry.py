@@ -1,0 +1,87 @@
+"""What makes a Python function one of the API."""
+
+import ctypes
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from .enums import Status
+from .functions import FUNCTIONS, Function, Result
+from .objects import LOCK, ClError, Object
+
+__all__ = ["ENTRIES", "entry", "status_of"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+ENTRIES: Final[dict[str, Callable[..., int]]] = {}
+"""What the C library calls, by the API's names. All parameters and results are integers; NULL is 0."""
+
+
+def entry(name: str, *, locked: bool = True) -> Callable[[_F], _F]:
+    """Register a function as the API's ``name``.
+
+    It takes the API's parameters as integers, without a last ``errcode_ret``, and returns None (a status), an
+    :class:`~.objects.Object` or an address, as :class:`~.functions.Result` says; errors are raised as
+    :class:`~.objects.ClError`. It runs with the API's lock; what takes long (``locked=False``) takes the lock itself
+    where it needs it.
+    """
+    function = FUNCTIONS[name]
+
+    def register(implementation: _F) -> _F:
+        if name in ENTRIES:
+            raise AssertionError(f"{name} is there twice")
+        ENTRIES[name] = _guarded(function, implementation, locked)
+        return implementation
+
+    return register
+
+
+def _guarded(function: Function, implementation: Callable[..., Any], locked: bool) -> Callable[..., int]:
+    """The implementation as C calls it: nothing is ever raised."""
+
+    def called(arguments: tuple[int, ...]) -> Any:
+        if not locked:
+            return implementation(*arguments)
+        with LOCK:
+            return implementation(*arguments)
+
+    def status(*arguments: int) -> int:
+        try:
+            called(arguments)
+            return 0
+        except BaseException as error:
+            return status_of(function.name, error)
+
+    def address(*arguments: int) -> int:
+        try:
+            return int(called(arguments))
+        except BaseException as error:
+            status_of(function.name, error)
+            return 0
+
+    def with_status(*arguments: int) -> int:
+        code = 0
+        result = 0
+        try:
+            found = called(arguments[:-1])
+            result = found.handle if isinstance(found, Object) else found
+        except BaseException as error:
+            code = status_of(function.name, error)
+        if arguments[-1]:
+            ctypes.c_int32.from_address(arguments[-1]).value = code
+        return result
+
+    return {Result.STATUS: status, Result.ADDRESS: address}.get(function.result, with_status)
+
+
+def status_of(where: str, error: BaseException) -> int:
+    """The error code of an exception. With ``FGPU_OPENCL_LOG`` in the environment standard error tells it."""
+    status = error.status if isinstance(error, ClError) else \
+        Status.OUT_OF_HOST_MEMORY if isinstance(error, MemoryError) else Status.OUT_OF_RESOURCES
+    if not isinstance(error, ClError):      # a fault of ours
+        sys.stderr.write(f"fgpu: {where}: {''.join(traceback.format_exception(error))}")
+    elif os.environ.get("FGPU_OPENCL_LOG"):
+        sys.stderr.write(f"fgpu: {where}: {error}\n")
+    return int(status)

@@ -1,0 +1,132 @@
+"""The functions of the OpenCL 1.2 API: the one table that the C library and the bridge to Python are made from.
+
+An ICD loader finds them by their slot in a table of pointers (``cl_khr_icd``).
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+__all__ = ["FUNCTIONS", "SLOTS", "Function", "Result"]
+
+SLOTS: Final = 150
+"""Slots of the dispatch table of OpenCL 3.1, the longest that a loader knows."""
+
+
+class Result(Enum):
+    """What a function returns."""
+
+    STATUS = "a cl_int: an error or CL_SUCCESS"
+    OBJECT = "an object's handle; the last parameter, which Python does not see, points to where the cl_int goes"
+    ADDRESS = "an address"
+    ADDRESS_AND_STATUS = "an address; the cl_int goes to where the last parameter points"
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function of the API.
+
+    ``parameters`` has a letter for each: ``p`` a pointer or a handle, ``z`` a ``size_t``, ``u`` a ``cl_uint`` or
+    ``cl_bool``, ``i`` a ``cl_int``, ``l`` a ``cl_ulong`` or bit field.
+    """
+
+    slot: int
+    name: str
+    parameters: str
+    result: Result = Result.STATUS
+
+
+_ALL: Final = [
+    Function(0, "clGetPlatformIDs", "upp"),
+    Function(1, "clGetPlatformInfo", "puzpp"),
+    Function(2, "clGetDeviceIDs", "plupp"),
+    Function(3, "clGetDeviceInfo", "puzpp"),
+    Function(4, "clCreateContext", "puppp", Result.OBJECT),
+    Function(5, "clCreateContextFromType", "plpp", Result.OBJECT),
+    Function(6, "clRetainContext", "p"),
+    Function(7, "clReleaseContext", "p"),
+    Function(8, "clGetContextInfo", "puzpp"),
+    Function(9, "clCreateCommandQueue", "ppl", Result.OBJECT),
+    Function(10, "clRetainCommandQueue", "p"),
+    Function(11, "clReleaseCommandQueue", "p"),
+    Function(12, "clGetCommandQueueInfo", "puzpp"),
+    Function(13, "clSetCommandQueueProperty", "plup"),
+    Function(14, "clCreateBuffer", "plzp", Result.OBJECT),
+    Function(15, "clCreateImage2D", "plpzzzp", Result.OBJECT),
+    Function(16, "clCreateImage3D", "plpzzzzzp", Result.OBJECT),
+    Function(17, "clRetainMemObject", "p"),
+    Function(18, "clReleaseMemObject", "p"),
+    Function(19, "clGetSupportedImageFormats", "pluupp"),
+    Function(20, "clGetMemObjectInfo", "puzpp"),
+    Function(21, "clGetImageInfo", "puzpp"),
+    Function(22, "clCreateSampler", "puuu", Result.OBJECT),
+    Function(23, "clRetainSampler", "p"),
+    Function(24, "clReleaseSampler", "p"),
+    Function(25, "clGetSamplerInfo", "puzpp"),
+    Function(26, "clCreateProgramWithSource", "pupp", Result.OBJECT),
+    Function(27, "clCreateProgramWithBinary", "pupppp", Result.OBJECT),
+    Function(28, "clRetainProgram", "p"),
+    Function(29, "clReleaseProgram", "p"),
+    Function(30, "clBuildProgram", "pupppp"),
+    Function(31, "clUnloadCompiler", ""),
+    Function(32, "clGetProgramInfo", "puzpp"),
+    Function(33, "clGetProgramBuildInfo", "ppuzpp"),
+    Function(34, "clCreateKernel", "pp", Result.OBJECT),
+    Function(35, "clCreateKernelsInProgram", "pupp"),
+    Function(36, "clRetainKernel", "p"),
+    Function(37, "clReleaseKernel", "p"),
+    Function(38, "clSetKernelArg", "puzp"),
+    Function(39, "clGetKernelInfo", "puzpp"),
+    Function(40, "clGetKernelWorkGroupInfo", "ppuzpp"),
+    Function(41, "clWaitForEvents", "up"),
+    Function(42, "clGetEventInfo", "puzpp"),
+    Function(43, "clRetainEvent", "p"),
+    Function(44, "clReleaseEvent", "p"),
+    Function(45, "clGetEventProfilingInfo", "puzpp"),
+    Function(46, "clFlush", "p"),
+    Function(47, "clFinish", "p"),
+    Function(48, "clEnqueueReadBuffer", "ppuzzpupp"),
+    Function(49, "clEnqueueWriteBuffer", "ppuzzpupp"),
+    Function(50, "clEnqueueCopyBuffer", "pppzzzupp"),
+    Function(51, "clEnqueueReadImage", "ppuppzzpupp"),
+    Function(52, "clEnqueueWriteImage", "ppuppzzpupp"),
+    Function(53, "clEnqueueCopyImage", "ppppppupp"),
+    Function(54, "clEnqueueCopyImageToBuffer", "pppppzupp"),
+    Function(55, "clEnqueueCopyBufferToImage", "pppzppupp"),
+    Function(56, "clEnqueueMapBuffer", "ppulzzupp", Result.ADDRESS_AND_STATUS),
+    Function(57, "clEnqueueMapImage", "ppulppppupp", Result.ADDRESS_AND_STATUS),
+    Function(58, "clEnqueueUnmapMemObject", "pppupp"),
+    Function(59, "clEnqueueNDRangeKernel", "ppupppupp"),
+    Function(60, "clEnqueueTask", "ppupp"),
+    Function(61, "clEnqueueNativeKernel", "pppzuppupp"),
+    Function(62, "clEnqueueMarker", "pp"),
+    Function(63, "clEnqueueWaitForEvents", "pup"),
+    Function(64, "clEnqueueBarrier", "p"),
+    Function(65, "clGetExtensionFunctionAddress", "p", Result.ADDRESS),
+    Function(81, "clSetEventCallback", "pipp"),
+    Function(82, "clCreateSubBuffer", "plup", Result.OBJECT),
+    Function(83, "clSetMemObjectDestructorCallback", "ppp"),
+    Function(84, "clCreateUserEvent", "p", Result.OBJECT),
+    Function(85, "clSetUserEventStatus", "pi"),
+    Function(86, "clEnqueueReadBufferRect", "ppupppzzzzpupp"),
+    Function(87, "clEnqueueWriteBufferRect", "ppupppzzzzpupp"),
+    Function(88, "clEnqueueCopyBufferRect", "ppppppzzzzupp"),
+    Function(93, "clCreateSubDevices", "ppupp"),
+    Function(94, "clRetainDevice", "p"),
+    Function(95, "clReleaseDevice", "p"),
+    Function(96, "clCreateImage", "plppp", Result.OBJECT),
+    Function(97, "clCreateProgramWithBuiltInKernels", "pupp", Result.OBJECT),
+    Function(98, "clCompileProgram", "puppupppp"),
+    Function(99, "clLinkProgram", "puppuppp", Result.OBJECT),
+    Function(100, "clUnloadPlatformCompiler", "p"),
+    Function(101, "clGetKernelArgInfo", "puuzpp"),
+    Function(102, "clEnqueueFillBuffer", "pppzzzupp"),
+    Function(103, "clEnqueueFillImage", "pppppupp"),
+    Function(104, "clEnqueueMigrateMemObjects", "puplupp"),
+    Function(105, "clEnqueueMarkerWithWaitList", "pupp"),
+    Function(106, "clEnqueueBarrierWithWaitList", "pupp"),
+    Function(107, "clGetExtensionFunctionAddressForPlatform", "pp", Result.ADDRESS),
+]
+
+FUNCTIONS: Final = {function.name: function for function in _ALL}
+"""Every core function up to OpenCL 1.2, by its name."""

@@ -1,0 +1,1 @@
+"""What moves the content of memory objects."""
