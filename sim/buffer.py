@@ -1,7 +1,6 @@
 """Buffers: typed pieces of global memory that the host reads and writes by name."""
 
 import math
-from bisect import insort
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +9,11 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from fgpu.errors import MemoryAccessError
 
-from .memory import GlobalMemory, check_integers
-
 if TYPE_CHECKING:
     from .device_memory import DeviceMemory
 
-__all__ = ["Allocator", "Buffer", "device_array"]
+__all__ = ["Buffer", "device_array"]
 
-_PAGE = 4096
-_GAP = 128
-"""Bytes that stay free behind a buffer, as many as the largest vector has: who writes there hits no other buffer."""
-_WORD_BYTES = 4
 _LONG_BYTES = 8
 
 
@@ -92,59 +85,6 @@ def check_type(dtype: np.dtype) -> None:
     if dtype.kind not in "biuf" or dtype.itemsize > _LONG_BYTES:
         raise MemoryAccessError(f"the device has no elements of type {dtype}; convert to an integer or to a float of "
                                 "64 bits at most, as with array.astype(numpy.float32)")
-
-
-class Allocator:
-    """Gives out ranges of global memory that do not overlap."""
-
-    def __init__(self, memory: GlobalMemory) -> None:
-        self._memory = memory
-        self._taken: list[tuple[int, int]] = []     # first address and end, ascending
-
-    def take(self, length: int, address: int | None = None) -> int:
-        """Reserve ``length`` bytes, at ``address`` or at the lowest free page; returns the address."""
-        if address is None:
-            address = self._lowest(length)
-        else:
-            check_integers(address)
-            if address % _WORD_BYTES:
-                raise MemoryAccessError(f"the buffer address 0x{address:08X} is not a multiple of {_WORD_BYTES}")
-            self._memory.check(address, length, "a buffer")
-            for first, end in self._taken:
-                if address < end and first < address + length:
-                    raise MemoryAccessError(f"a buffer of {length} bytes at 0x{address:08X} overlaps the one from "
-                                            f"0x{first:08X} to 0x{end - 1:08X}")
-        insort(self._taken, (address, address + length))
-        return address
-
-    def _lowest(self, length: int) -> int:
-        address = self._memory.base
-        for first, end in self._taken:
-            if address + length + _GAP <= first:
-                break
-            address = max(address, -(-(end + _GAP) // _PAGE) * _PAGE)
-        if address + length > self._memory.base + self._memory.size:
-            raise MemoryAccessError(f"no room for a buffer of {length} bytes in the {self._memory.size} bytes of "
-                                    "global memory; free other buffers")
-        return address
-
-    @property
-    def ranges(self) -> tuple[tuple[int, int], ...]:
-        """First address and end of each range that is taken, ascending; those that touch each other are one."""
-        joined: list[tuple[int, int]] = []
-        for first, end in self._taken:
-            if joined and joined[-1][1] == first:
-                first = joined.pop()[0]
-            joined.append((first, end))
-        return tuple(joined)
-
-    def holds(self, address: int, length: int = 1) -> bool:
-        """Whether a range that is taken has all these bytes."""
-        return any(first <= address and address + length <= end for first, end in self.ranges)
-
-    def free(self, address: int) -> None:
-        """Give a range back."""
-        self._taken = [taken for taken in self._taken if taken[0] != address]
 
 
 class Buffer:

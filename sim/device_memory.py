@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from fgpu.errors import LaunchError, MemoryAccessError
 
-from .buffer import Allocator, Buffer, check_type, device_array, element_type
+from .buffer import Buffer, check_type, device_array, element_type
 from .memory import GlobalMemory, check_integers
 
 __all__ = ["DeviceMemory", "alone"]
@@ -39,7 +39,7 @@ class DeviceMemory:
         if not isinstance(self.memory, GlobalMemory):
             raise LaunchError(f"memory must be a GlobalMemory, not {memory!r}")
         self.lock = threading.RLock()
-        self._allocator = Allocator(self.memory)
+        self._allocator = self.memory.allocator
         self._cache_is_clean = True
         self._everywhere = False        # the host has used addresses outside the buffers
 
@@ -56,6 +56,9 @@ class DeviceMemory:
         if array.size == 0:
             raise MemoryAccessError("a buffer must have at least one element")
         self._check_clean()
+        if address is not None:
+            self._check_aligned(address, "buffer")
+            self.memory.check(address, array.nbytes, "a buffer")
         place = self._allocator.take(array.nbytes, address)
         buffer = Buffer(self, place, array.shape, array.dtype)
         buffer.write(array)
@@ -112,10 +115,10 @@ class DeviceMemory:
         self.write(address, np.array([int(value) % (1 << 32)], dtype=np.uint32))
 
     @staticmethod
-    def _check_aligned(address: int) -> None:
+    def _check_aligned(address: int, what: str = "word") -> None:
         check_integers(address)
         if address % 4:
-            raise MemoryAccessError(f"the word address 0x{address:08X} is not a multiple of 4")
+            raise MemoryAccessError(f"the {what} address 0x{address:08X} is not a multiple of 4")
 
     def _note_use(self, address: int, length: int) -> None:
         self.memory.check(address, length)

@@ -6,6 +6,8 @@ import numpy as np
 
 from fgpu.errors import MemoryAccessError
 
+from .allocator import Allocator
+
 __all__ = ["GlobalMemory", "check_integers"]
 
 _DEFAULT_BASE = 0x1000_0000
@@ -22,7 +24,8 @@ def check_integers(*numbers: object) -> None:
 class GlobalMemory:
     """Bytes ``base`` to ``base + size - 1`` of the 32-bit address space, little endian, zero at first.
 
-    The host's pages are reserved lazily, so a large memory costs only what is touched.
+    The host's pages are reserved lazily, so a large memory costs only what is touched. ``allocator`` knows what is
+    in use, by all devices that share this memory.
     """
 
     def __init__(self, base: int = _DEFAULT_BASE, size: int = _DEFAULT_SIZE) -> None:
@@ -34,6 +37,7 @@ class GlobalMemory:
         self._pages = mmap.mmap(-1, size)
         self.bytes = np.frombuffer(self._pages, dtype=np.uint8)
         self.words = self.bytes.view("<u4")
+        self.allocator = Allocator(base, size)
 
     def check(self, address: int, length: int, what: str = "access") -> int:
         """The offset of ``address``; raises :class:`MemoryAccessError` if the range leaves the memory."""
