@@ -1,0 +1,118 @@
+"""``python -m tests.conformance``."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from fgpu.errors import FgpuError
+
+from .build import FETCH, Suite
+from .groups import GROUPS
+from .outcome import Outcome, Store
+from .platforms import Target, choose
+from .report import markdown, table
+from .run import Run, run_all, subtests
+from .why import WHY
+
+_HELP = f"""Run the Khronos conformance tests that apply to OpenCL 1.2 without images, and print a table.
+
+The suite is not a part of this project. Fetch it and what it is built with into the folder that --cts names:
+
+\b
+{FETCH}
+Programs are built there when they are first needed, by cmake (pip install cmake ninja) and a C++ compiler, in 10 to
+150 s each. Each subtest runs in a process of its own. Outcomes are kept in a file: what has an outcome is not run
+again, unless --again says so. Long groups are shortened; the table says how.
+
+\b
+Groups: {", ".join(GROUPS)}.
+"""
+
+
+def _groups(_context: click.Context, _parameter: click.Parameter, value: str | None) -> list[str]:
+    names = str(value or "all").replace(",", " ").split()
+    names = list(GROUPS) if names == ["all"] else names
+    for name in names:
+        if name not in GROUPS:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(GROUPS)}")
+    return names
+
+
+@click.command(help=_HELP)
+@click.option("--cts", type=click.Path(path_type=Path, file_okay=False, exists=True), required=True, metavar="FOLDER",
+              help="The folder with OpenCL-CTS, OpenCL-Headers and SPIRV-Headers.")
+@click.option("--groups", callback=_groups, metavar="NAMES", help="Names with commas between; all by default.")
+@click.option("--subtest", "only", multiple=True, metavar="NAME", help="Only this subtest; may be repeated.")
+@click.option("--platform", default="FGPU", show_default=True, help="A part of the platform's name.")
+@click.option("--device", metavar="NAME", help="A part of the device's name; the first device by default.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Subtests beside each other.")
+@click.option("--timeout", default=300.0, show_default=True, help="Seconds a subtest; long groups get twice that.")
+@click.option("--json", "results", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Where outcomes are kept, one a line.  [default: FOLDER/outcomes.jsonl]")
+@click.option("--again", default="", metavar="VERDICTS",
+              help="Outcomes to replace: all, or of pass,fail,skip,crash,timeout.")
+@click.option("--logs", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+              help="Keep there what programs print.")
+@click.option("--markdown", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Write the table of all outcomes on the device, and what fails, to this file.")
+@click.option("--headers", type=click.Path(path_type=Path, exists=True), help="OpenCL headers instead of FOLDER's.")
+@click.option("--library", type=click.Path(path_type=Path, exists=True), help="The ICD loader to link with.")
+@click.option("--list", "listing", is_flag=True, help="Print the subtests and their outcomes; run nothing.")
+def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, device: str | None, jobs: int,
+         timeout: float, results: Path | None, again: str, logs: Path | None, page: Path | None,
+         headers: Path | None, library: Path | None, listing: bool) -> None:
+    try:
+        target = choose(platform, device)
+        suite = Suite(cts, headers=headers, library=library, jobs=jobs)
+        store = Store(results or cts / "outcomes.jsonl")
+        runs = [run for name in groups for run in _runs(suite, name, target, timeout, logs)
+                if not only or run.subtest in only]
+    except FgpuError as error:
+        raise click.ClickException(str(error)) from None
+    if listing:
+        for run in runs:
+            outcome = store.get(run.key)
+            click.echo(f"{run.group.folder} {run.subtest} {outcome.verdict if outcome else '-'}")
+        return
+    _run(runs, store, again.replace(",", " ").split(), jobs)
+    outcomes = _of(target, store)
+    shown = [outcome for outcome in outcomes if outcome.group in groups]
+    Console().print(table(shown))
+    if page is not None:
+        facts = {"Device": f"{target.device}, {target.version}, {target.profile}", "Suite": suite.commit()}
+        page.write_text(markdown(outcomes, facts, WHY))
+    sys.exit(any(outcome.verdict not in ("pass", "skip") for outcome in shown))
+
+
+def _runs(suite: Suite, name: str, target: Target, timeout: float, logs: Path | None) -> list[Run]:
+    group = GROUPS[name]
+    program = suite.program(group)
+    return [Run(group=group, subtest=subtest, arguments=arguments, program=program, device=_name(target),
+                environment=target.environment, timeout=timeout * group.limit, logs=logs)
+            for subtest, arguments in subtests(program, group).items()]
+
+
+def _run(runs: Sequence[Run], store: Store, again: Sequence[str], jobs: int) -> None:
+    def due(outcome: Outcome | None) -> bool:
+        return outcome is None or "all" in again or outcome.verdict in again
+
+    todo = [run for run in runs if due(store.get(run.key))]
+    for number, outcome in enumerate(run_all(todo, jobs=jobs), start=1):
+        store.add(outcome)
+        click.echo(f"[{number}/{len(todo)}] {outcome.group} {outcome.subtest}: {outcome.verdict}"
+                   f" ({outcome.seconds:g} s) {outcome.reason}".rstrip())
+
+
+def _of(target: Target, store: Store) -> list[Outcome]:
+    return store.of(_name(target))
+
+
+def _name(target: Target) -> str:
+    return f"{target.platform}: {target.device}"
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m tests.conformance")

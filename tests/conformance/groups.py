@@ -1,0 +1,80 @@
+"""The conformance groups that apply to OpenCL 1.2 without images, and how long ones are shortened."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+__all__ = ["GROUPS", "Group"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """One program of the suite: a folder of ``test_conformance/``."""
+
+    folder: str
+    program: str
+    """Name of the executable, and of its target in cmake."""
+    options: tuple[str, ...] = ()
+    """What each run gets beside the subtest's name."""
+    note: str = ""
+    """How the options shorten the group, for the table."""
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Arguments for a part of a subtest, by a name of ours, where the program has a single subtest."""
+    subtest: str | None = None
+    """That single subtest's name: the key of its result."""
+    leave_out: str | None = None
+    """A regular expression for the names of subtests that are not run."""
+    limit: float = 1.0
+    """The time limit is so many times that of the command."""
+
+    def selects(self, subtest: str) -> bool:
+        """Whether ``subtest`` is run."""
+        return self.leave_out is None or not re.fullmatch(self.leave_out, subtest)
+
+
+def _conversions() -> dict[str, tuple[str, ...]]:
+    """All rounding modes and saturations of one pair of types are a part: ``int_float`` and so on."""
+    integers = ("uchar", "char", "ushort", "short", "uint", "int", "ulong", "long")
+    types = (*integers, "half", "float", "double")
+    modes = ("", "_rte", "_rtp", "_rtn", "_rtz")
+    saturations = {to: ("", "_sat") if to in integers else ("",) for to in types}
+    return {f"{to}_{of}": tuple(f"{to}{saturation}{mode}_{of}" for saturation in saturations[to] for mode in modes)
+            for to in types for of in types}
+
+
+_WIMPY: Final = "wimpy: a fraction of the operands"
+_ALL = (
+    Group(folder="computeinfo", program="computeinfo"),
+    Group(folder="basic", program="basic"),
+    Group(folder="api", program="api"),
+    Group(folder="compiler", program="compiler"),
+    Group(folder="buffers", program="buffers"),
+    Group(folder="mem_host_flags", program="mem_host_flags"),
+    Group(folder="allocations", program="allocations", options=("single", "5"), limit=2,
+          note="single allocations, five repetitions"),
+    Group(folder="events", program="events"),
+    Group(folder="profiling", program="profiling"),
+    Group(folder="multiple_device_context", program="multiples"),
+    Group(folder="device_partition", program="device_partition"),
+    Group(folder="printf", program="printf"),
+    Group(folder="atomics", program="atomics"),
+    Group(folder="vectors", program="vectors"),
+    Group(folder="thread_dimensions", program="thread_dimensions", leave_out="full_.*", limit=2,
+          note="the quick list: not the `full_` subtests"),
+    Group(folder="relationals", program="relationals"),
+    Group(folder="select", program="select", options=("--wimpy",), note=_WIMPY, limit=2),
+    Group(folder="commonfns", program="commonfns"),
+    Group(folder="geometrics", program="geometrics"),
+    Group(folder="integer_ops", program="integer_ops", options=("--wimpy",), limit=2,
+          leave_out="u?(long|int|short|char)_(math|logic|shift|compare)",
+          note="the quick list: `quick_int_math` for `int_math` and so on"),
+    Group(folder="half", program="half", options=("--wimpy",), note=_WIMPY, limit=2),
+    Group(folder="contractions", program="contractions", limit=2),
+    Group(folder="conversions", program="conversions", options=("--wimpy",), note=_WIMPY, parts=_conversions(),
+          subtest="conversions", limit=2),
+    Group(folder="math_brute_force", program="bruteforce", options=("--wimpy", "-1"), limit=2,
+          note="wimpy, scalars only"),
+)
+GROUPS: Final[Mapping[str, Group]] = {group.folder: group for group in _ALL}
+"""By the folder's name, short ones first."""

@@ -1,0 +1,69 @@
+"""What became of one subtest, and the file that keeps it."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Literal
+
+__all__ = ["Outcome", "Store", "Verdict"]
+
+Verdict = Literal["pass", "fail", "skip", "crash", "timeout"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """A subtest of a group on a device."""
+
+    group: str
+    subtest: str
+    device: str
+    options: tuple[str, ...]
+    verdict: Verdict
+    seconds: float
+    reason: str = ""
+    """What the program said last of an error, in one line; nothing if it passed."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The same for the same run."""
+        return (self.device, self.group, self.subtest, *self.options)
+
+
+class Store:
+    """A file with an outcome a line, to which any thread may add; the last of the same run counts."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = Lock()
+        self._outcomes = {outcome.key: outcome for outcome in self._read()}
+
+    def _read(self) -> Iterator[Outcome]:
+        if not self.path.exists():
+            return
+        text = self.path.read_text()
+        if text and not text.endswith("\n"):
+            self.path.write_text(text + "\n")   # or the next outcome would join the half line
+        for line in text.splitlines():
+            try:
+                fields = json.loads(line)
+            except json.JSONDecodeError:
+                continue    # a run that was killed wrote half a line
+            yield Outcome(**{**fields, "options": tuple(fields["options"])})
+
+    def add(self, outcome: Outcome) -> None:
+        """Keep ``outcome``, on the disk at once."""
+        with self._lock:
+            self._outcomes[outcome.key] = outcome
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a") as file:
+                file.write(json.dumps(asdict(outcome)) + "\n")
+
+    def get(self, key: tuple[str, ...]) -> Outcome | None:
+        """The outcome of that run, if there is one."""
+        return self._outcomes.get(key)
+
+    def of(self, device: str) -> list[Outcome]:
+        """All outcomes on a device, in the order in which they first came."""
+        return [outcome for outcome in self._outcomes.values() if outcome.device == device]

@@ -1,0 +1,85 @@
+"""The outcomes as a table on the terminal and as a page of the documents."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from .groups import GROUPS, Group
+from .outcome import Outcome
+
+__all__ = ["Row", "markdown", "rows", "table"]
+
+_COLUMNS = ("group", "subtests", "pass", "fail", "skip", "crash", "time-out", "minutes", "shortened")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A group's outcomes, counted."""
+
+    group: Group
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """A text for each column."""
+        count = Counter(outcome.verdict for outcome in self.outcomes)
+        minutes = sum(outcome.seconds for outcome in self.outcomes) / 60
+        return (self.group.folder, str(len(self.outcomes)),
+                *(str(count[verdict]) for verdict in ("pass", "fail", "skip", "crash", "timeout")),
+                f"{minutes:.1f}", self.group.note)
+
+
+def rows(outcomes: Sequence[Outcome]) -> list[Row]:
+    """A row for each group that has outcomes, made with the options that it has now."""
+    return [Row(group, own) for group in GROUPS.values()
+            if (own := tuple(outcome for outcome in outcomes
+                             if outcome.group == group.folder and outcome.options == group.options))]
+
+
+def _total(all_rows: Sequence[Row]) -> tuple[str, ...]:
+    numbers = zip(*(row.cells[1:8] for row in all_rows), strict=True)
+    *counts, minutes = [sum(map(float, column)) for column in numbers] if all_rows else [0.0] * 7
+    return ("all", *(str(round(count)) for count in counts), f"{minutes:.1f}", "")
+
+
+def table(outcomes: Sequence[Outcome]) -> Table:
+    """For the terminal."""
+    result = Table(*_COLUMNS)
+    all_rows = rows(outcomes)
+    for row in all_rows:
+        result.add_row(*row.cells)
+    result.add_section()
+    result.add_row(*_total(all_rows))
+    return result
+
+
+def markdown(outcomes: Sequence[Outcome], facts: Mapping[str, str], why: Mapping[str, str]) -> str:
+    """For ``docs/``: the table, then each subtest that did not pass, with its reason.
+
+    ``why`` says more about a subtest (``group/subtest``), or about all of a group (``group``), than its program does.
+    """
+    all_rows = rows(outcomes)
+    lines = ["# Conformance", "",
+             "The Khronos conformance tests of OpenCL 1.2, without images. This page is made by "
+             "`python -m tests.conformance --markdown`; `--help` says how to get the suite.", "",
+             *(f"- {name}: {value}" for name, value in facts.items()), "",
+             "A subtest that is skipped tests what the device does not claim to have: the harness decides that. "
+             "A time-out is no verdict.", "",
+             *_grid(_COLUMNS, [*(row.cells for row in all_rows), _total(all_rows)])]
+    bad = [outcome for row in all_rows for outcome in row.outcomes if outcome.verdict not in ("pass", "skip")]
+    if bad:
+        lines += ["", "## What does not pass", "",
+                  *_grid(("group", "subtest", "", "what the program says, or why"),
+                         [(outcome.group, outcome.subtest, outcome.verdict, _why(outcome, why)) for outcome in bad])]
+    return "\n".join(lines) + "\n"
+
+
+def _why(outcome: Outcome, why: Mapping[str, str]) -> str:
+    return why.get(f"{outcome.group}/{outcome.subtest}") or why.get(outcome.group) or outcome.reason
+
+
+def _grid(heads: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+            for row in (heads, ["---"] * len(heads), *body)]

@@ -1,0 +1,132 @@
+"""Subtests in processes of their own: which there are, one run, many runs beside each other."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from fgpu.errors import ToolError
+
+from .groups import Group
+from .outcome import Outcome, Verdict
+
+__all__ = ["Run", "run_all", "subtests"]
+
+_RESULTS: Final = "CL_CONFORMANCE_RESULTS_FILENAME"
+"""The environment variable by which a program of the suite writes its verdicts as JSON."""
+_TROUBLE = re.compile(r"error|fail|unable|mismatch|expected|invalid|abort|unsupported", re.IGNORECASE)
+_SUMMARY = re.compile(r"(FAILED (sub-)?test|.* FAILED$|FAILED \d+ of)")
+_LONGEST = 160
+_KEPT = 4000
+"""Characters of a line that an unlucky program may print without an end."""
+
+
+def subtests(program: Path, group: Group) -> dict[str, tuple[str, ...]]:
+    """The subtests that are run, and the arguments that choose each.
+
+    Raises :class:`~fgpu.errors.ToolError` if the program does not run.
+    """
+    if group.parts:
+        return dict(group.parts)
+    done = subprocess.run([program, "--list"], capture_output=True, text=True, check=False)
+    names = [line.strip() for line in done.stdout.splitlines() if line.startswith("\t")]
+    if done.returncode or not names:
+        raise ToolError(f"{program} --list names no subtests: {(done.stdout + done.stderr).strip()[-500:]}")
+    return {name: (name,) for name in names if group.selects(name)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One subtest that is to be run."""
+
+    group: Group
+    subtest: str
+    arguments: tuple[str, ...]
+    program: Path
+    device: str
+    environment: Mapping[str, str]
+    timeout: float
+    """Seconds."""
+    logs: Path | None = None
+    """A folder for what the program prints."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """As :attr:`.outcome.Outcome.key`."""
+        return (self.device, self.group.folder, self.subtest, *self.group.options)
+
+    def run(self) -> Outcome:
+        """Run it, in a folder of its own; its descendants end with it."""
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="fgpu-conformance-") as folder:
+            results, log = Path(folder, "results.json"), Path(folder, "log")
+            with log.open("wb") as output:
+                process = subprocess.Popen(
+                    [self.program, *self.group.options, *self.arguments], cwd=folder, stdout=output,
+                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
+                    env={**os.environ, **self.environment, _RESULTS: str(results)})
+                try:
+                    code: int | None = process.wait(self.timeout)
+                except subprocess.TimeoutExpired:
+                    code = None
+                finally:
+                    _end(process)
+            text = log.read_text(errors="replace")
+            verdict = self._verdict(code, results)
+        if self.logs is not None:
+            self.logs.mkdir(parents=True, exist_ok=True)
+            (self.logs / f"{self.group.folder}.{self.subtest}.log").write_text(text)
+        reason = {"pass": "", "skip": "", "timeout": f"not done in {self.timeout:g} s"}.get(verdict)
+        return Outcome(group=self.group.folder, subtest=self.subtest, device=self.device, options=self.group.options,
+                       verdict=verdict, seconds=round(time.monotonic() - began, 1),
+                       reason=trouble(text, code) if reason is None else reason)
+
+    def _verdict(self, code: int | None, results: Path) -> Verdict:
+        if code is None:
+            return "timeout"
+        try:
+            verdict = json.loads(results.read_text())["results"][self.group.subtest or self.subtest]
+        except (OSError, ValueError, KeyError):
+            return "crash"
+        if verdict not in ("pass", "fail", "skip"):
+            return "crash"
+        # A program that says "pass" and then dies at exit has not passed.
+        return "crash" if code < 0 or (code and verdict != "fail") else verdict
+
+
+def trouble(text: str, code: int | None) -> str:
+    """The first line of a program's output that speaks of an error, or else how it ended."""
+    lines = [" ".join(line[:_KEPT].split()) for line in text.splitlines()]
+    for line in lines:
+        if _TROUBLE.search(line) and not _SUMMARY.match(line):
+            return line[:_LONGEST]
+    if code is not None and code < 0:
+        return f"ended by {signal.Signals(-code).name}"
+    return f"ended with code {code}" if code else "no word of an error"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def run_all(runs: Sequence[Run], *, jobs: int = 1) -> Iterator[Outcome]:
+    """The outcomes of all ``runs``, ``jobs`` at a time, as they come."""
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        futures = [pool.submit(run.run) for run in runs]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()

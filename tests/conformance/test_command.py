@@ -1,0 +1,123 @@
+"""`python -m tests.conformance` on a made-up group: a script that prints and writes what the harness does."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fgpu.errors import ToolError
+
+from . import __main__ as command
+from .build import Suite
+from .groups import GROUPS, Group
+from .outcome import Store
+from .platforms import Target
+from .run import trouble
+
+_PROGRAM = f"""#!{sys.executable}
+import json, os, signal, sys, time
+from pathlib import Path
+
+if sys.argv[1:] == ["--list"]:
+    print("".join(f"\\t{{name}}\\n" for name in ("bad", "dies", "fine", "full_fine", "late", "not_ours", "slow")))
+    sys.exit()
+quick, name = sys.argv[1:]
+assert quick == "--wimpy" and os.environ["CL_DEVICE_TYPE"] == "accelerator" and os.environ["CL_DEVICE_INDEX"] == "2"
+with Path(__file__).with_name("runs").open("a") as file:
+    file.write(name + "\\n")
+print(name + "...")
+if name == "slow":
+    time.sleep(60)
+if name == "dies":
+    os.kill(os.getpid(), signal.SIGSEGV)
+verdict = {{"bad": "fail", "not_ours": "skip"}}.get(name, "pass")
+if verdict == "fail":
+    print("ERROR: lane 3 is 4, \\t not 5")
+    print("bad FAILED\\nFAILED sub-test.\\nFAILED test.")
+Path(os.environ["CL_CONFORMANCE_RESULTS_FILENAME"]).write_text(json.dumps({{"results": {{name: verdict}}}}))
+sys.stdout.flush()
+if name == "late":
+    os.abort()
+sys.exit(verdict == "fail")
+"""
+_GROUP = Group(folder="made_up", program="made_up", options=("--wimpy",), note="made | up", leave_out="full_.*",
+               limit=1 / 60)
+
+
+@pytest.fixture
+def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    program = tmp_path / "build/test_conformance/made_up/test_made_up"
+    program.parent.mkdir(parents=True)
+    program.write_text(_PROGRAM)
+    program.chmod(0o755)
+    monkeypatch.setitem(GROUPS, "made_up", _GROUP)
+    target = Target("FGPU", "FGPU functional", "OpenCL 1.2", "FULL_PROFILE", "accelerator", 0, 2)
+    monkeypatch.setattr(command, "choose", lambda platform, device: target)
+    return tmp_path
+
+
+def _run(suite: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(command.main,
+                              ["--cts", str(suite), "--groups", "made_up", "--timeout", "120", *arguments])
+
+
+def _ran(suite: Path) -> list[str]:
+    return sorted((suite / "build/test_conformance/made_up/runs").read_text().split())
+
+
+def test_every_subtest_gets_the_verdict_of_its_own_process(suite: Path) -> None:
+    result = _run(suite, "--jobs", "3", "--markdown", str(suite / "page.md"))
+    assert result.exit_code == 1, result.output
+    assert _ran(suite) == ["bad", "dies", "fine", "late", "not_ours", "slow"]
+    outcomes = {outcome.subtest: outcome for outcome in Store(suite / "outcomes.jsonl").of("FGPU: FGPU functional")}
+    assert {name: outcome.verdict for name, outcome in outcomes.items()} == {
+        "bad": "fail", "dies": "crash", "fine": "pass", "late": "crash", "not_ours": "skip", "slow": "timeout"}
+    assert {name: outcome.reason for name, outcome in outcomes.items()} == {
+        "bad": "ERROR: lane 3 is 4, not 5", "dies": "ended by SIGSEGV", "fine": "", "late": "ended by SIGABRT",
+        "not_ours": "", "slow": "not done in 2 s"}
+    page = (suite / "page.md").read_text()
+    assert "| made_up | 6 | 1 | 1 | 1 | 2 | 1 |" in page
+    assert "| made \\| up |" in page
+    assert "| made_up | bad | fail | ERROR: lane 3 is 4, not 5 |" in page
+    assert "| made_up | fine |" not in page
+
+
+def test_what_has_an_outcome_is_not_run_again_unless_asked(suite: Path) -> None:
+    assert _run(suite, "--subtest", "fine", "--subtest", "bad").exit_code == 1
+    with (suite / "outcomes.jsonl").open("a") as file:
+        file.write('{"group": "made_')      # a run that was killed
+    assert _run(suite, "--subtest", "fine", "--subtest", "bad").exit_code == 1
+    assert _ran(suite) == ["bad", "fine"]
+    _run(suite, "--subtest", "fine", "--subtest", "bad", "--again", "fail")
+    assert _ran(suite) == ["bad", "bad", "fine"]
+    assert len((suite / "outcomes.jsonl").read_text().splitlines()) == 4
+    ended = Store(suite / "outcomes.jsonl").of("FGPU: FGPU functional")
+    assert {outcome.verdict for outcome in ended} == {"pass", "fail"}
+    listing = _run(suite, "--list").output
+    assert "made_up bad fail\n" in listing
+    assert "made_up slow -\n" in listing
+
+
+def test_a_group_that_is_none_is_named(suite: Path) -> None:
+    result = CliRunner().invoke(command.main, ["--cts", str(suite), "--groups", "made_up,bogus"])
+    assert result.exit_code == 2
+    assert "'bogus' is none of" in result.output
+
+
+def test_without_the_repositories_the_message_says_how_to_get_them(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="git clone https"):
+        Suite(tmp_path).program(_GROUP)
+
+
+def test_a_summary_is_no_reason() -> None:
+    assert trouble("x FAILED\nFAILED 2 of 3 sub-tests.\nvalue 7 mismatches\n", 1) == "value 7 mismatches"
+    assert trouble("x FAILED\n", 3) == "ended with code 3"
+
+
+def test_parts_of_conversions_cover_every_pair_of_types() -> None:
+    parts = GROUPS["conversions"].parts
+    assert len(parts) == 11 * 11
+    assert len({name for names in parts.values() for name in names}) == 8 * 11 * 10 + 3 * 11 * 5
+    assert json.dumps(parts["char_float"]).count("_sat") == 5
