@@ -7,6 +7,7 @@ from .build import asm, compile_, disasm, verilog
 from .cache import cache
 from .common import ErrorGroup
 from .demo import demo
+from .opencl import opencl
 from .plot import plot
 from .run import run
 from .synth import synth
@@ -23,5 +24,5 @@ def main() -> None:
     """
 
 
-for command in (demo, compile_, run, bench, plot, asm, disasm, verilog, synth, cache):
+for command in (demo, compile_, run, bench, plot, asm, disasm, verilog, synth, opencl, cache):
     main.add_command(command)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from .entry import ENTRIES
 from .functions import FUNCTIONS, Function, Result
-from .objects import set_dispatch
+from .objects import LOCK, set_dispatch
 
 __all__ = ["MODULES", "attach"]
 
@@ -27,16 +27,21 @@ def prototype(function: Function) -> Any:
     return ctypes.CFUNCTYPE(ctypes.c_int32 if function.result is Result.STATUS else ctypes.c_size_t, *parameters)
 
 
-def attach(dispatch: int, table: int) -> None:
+def attach(dispatch: int, platform: int, table: int) -> None:
     """Write the address of each function's implementation to its slot in ``table``.
 
-    ``dispatch`` is the address of the ICD's dispatch table, which handles lead to.
+    ``dispatch`` is the address of the ICD's dispatch table, which handles lead to, and ``platform`` the platform's
+    handle. Several threads may call this at once; a second library in the process is told that there is one.
     """
-    set_dispatch(dispatch)
-    for name in MODULES:
-        import_module(f"{__package__}.{name}")
-    for name, called in ENTRIES.items():
-        function = FUNCTIONS[name]
-        callback = prototype(function)(called)
-        _callbacks.append(callback)
-        ctypes.c_void_p.from_address(table + 8 * function.slot).value = ctypes.cast(callback, ctypes.c_void_p).value
+    with LOCK:
+        if _callbacks:
+            return
+        set_dispatch(dispatch, platform)
+        for name in MODULES:
+            import_module(f"{__package__}.{name}")
+        for name, called in ENTRIES.items():
+            function = FUNCTIONS[name]
+            callback = prototype(function)(called)
+            _callbacks.append(callback)
+            ctypes.c_void_p.from_address(table + 8 * function.slot).value = \
+                ctypes.cast(callback, ctypes.c_void_p).value

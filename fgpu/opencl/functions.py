@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-__all__ = ["FUNCTIONS", "SLOTS", "Function", "Result"]
+__all__ = ["FUNCTIONS", "SLOTS", "UNSUPPORTED", "Function", "Result"]
 
 SLOTS: Final = 150
 """Slots of the dispatch table of OpenCL 3.1, the longest that a loader knows."""
@@ -130,3 +130,14 @@ _ALL: Final = [
 
 FUNCTIONS: Final = {function.name: function for function in _ALL}
 """Every core function up to OpenCL 1.2, by its name."""
+
+_OBJECTS: Final = {    # functions that return an object, or memory
+    66: 3, 67: 5, 68: 5, 69: 3, 92: 2, 108: 5,     # of OpenGL
+    119: 5, 122: 3,                                # of EGL
+    123: 3, 124: 5, 133: 2,             # OpenCL 2.0: clCreateCommandQueueWithProperties, clCreatePipe ...
+    137: 1, 138: 3, 146: 5, 147: 6,                # 2.1 and 3.0: clCloneKernel, clCreateBufferWithProperties ...
+}
+UNSUPPORTED: Final = {slot: _OBJECTS.get(slot) for slot in range(SLOTS)
+                      if slot not in {function.slot for function in _ALL}}
+"""The slots of extensions and of later versions: the number of parameters before the place of the ``cl_int``, or None
+where the function returns it."""

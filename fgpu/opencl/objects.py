@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 
 from .enums import Status
 
-__all__ = ["CHANGED", "LOCK", "ClError", "Object", "find", "find_all", "set_dispatch"]
+__all__ = ["CHANGED", "LOCK", "ClError", "Object", "find", "find_all", "platform_block", "set_dispatch"]
 
 LOCK: Final = threading.RLock()
 """Held by every call of the API, but while it waits, compiles or calls back; never by a command that runs."""
@@ -32,16 +32,22 @@ class _Block(ctypes.Structure):
 
 
 _dispatch = 0
+_platform = 0
 _blocks: list[_Block] = []      # all there ever were: a handle stays readable for ever
 _free: dict[type["Object"], list[_Block]] = {}
 _owned: dict[int, "Object"] = {}                                        # those that the host has references to
 _alive: "WeakValueDictionary[int, Object]" = WeakValueDictionary()      # ... and those that others still need
 
 
-def set_dispatch(address: int) -> None:
-    """Say where the C library's dispatch table is, before the first object is made."""
-    global _dispatch
-    _dispatch = address
+def set_dispatch(address: int, platform: int) -> None:
+    """Say where the C library has its dispatch table and the platform's block, before the first object is made."""
+    global _dispatch, _platform
+    _dispatch, _platform = address, platform
+
+
+def platform_block() -> int:
+    """The address of the platform's block in the C library, or 0."""
+    return _platform
 
 
 class Object:
@@ -55,10 +61,13 @@ class Object:
     invalid: ClassVar[Status]
     """What a call returns that is given no such object."""
 
-    def __init__(self) -> None:
+    def __init__(self, block: int = 0) -> None:
+        """``block`` is the address of one that there is already."""
         with LOCK:
             free = _free.setdefault(type(self), [])
-            if free:
+            if block:
+                self._block = _Block.from_address(block)
+            elif free:
                 self._block = free.pop()
             else:
                 self._block = _Block(_dispatch, None)
@@ -69,7 +78,7 @@ class Object:
             _alive[self.handle] = self
 
     def __del__(self) -> None:
-        if hasattr(self, "_block"):
+        if hasattr(self, "_block") and _free is not None:      # at the end of a process it may have gone
             _free[type(self)].append(self._block)
 
     def retain(self) -> None:

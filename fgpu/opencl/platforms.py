@@ -5,9 +5,9 @@ from fgpu import __version__
 from .answers import answer, give_handles, text
 from .entry import entry
 from .enums import KhrInfo, PlatformInfo, Status
-from .objects import ClError, Object, find
+from .objects import ClError, Object, find, platform_block
 
-__all__ = ["PLATFORM", "Platform", "find_platform"]
+__all__ = ["INFO", "PLATFORM", "Platform", "find_platform"]
 
 
 class Platform(Object):
@@ -15,10 +15,13 @@ class Platform(Object):
 
     invalid = Status.INVALID_PLATFORM
 
+    def __init__(self) -> None:
+        super().__init__(platform_block())
+
 
 PLATFORM = Platform()
 
-_INFO = {
+INFO = {
     PlatformInfo.PROFILE: lambda platform: text("EMBEDDED_PROFILE"),
     PlatformInfo.VERSION: lambda platform: text(f"OpenCL 1.2 fgpu {__version__}"),
     PlatformInfo.NAME: lambda platform: text("FGPU"),
@@ -26,6 +29,7 @@ _INFO = {
     PlatformInfo.EXTENSIONS: lambda platform: text("cl_khr_icd"),
     KhrInfo.PLATFORM_ICD_SUFFIX_KHR: lambda platform: text("FGPU"),
 }
+"""The C library answers these by itself, from when it was built."""
 
 
 def find_platform(handle: int) -> Platform:
@@ -40,7 +44,7 @@ def get_platform_ids(room: int, platforms: int, count_ret: int) -> None:
 
 @entry("clGetPlatformInfo")
 def get_platform_info(platform: int, name: int, value_size: int, value: int, size_ret: int) -> None:
-    answer(_INFO, find_platform(platform), name, value_size, value, size_ret)
+    answer(INFO, find_platform(platform), name, value_size, value, size_ret)
 
 
 @entry("clUnloadCompiler")

@@ -1,56 +1,52 @@
-"""The C library's source, made from the table of functions."""
+"""The C library's source: what finds Python, and trampolines made from the table of functions."""
 
-from fgpu.opencl.functions import FUNCTIONS, SLOTS, Function, Result
+from pathlib import Path
 
-__all__ = ["library_source"]
+from fgpu.opencl.enums import Status
+from fgpu.opencl.functions import FUNCTIONS, SLOTS, UNSUPPORTED, Function, Result
+from fgpu.opencl.platforms import INFO, PLATFORM
 
+__all__ = ["LIBRARY", "library_source"]
+
+LIBRARY = "libfgpu-opencl.so"
+"""The library's file. Loaders may find it in several places; a process uses the first."""
+
+_HERE = Path(__file__).parent
 _TYPES = {"p": "void *", "z": "size_t ", "u": "uint32_t ", "i": "int32_t ", "l": "uint64_t "}
-
-_HEAD = """\
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-static void *python[%(slots)d];     /* what Python has for each slot */
-void *fgpu_dispatch[%(slots)d];     /* the ICD's dispatch table */
-static int is_attached;
-
-static int attach(void)
-{
-    if (is_attached)
-        return 1;
-    int (*ensure)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "PyGILState_Ensure");
-    void (*release)(int) = (void (*)(int))dlsym(RTLD_DEFAULT, "PyGILState_Release");
-    int (*run)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "PyRun_SimpleString");
-    if (!ensure || !release || !run)
-        return 0;
-    int state = ensure();
-    if (!is_attached) {
-        char line[200];
-        snprintf(line, sizeof line, "from fgpu.opencl.bridge import attach; attach(%%zu, %%zu)",
-                 (size_t)fgpu_dispatch, (size_t)python);
-        is_attached = run(line) == 0;
-    }
-    release(state);
-    return is_attached;
-}
-
-"""
+_LATE = Status.OUT_OF_HOST_MEMORY       # what a function returns that no Python answers
+_IN_C = ("clGetPlatformIDs", "clGetPlatformInfo", "clGetExtensionFunctionAddress",
+         "clGetExtensionFunctionAddressForPlatform")
 
 
 def library_source() -> str:
     """A self-contained C file."""
+    answers = "".join(f'    {{{name:#x}, {_string(find(PLATFORM)[:-1])}}},\n' for name, find in INFO.items())
     functions = sorted(FUNCTIONS.values(), key=lambda function: function.slot)
-    rows = "".join(f"    [{function.slot}] = {function.name},\n" for function in functions)
-    return (_HEAD % {"slots": SLOTS} + "\n".join(map(_trampoline, functions))
-            + f"\nvoid *fgpu_dispatch[{SLOTS}] = {{\n{rows}}};\n\n" + _TAIL)
+    trampolines = "\n".join(_trampoline(function) for function in functions if function.name not in _IN_C)
+    places = sorted({place for place in UNSUPPORTED.values() if place is not None})
+    rows = {slot: f"fail_{'status' if place is None else place}" for slot, place in UNSUPPORTED.items()}
+    rows |= {function.slot: function.name for function in functions}
+    table = "".join(f"    [{slot}] = (void *){rows[slot]},\n" for slot in sorted(rows))
+    return "\n".join([
+        f"#define LIBRARY \"{LIBRARY}\"\n#define SLOTS {SLOTS}\n#define READY {FUNCTIONS['clGetDeviceIDs'].slot}\n",
+        (_HERE / "interpreter.c").read_text(),
+        f"static const char bootstrap[] =\n{_string((_HERE / 'bootstrap.py').read_bytes())};\n",
+        f"static const struct {{ uint32_t name; const char *text; }} answers[] = {{\n{answers}}};\n",
+        (_HERE / "platform.c").read_text(),
+        trampolines,
+        _fail_status(), *map(_fail, places),
+        f"static void *const dispatch[SLOTS] = {{\n{table}}};\n",
+    ])
+
+
+def _string(content: bytes) -> str:
+    """A string literal of C, a line of text a line."""
+    lines = content.decode("ascii").replace("\\", r"\\").replace('"', r'\"').splitlines(keepends=True) or [""]
+    return "\n".join('    "' + line.replace("\n", r"\n") + '"' for line in lines).strip()
 
 
 def _trampoline(function: Function) -> str:
+    """Calls Python's implementation, if there is one and an interpreter for it."""
     parameters = [f"{_TYPES[letter]}a{index}" for index, letter in enumerate(function.parameters)]
     has_status = function.result in (Result.OBJECT, Result.ADDRESS_AND_STATUS)
     if has_status:
@@ -58,16 +54,22 @@ def _trampoline(function: Function) -> str:
     result = "int32_t " if function.result is Result.STATUS else "void *"
     arguments = ", ".join(parameter.split()[-1].lstrip("*") for parameter in parameters)
     types = ", ".join(parameter[:parameter.rindex(" ") + 1] + "*" * parameter.count("*") for parameter in parameters)
-    failure = "return -6;" if function.result is Result.STATUS else \
-        "{ if (status) *status = -6; return NULL; }" if has_status else "return NULL;"
-    return (f"{result}{function.name}({', '.join(parameters) or 'void'})\n{{\n"
-            f"    if (!attach() || !python[{function.slot}])\n        {failure}\n"
+    late = 0 if function.name.startswith("clRelease") else int(_LATE)   # what has gone at the end is released
+    failure = f"return {late};" if function.result is Result.STATUS else \
+        f"{{ if (status) *status = {int(_LATE)}; return NULL; }}" if has_status else "return NULL;"
+    return (f"static {result}{function.name}({', '.join(parameters) or 'void'})\n{{\n"
+            f"    if (!enter({function.slot}))\n        {failure}\n"
             f"    return (({result}(*)({types or 'void'}))python[{function.slot}])({arguments});\n}}\n")
 
 
-_TAIL = """\
-int32_t clIcdGetPlatformIDsKHR(uint32_t room, void *platforms, void *count)
-{
-    return clGetPlatformIDs(room, platforms, count);
-}
-"""
+def _fail_status() -> str:
+    return ("static int32_t fail_status(void)     /* of any parameters: the caller removes them */\n"
+            f"{{\n    return {int(Status.INVALID_OPERATION)};\n}}\n")
+
+
+def _fail(place: int) -> str:
+    """What returns NULL, with the error's place after ``place`` parameters, all in whole registers or words."""
+    parameters = ", ".join([*(f"size_t a{index}" for index in range(place)), "int32_t *status"])
+    ignored = "".join(f"    (void)a{index};\n" for index in range(place))
+    return (f"static void *fail_{place}({parameters})\n{{\n{ignored}"
+            f"    if (status)\n        *status = {int(Status.INVALID_OPERATION)};\n    return NULL;\n}}\n")

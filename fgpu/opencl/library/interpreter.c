@@ -1,0 +1,258 @@
+/* Finds the Python interpreter of this process, or starts one, and has it fill the table of what it answers.
+
+   No Python runs while a lock of this file is held, and who waits for one does not hold the GIL: so no two threads
+   can wait for each other. An interpreter that was started here is never finalized: calls that come late, from
+   static destructors, are answered as all others. */
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+static void *python[SLOTS];                     /* what Python answers each slot with */
+static void *const dispatch[SLOTS];             /* the ICD's table, which begins each handle */
+static struct { void *const *dispatch; void *reserved; } platform = {dispatch, NULL};
+
+/* -- the file beside this library ------------------------------------------------------------- */
+
+static struct {
+    char python[PATH_MAX];      /* the environment's interpreter, which finds its packages by its own place */
+    char libpython[PATH_MAX];   /* ... as a shared library; empty where there is none */
+    char version[16];           /* "3.11" */
+    char packages[PATH_MAX];    /* the environment's site-packages */
+} environment;
+
+static void say(const char *format, const char *first, const char *second)
+{
+    char line[2 * PATH_MAX + 500] = "fgpu: no OpenCL platform in this process: ";
+    size_t length = strlen(line);
+    snprintf(line + length, sizeof line - length - 1, format, first, second);
+    strcat(line, "\n");
+    fputs(line, stderr);
+}
+
+static int read_environment(void)
+{
+    Dl_info self;
+    char path[PATH_MAX];
+    if (!dladdr(&platform, &self) || strlen(self.dli_fname) + 6 > sizeof path)
+        return 0;
+    snprintf(path, sizeof path, "%s.conf", self.dli_fname);
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        say("%s: %s; `fgpu opencl install` writes it", path, strerror(errno));
+        return 0;
+    }
+    char line[PATH_MAX + 20];
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        char *value = strchr(line, '=');
+        if (!value)
+            continue;
+        *value++ = '\0';
+        char *place = !strcmp(line, "python") ? environment.python
+            : !strcmp(line, "libpython") ? environment.libpython
+            : !strcmp(line, "packages") ? environment.packages
+            : !strcmp(line, "version") && strlen(value) < sizeof environment.version ? environment.version : NULL;
+        if (place && strlen(value) < PATH_MAX)
+            strcpy(place, value);
+    }
+    fclose(file);
+    return 1;
+}
+
+/* -- what is used of Python ------------------------------------------------------------------- */
+
+static struct {
+    int (*is_initialized)(void);
+    int (*is_finalizing)(void);     /* NULL: there is no way to ask */
+    int (*ensure)(void);
+    void (*release)(int);
+    const char *(*version)(void);
+    void *(*new_dict)(void);
+    int (*set_item)(void *, const char *, void *);
+    void *(*decode)(const char *);
+    void *(*from_size)(size_t);
+    void *(*compile)(const char *, const char *, int);
+    void *(*evaluate)(void *, void *, void *);
+    void (*clear_error)(void);
+    void (*before_fork)(void);
+    void (*after_fork_parent)(void);
+    void (*after_fork_child)(void);
+} py;
+
+static int find_functions(void *handle)
+{
+#define FIND(member, name) (*(void **)&py.member = dlsym(handle, name))
+    if (!FIND(is_finalizing, "Py_IsFinalizing"))    /* since 3.13 */
+        FIND(is_finalizing, "_Py_IsFinalizing");
+    return FIND(is_initialized, "Py_IsInitialized") && FIND(ensure, "PyGILState_Ensure")
+        && FIND(release, "PyGILState_Release") && FIND(version, "Py_GetVersion") && FIND(new_dict, "PyDict_New")
+        && FIND(set_item, "PyDict_SetItemString") && FIND(decode, "PyUnicode_DecodeFSDefault")
+        && FIND(from_size, "PyLong_FromSize_t") && FIND(compile, "Py_CompileString")
+        && FIND(evaluate, "PyEval_EvalCode") && FIND(clear_error, "PyErr_Clear")
+        && FIND(before_fork, "PyOS_BeforeFork") && FIND(after_fork_parent, "PyOS_AfterFork_Parent")
+        && FIND(after_fork_child, "PyOS_AfterFork_Child");
+#undef FIND
+}
+
+/* -- an interpreter of our own ---------------------------------------------------------------- */
+
+static int is_ours;
+static int fork_state;
+
+static void before_fork(void)
+{
+    fork_state = py.ensure();
+    py.before_fork();
+}
+
+static void after_fork_parent(void)
+{
+    py.after_fork_parent();
+    py.release(fork_state);
+}
+
+static void after_fork_child(void)
+{
+    py.after_fork_child();
+    py.release(fork_state);
+}
+
+static int initialize(void *handle)
+{
+    void (*set_name)(const wchar_t *) = (void (*)(const wchar_t *))dlsym(handle, "Py_SetProgramName");
+    wchar_t *(*decode)(const char *, size_t *) = (wchar_t *(*)(const char *, size_t *))dlsym(handle, "Py_DecodeLocale");
+    void (*start)(int) = (void (*)(int))dlsym(handle, "Py_InitializeEx");
+    void *(*save)(void) = (void *(*)(void))dlsym(handle, "PyEval_SaveThread");
+    int *ignores = (int *)dlsym(handle, "Py_IgnoreEnvironmentFlag");
+    int *utf8 = (int *)dlsym(handle, "Py_UTF8Mode");
+    if (!start || !save || !decode)
+        return 0;
+    if (set_name) {
+        if (ignores)
+            *ignores = 1;       /* PYTHONHOME and PYTHONPATH of the user are for other Pythons */
+        if (utf8)
+            *utf8 = 1;          /* whatever the locale */
+        set_name(decode(environment.python, NULL));     /* it keeps the pointer */
+        start(0);
+    } else {                    /* PEP 741 */
+        void *(*create)(void) = (void *(*)(void))dlsym(handle, "PyInitConfig_Create");
+        int (*set)(void *, const char *, const char *) =
+            (int (*)(void *, const char *, const char *))dlsym(handle, "PyInitConfig_SetStr");
+        int (*run)(void *) = (int (*)(void *))dlsym(handle, "Py_InitializeFromInitConfig");
+        void *config = create && set && run ? create() : NULL;
+        if (!config || set(config, "program_name", environment.python) || run(config))
+            return 0;
+    }
+    if (!py.is_initialized())
+        return 0;
+    save();
+    return 1;
+}
+
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction interrupt;      /* the host's: Python's module signal puts its own in the place */
+static int is_impossible;
+
+static int open_python(void)
+{
+    if (!environment.libpython[0]) {
+        say("%s has no shared library; use a Python that is built with --enable-shared, or install its package "
+            "(libpython%s), and `fgpu opencl install` again", environment.python, environment.version);
+        return 0;
+    }
+    void *handle = dlopen(environment.libpython, RTLD_NOW | RTLD_GLOBAL);
+    if (!handle || !find_functions(handle)) {
+        say("%s%s; `fgpu opencl install` looks for it again", handle ? environment.libpython : dlerror(),
+            handle ? " is no libpython" : "");
+        return 0;
+    }
+    if (py.is_initialized())        /* by a host that keeps its symbols for itself */
+        return 1;
+    char *locale = setlocale(LC_CTYPE, NULL);
+    locale = locale ? strdup(locale) : NULL;
+    is_ours = initialize(handle);
+    if (locale) {
+        setlocale(LC_CTYPE, locale);
+        free(locale);
+    }
+    if (is_ours)
+        pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    else
+        say("%s does not start%s", environment.libpython, "");
+    return is_ours;
+}
+
+/* Python is in the process when this returns 1; the GIL is not held. */
+static int find_python(void)
+{
+    static atomic_int is_found;
+    if (is_found)
+        return 1;
+    pthread_mutex_lock(&starting);
+    if (!is_found && !is_impossible) {
+        is_impossible = !read_environment();
+        if (!is_impossible && !(find_functions(RTLD_DEFAULT) && py.is_initialized())) {
+            sigaction(SIGINT, NULL, &interrupt);
+            is_impossible = !open_python();
+        }
+        if (!is_impossible) {
+            const char *version = py.version();
+            size_t length = strlen(environment.version);
+            if (strncmp(version, environment.version, length) || (version[length] >= '0' && version[length] <= '9')) {
+                say("it is installed for Python %s, and this is %s", environment.version, version);
+                is_impossible = 1;
+            }
+        }
+        is_found = !is_impossible;
+    }
+    pthread_mutex_unlock(&starting);
+    return is_found;
+}
+
+/* -- the API's functions in it ---------------------------------------------------------------- */
+
+static const char bootstrap[];
+static atomic_int is_attached;
+
+static int attach(void)
+{
+    if (!find_python() || !py.is_initialized() || (py.is_finalizing && py.is_finalizing()))
+        return 0;
+    int state = py.ensure();
+    if (!is_attached) {         /* two threads may do this at once, as Python passes the GIL on: it has locks for it */
+        void *globals = py.new_dict();
+        py.set_item(globals, "DISPATCH", py.from_size((size_t)dispatch));
+        py.set_item(globals, "PLATFORM", py.from_size((size_t)&platform));
+        py.set_item(globals, "TABLE", py.from_size((size_t)python));
+        py.set_item(globals, "PACKAGES", py.decode(environment.packages));
+        void *code = py.compile(bootstrap, "<fgpu-opencl>", 257 /* Py_file_input */);
+        if (!code || !py.evaluate(code, globals, globals))
+            py.clear_error();   /* the code has said what there is to say */
+        if (is_ours)
+            sigaction(SIGINT, &interrupt, NULL);
+        is_attached = python[READY] != NULL;
+    }
+    py.release(state);
+    return is_attached;
+}
+
+/* Whether Python answers a slot. Not any more when the host's interpreter ends. */
+static inline int enter(int slot)
+{
+    if (!is_attached ? !attach() : !is_ours && (!py.is_initialized() || (py.is_finalizing && py.is_finalizing())))
+        return 0;
+    return python[slot] != NULL;
+}

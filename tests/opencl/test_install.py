@@ -1,0 +1,36 @@
+"""``fgpu opencl``: what it puts where, and takes away again."""
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from fgpu.cli import main
+from fgpu.opencl import install
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(main, ["opencl", *arguments])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_folder_gets_the_library_and_loses_it(tmp_path):
+    folder = tmp_path / "vendors"
+    assert f"OCL_ICD_VENDORS={folder}" in run("install", "--folder", str(folder))
+    [icd] = folder.glob("*.icd")
+    library = Path(icd.read_text().strip())
+    assert library.is_absolute()
+    assert library.exists()
+    other = folder / "pocl.icd"
+    other.write_text("libpocl.so\n")
+    run("uninstall", "--folder", str(folder))
+    assert [*folder.iterdir()] == [other]
+
+
+def test_status_says_who_finds_it(tmp_path, monkeypatch):
+    places = [install.Place(tmp_path / name, f"reader of {name}") for name in ("one", "two")]
+    monkeypatch.setattr(install, "places", lambda: places)
+    install.install(places[1].folder)
+    one, two, *_ = run("status").splitlines()
+    assert one == f"{tmp_path / 'one'}: not installed; read by reader of one"
+    assert two == f"{tmp_path / 'two'}: installed; read by reader of two"
