@@ -12,7 +12,9 @@ API's name:
 :mod:`.answers`              how ``clGet...Info`` answers
 :mod:`.platforms`            the platform, :mod:`.devices` its devices, :mod:`.contexts` contexts
 :mod:`.queues`               command queues and their threads, :mod:`.events` events
-:mod:`.buffers`              memory objects, :mod:`.transfers` what moves their content, :mod:`.images` images
+:mod:`.buffers`              memory objects, :mod:`.farewells` callbacks at their end, :mod:`.images` images
+:mod:`.transfers`            what moves their content, :mod:`.rectangles` parts of it, :mod:`.maps` to the host
+:mod:`.native_kernels`       the host's functions as commands
 :mod:`.programs`             programs, :mod:`.kernels` kernels and their arguments, :mod:`.launches` their launches
 :mod:`.install`              where ICD loaders look for the library
 ===========================  ===========================================================================

@@ -1,8 +1,9 @@
 """Memory objects: buffers and parts of them."""
 
 import ctypes
-from functools import cache
-from typing import Final
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Final, NamedTuple
 
 from fgpu.errors import MemoryAccessError
 
@@ -10,10 +11,11 @@ from .answers import answer, handle, size, uint, ulong
 from .contexts import Context
 from .devices import memory
 from .entry import entry
-from .enums import MemFlags, MemInfo, MemObjectType, Status
-from .objects import ClError, Object, find
+from .enums import BufferCreateType, MemFlags, MemInfo, MemObjectType, Status
+from .farewells import bid_farewell, farewells_here, prepare_farewells
+from .objects import LOCK, ClError, Object, find
 
-__all__ = ["ALIGNMENT", "MAX_ALLOCATION", "Buffer", "host_place"]
+__all__ = ["ALIGNMENT", "MAX_ALLOCATION", "Buffer", "Map", "check_flags"]
 
 MAX_ALLOCATION: Final = 1 << 28
 """Bytes of the largest buffer, CL_DEVICE_MAX_MEM_ALLOC_SIZE: a quarter of the memory."""
@@ -28,17 +30,19 @@ _READ_WRITE: Final = int(MemFlags.READ_WRITE)
 _USE: Final = int(MemFlags.USE_HOST_PTR)
 _ALLOC: Final = int(MemFlags.ALLOC_HOST_PTR)
 _TAKES_POINTER: Final = int(MemFlags.USE_HOST_PTR | MemFlags.COPY_HOST_PTR)
+_MORE_ACCESS: Final = {int(MemFlags.WRITE_ONLY): int(MemFlags.READ_WRITE | MemFlags.READ_ONLY),
+                       int(MemFlags.READ_ONLY): int(MemFlags.READ_WRITE | MemFlags.WRITE_ONLY)}
+_MORE_HOST_ACCESS: Final = {
+    int(MemFlags.HOST_WRITE_ONLY): int(MemFlags.HOST_READ_ONLY),
+    int(MemFlags.HOST_READ_ONLY): int(MemFlags.HOST_WRITE_ONLY),
+    int(MemFlags.HOST_NO_ACCESS): int(MemFlags.HOST_READ_ONLY | MemFlags.HOST_WRITE_ONLY)}
+_DESTRUCTOR: Final = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_size_t)
 
 
 @cache
 def _shift() -> int:
     """From a device address to that of the same byte in this process."""
     return int(memory().bytes.ctypes.data) - memory().base
-
-
-def host_place(address: int) -> int:
-    """Where this process has the byte at a device address."""
-    return address + _shift()
 
 
 class Buffer(Object):
@@ -52,7 +56,9 @@ class Buffer(Object):
 
     def __init__(self, context: Context, flags: int, size: int, host_pointer: int = 0, *,
                  parent: "Buffer | None" = None, offset: int = 0) -> None:
-        self._free = None
+        self._free: Callable[[int], None] | None = None
+        self.farewells: list[Callable[[], object]] = []     # called before the memory is given back
+        self.maps: list[Map] = []
         super().__init__()
         self.context = context
         self.flags = flags
@@ -69,14 +75,29 @@ class Buffer(Object):
         self.place = self.address + _shift()
 
     def __del__(self) -> None:
+        if self.farewells:
+            bid_farewell(self.farewells, self._end)     # which keeps this alive until then
+        else:
+            self._end()
+
+    def _end(self) -> None:
         if self._free is not None:
             self._free(self.address)
         super().__del__()
 
-    def check_range(self, offset: int, length: int) -> None:
-        """Raise :class:`ClError` for an empty range and where it leaves the buffer."""
-        if not length or offset + length > self.size:
+    def check_range(self, offset: int, length: int, *, may_be_empty: bool = False) -> None:
+        """Raise :class:`ClError` where a range leaves the buffer, and for an empty one."""
+        if not (length or may_be_empty) or offset + length > self.size:
             raise ClError(Status.INVALID_VALUE, f"{length} bytes at {offset} in a buffer of {self.size}")
+
+
+class Map(NamedTuple):
+    """A range of a buffer that is mapped to the host's memory at ``pointer``."""
+
+    pointer: int
+    offset: int
+    length: int
+    writes: bool
 
 
 def check_flags(flags: int) -> None:
@@ -107,12 +128,38 @@ def create_buffer(context: int, flags: int, size: int, host_pointer: int) -> Buf
     return made
 
 
+@entry("clCreateSubBuffer")
+def create_sub_buffer(buffer: int, flags: int, kind: int, region: int) -> Buffer:
+    whole = find(Buffer, buffer)
+    if whole.parent is not None:
+        raise ClError(Status.INVALID_MEM_OBJECT, "a sub-buffer has no sub-buffers")
+    check_flags(flags)
+    if flags & _POINTER:
+        raise ClError(Status.INVALID_VALUE, f"a sub-buffer takes over {MemFlags(flags & _POINTER)!r}")
+    for some, there in ((_ACCESS, _MORE_ACCESS), (_HOST_ACCESS, _MORE_HOST_ACCESS)):
+        if flags & there.get(whole.flags & some, 0):
+            raise ClError(Status.INVALID_VALUE, f"{MemFlags(flags)!r} for a part of {MemFlags(whole.flags)!r}")
+        if not flags & some:
+            flags |= whole.flags & some
+    flags |= whole.flags & _POINTER
+    if kind != BufferCreateType.REGION or not region:
+        raise ClError(Status.INVALID_VALUE, f"a region of kind 0x{kind:X} at 0x{region:x}")
+    offset, length = (ctypes.c_size_t * 2).from_address(region)
+    if not length:
+        raise ClError(Status.INVALID_BUFFER_SIZE, "a sub-buffer of no bytes")
+    whole.check_range(offset, length)
+    if offset % ALIGNMENT:
+        raise ClError(Status.MISALIGNED_SUB_BUFFER_OFFSET, f"{offset} is no multiple of {ALIGNMENT}")
+    return Buffer(whole.context, flags, length, whole.host_pointer and whole.host_pointer + offset,
+                  parent=whole, offset=offset)
+
+
 _INFO = {
     MemInfo.TYPE: lambda buffer: uint(MemObjectType.BUFFER),
     MemInfo.FLAGS: lambda buffer: ulong(buffer.flags),
     MemInfo.SIZE: lambda buffer: size(buffer.size),
     MemInfo.HOST_PTR: lambda buffer: size(buffer.host_pointer),
-    MemInfo.MAP_COUNT: lambda buffer: uint(0),
+    MemInfo.MAP_COUNT: lambda buffer: uint(len(buffer.maps)),
     MemInfo.REFERENCE_COUNT: lambda buffer: uint(buffer.references),
     MemInfo.CONTEXT: lambda buffer: handle(buffer.context),
     MemInfo.ASSOCIATED_MEMOBJECT: lambda buffer: handle(buffer.parent),
@@ -130,6 +177,17 @@ def retain_mem_object(buffer: int) -> None:
     find(Buffer, buffer).retain()
 
 
-@entry("clReleaseMemObject")
+@entry("clReleaseMemObject", locked=False)
 def release_mem_object(buffer: int) -> None:
-    find(Buffer, buffer).release()
+    with farewells_here():      # before this returns, where nothing else needs the buffer
+        with LOCK:
+            find(Buffer, buffer).release()
+
+
+@entry("clSetMemObjectDestructorCallback")
+def set_mem_object_destructor_callback(buffer: int, function: int, user_data: int) -> None:
+    found = find(Buffer, buffer)
+    if not function:
+        raise ClError(Status.INVALID_VALUE, "no function")
+    prepare_farewells()
+    found.farewells.append(partial(_DESTRUCTOR(function), found.handle, user_data))
