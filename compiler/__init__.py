@@ -2,8 +2,9 @@
 
 Folders are stages, in this order: ``frontend`` (clang, and the reader of its LLVM IR), ``ir``, ``legalize``,
 ``optimize``, ``select``, ``backend``. ``pipeline`` lists the passes, ``fitting`` searches for what fits the hardware,
-``linker`` puts kernels and subroutines together, ``kernels`` makes the image of it. ``assembler`` is for programs in
-assembly, ``runtime_library`` has the routines for what the machine has no instruction for. See ``docs/compiler.md``.
+``linker`` puts kernels and subroutines together, ``kernels`` makes the image of it; ``units`` compiles sources
+separately and links them first. ``assembler`` is for programs in assembly,
+``runtime_library`` has the routines for what the machine has no instruction for. See ``docs/compiler.md``.
 """
 
 from .assembler.assembler import assemble

@@ -1,7 +1,7 @@
 """Programs to images: the kernels, their parameters, and whether they fit the configuration."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Literal
@@ -21,7 +21,7 @@ from .pipeline import Observer
 from .refusals import check_program, short_store
 from .work_groups import asks_for_work_groups
 
-__all__ = ["compile_sources"]
+__all__ = ["compile_modules", "compile_sources"]
 
 _WORD_BYTES = 4
 _WITHOUT_RECONVERGENCE = 1.25
@@ -36,16 +36,21 @@ _SIZES = {"char": 1, "uchar": 1, "bool": 1, "half": 2, "short": 2, "ushort": 2, 
 def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: Config,
                     wanted: Sequence[str] | None = None, observers: Sequence[Observer] = ()) -> Image:
     """Compile programs by their file names to one image; see :func:`~fgpu.compiler.compile.compile_opencl`."""
+    return compile_modules(sources, lambda size: tuple(
+        compile_to_bitcode(source, filename, options, library=builtins(), size=size, kernels=wanted or ())
+        for filename, source in sources.items()), config, wanted, observers)
+
+
+def compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple[bytes, ...]], config: Config,
+                    wanted: Sequence[str] | None = None, observers: Sequence[Observer] = ()) -> Image:
+    """Compile what ``bitcode`` makes of the ``sources`` to one image."""
     words: list[int] = []
     least: list[int] = []
     count = 0
     observers = [*default_observers(), *observers]
     tried: dict[tuple[bool, tuple[bytes, ...]], Image | None] = {}
 
-    @cache
-    def bitcode_of(size: Size) -> tuple[bytes, ...]:
-        return tuple(compile_to_bitcode(source, filename, options, library=builtins(), size=size,
-                                        kernels=wanted or ()) for filename, source in sources.items())
+    bitcode_of = cache(bitcode)
 
     def attempt(size: Size, reconverges: bool = True) -> Image | None:
         bitcode = bitcode_of(size)

@@ -4,8 +4,8 @@ import enum
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fgpu.errors import CompileError, ToolError
@@ -17,7 +17,8 @@ from .bitcode import WIDE, bitcode_files
 from .diagnostics import explained
 from .reader import read_module
 
-__all__ = ["HEADER", "UNROLLED", "Size", "builtins", "compile_to_bitcode", "read_ir"]
+__all__ = ["HEADER", "UNROLLED", "Size", "Unoptimized", "accepted", "builtins", "compile_to_bitcode", "compile_unit",
+           "optimize", "read_ir"]
 
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
@@ -60,9 +61,9 @@ _NO_PROMISES = ("-Drestrict=", "-D__restrict=", "-D__restrict__=")
 """Without the promise that nobody else accesses what a pointer points to, by which LLVM would move accesses over
 barriers."""
 _RESTRICT = re.compile("restrict|include")
-_CLANG = (
-    sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc",
-    "-target", "spir-unknown-unknown", "-emit-llvm", "-c", "-gline-tables-only", "-cl-kernel-arg-info",
+_DRIVER = (sys.executable, "-m", "ziglang", "clang", "-target", "spir-unknown-unknown", "-emit-llvm", "-c")
+_LANGUAGE = (
+    "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc", "-gline-tables-only", "-cl-kernel-arg-info",
     # Files are called as they were given, wherever that was, and the compiler's own as they are imported.
     "-fdebug-compilation-dir=.", f"-fdebug-prefix-map={_HERE.parent}={OWN}",
     # Signed integers wrap: what the hardware does, and what kernels ported from elsewhere count on.
@@ -71,27 +72,35 @@ _CLANG = (
     "-ffp-contract=off",
     # Conversions to integers give the nearest one, of constants, too.
     "-fno-strict-float-cast-overflow",
-    "-fno-color-diagnostics", "-fno-caret-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
+    "-fno-caret-diagnostics",
+    # The functions of chapter 6.12 are declared when they are looked up.
+    "-Xclang", "-fdeclare-opencl-builtins",
+    # Warnings in other compilers of OpenCL C, and in those of C until lately.
+    "-Wno-error=incompatible-pointer-types", "-Wno-error=int-conversion",
+    "-Wno-spir-compat", "-Wno-unused-command-line-argument", "-include", str(HEADER),
+)
+_OPTIMIZER = (
+    "-fno-color-diagnostics", "-fno-vectorize", "-fno-slp-vectorize",
     # No memcpy, memset or tables for checksums made of loops and stores: there is no library to call.
     "-fno-builtin", "-mllvm", "-disable-loop-idiom-all",
     # One load of a vector is better than a load of each element.
     "-mllvm", "-disable-vector-combine",
-    # The functions of chapter 6.12 are declared when they are looked up.
-    "-Xclang", "-fdeclare-opencl-builtins",
     "-mllvm", "-inlinecold-threshold=100000",
     # Closed forms of loops are computed in integers wider than a register.
     "-mllvm", "-replexitval=never",
     # A divergent branch splits the wavefront for good, so a select is worth several instructions.
     "-mllvm", "-two-entry-phi-node-folding-threshold=12", "-mllvm", "-phi-node-folding-threshold=12",
     "-mllvm", "-speculate-one-expensive-inst=true",
-    # Warnings in other compilers of OpenCL C, and in those of C until lately.
-    "-Wno-error=incompatible-pointer-types", "-Wno-error=int-conversion",
-    "-Wno-spir-compat", "-Wno-unused-command-line-argument", "-include", str(HEADER),
 )
+_CLANG = (*_DRIVER, *_LANGUAGE, *_OPTIMIZER)
+_UNOPTIMIZED = ("-D__FGPU_SOME_KERNELS", "-O2", "-Xclang", "-disable-llvm-passes")
 
 
-def _accepted(options: Sequence[str]) -> list[str]:
-    """The user's options as clang takes them; those with a value may have it in an option of its own."""
+def accepted(options: Sequence[str]) -> list[str]:
+    """The user's options as clang takes them; those with a value may have it in an option of its own.
+
+    Raises :class:`~fgpu.errors.CompileError` for others.
+    """
     result: list[str] = []
     rest = iter(options)
     for option in rest:
@@ -100,8 +109,8 @@ def _accepted(options: Sequence[str]) -> list[str]:
         if option in _IGNORED:
             continue
         if not option.startswith(_USER_OPTIONS) or option in _WITH_VALUE:
-            accepted = dict.fromkeys([*_USER_OPTIONS, *_IGNORED])
-            raise CompileError(f"option {option!r} is not accepted; use {', '.join(accepted)}")
+            known = dict.fromkeys([*_USER_OPTIONS, *_IGNORED])
+            raise CompileError(f"option {option!r} is not accepted; use {', '.join(known)}")
         result.append(option)
     return result
 
@@ -135,9 +144,14 @@ def builtins() -> list[Path]:
                           "-o", "-", "-"], _supporting(()), _supporting(_WIDTHS))
 
 
-def _wrapped(source: str, name: str, is_library: bool, kernels: Sequence[str]) -> str:
+def _quoted(filename: str) -> str:
+    """As between quotes in C."""
+    return filename.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _wrapped(source: str, filename: str, is_library: bool, kernels: Sequence[str]) -> str:
     source = source.removeprefix(_BYTE_ORDER_MARK)
-    named = f'#line 1 "{name}"\n{source}'
+    named = f'#line 1 "{_quoted(filename)}"\n{source}'
     kept = "".join(f'extern void {_KEPT}{kernel}(void) __attribute__((alias("{kernel}")));\n' for kernel in kernels)
     # A backslash may be the last character; what is missing at the end is missed in the last line.
     return named if is_library else \
@@ -154,50 +168,126 @@ def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), 
     those are given.
     Its errors become a :class:`~fgpu.errors.CompileError`.
     """
-    options = _accepted(options)
+    options = accepted(options)
     kernels = kernels if all(map(str.isidentifier, kernels)) else ()
-    name = filename.replace("\\", "\\\\").replace('"', '\\"')
-    code = _wrapped(source, name, is_library, kernels).encode()
-    allowed = [] if is_library else [extension for extension in _WIDTHS if f"-U{extension}" not in options]
+    code = _wrapped(source, filename, is_library, kernels).encode()
 
-    def run(extensions: Collection[str], named: Collection[str]) -> tuple[int, bytes, str]:
-        """Clang's status, bitcode and messages."""
-        files = [path for path in library or () if extensions or path.stem not in WIDE]
-        linked = [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]
-        try:
-            run = subprocess.run([*_CLANG, *_supporting(extensions), *size.options(), optimization, *linked,
-                                  *(f"-D{name}=1" for name in named if name not in extensions), *options,
-                                  *(["-D__FGPU_SOME_KERNELS"] if kernels else []), "-o", "-", "-"],
-                                 capture_output=True, input=code, timeout=_TIMEOUT_SECONDS, check=False)
-        except OSError as error:
-            raise ToolError(f"cannot run clang: {error}") from None
-        except subprocess.TimeoutExpired:
-            raise ToolError(f"clang did not finish {filename} within {_TIMEOUT_SECONDS} s") from None
-        return run.returncode, run.stdout, run.stderr.decode(errors="replace")
+    def run(extensions: Collection[str], defined: Sequence[str]) -> _Answer:
+        return _run_clang([*_CLANG, *_supporting(extensions), *size.options(), optimization,
+                           *_linking(library or (), extensions), *defined, *options,
+                           *(["-D__FGPU_SOME_KERNELS"] if kernels else [])], code, filename)
 
+    (status, bitcode, messages), _ = _as_wide_as_needed(run, options, tries=not is_library)
+    if status and kernels and "alias must point to a defined" in messages:      # one is of another source, or of none
+        return compile_to_bitcode(source, filename, options, optimization, library, size, is_library)
+    _check(status, messages)
+    if _promises_too_much(source, options, bitcode):
+        options = [*options, *_NO_PROMISES]
+        return compile_to_bitcode(source, filename, options, optimization, library, size, is_library, kernels)
+    return bitcode
+
+
+@dataclass(frozen=True)
+class Unoptimized:
+    """What clang makes of one of a program's sources before anything is linked or optimized."""
+
+    bitcode: bytes
+    declared: bytes
+    """The same with all that the source says of parameters."""
+    extensions: tuple[str, ...]
+    """Types beyond those of every program: ``cl_khr_fp64``."""
+    log: str
+    """Warnings."""
+
+
+def compile_unit(source: str, filename: str, options: Sequence[str] = ()) -> Unoptimized:
+    """Run clang on ``source``. Its errors become a :class:`~fgpu.errors.CompileError`."""
+    options = accepted(options)
+    code = f'#line 1 "{_quoted(filename)}"\n{source.removeprefix(_BYTE_ORDER_MARK)}\n'.encode()
+
+    def run(extensions: Collection[str], defined: Sequence[str]) -> _Answer:
+        return _run_clang([*_CLANG, *_UNOPTIMIZED, *_supporting(extensions), *defined, *options], code, filename)
+
+    (status, bitcode, messages), extensions = _as_wide_as_needed(run, options)
+    _check(status, messages)
+    made = Unoptimized(bitcode, bitcode, tuple(extensions), explained(_without_ours(messages)))
+    if _promises_too_much(source, options, bitcode):
+        return replace(made, bitcode=compile_unit(source, filename, [*options, *_NO_PROMISES]).bitcode)
+    return made
+
+
+def optimize(bitcode: bytes, extensions: Collection[str], size: Size) -> bytes:
+    """Link what :func:`compile_unit` made, in which only kernels are external, with the built-in functions, and
+    optimize it, as :func:`compile_to_bitcode` does."""
+    status, optimized, messages = _run_clang([*_DRIVER, "-x", "ir", *_OPTIMIZER, *size.options(), "-O2",
+                                              *_linking(builtins(), extensions)], bitcode, "the program")
+    _check(status, messages)
+    return optimized
+
+
+_Answer = tuple[int, bytes, str]
+"""Clang's status, bitcode and messages."""
+
+
+def _run_clang(command: Sequence[str], code: bytes, filename: str) -> _Answer:
+    try:
+        run = subprocess.run([*command, "-o", "-", "-"], capture_output=True, input=code, timeout=_TIMEOUT_SECONDS,
+                             check=False)
+    except OSError as error:
+        raise ToolError(f"cannot run clang: {error}") from None
+    except subprocess.TimeoutExpired:
+        raise ToolError(f"clang did not finish {filename} within {_TIMEOUT_SECONDS} s") from None
+    return run.returncode, run.stdout, run.stderr.decode(errors="replace")
+
+
+def _linking(library: Sequence[Path], extensions: Collection[str]) -> list[str]:
+    """Clang's options to link the built-in functions."""
+    files = [path for path in library if extensions or path.stem not in WIDE]
+    return [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]
+
+
+def _as_wide_as_needed(run: Callable[[Collection[str], Sequence[str]], _Answer], options: Sequence[str],
+                       tries: bool = True) -> tuple[_Answer, list[str]]:
+    """What clang says of a program with those of the ``_WIDTHS`` without which it has errors, and which those are.
+
+    ``run`` is given them, and the macros of the others.
+    """
+    allowed = [extension for extension in _WIDTHS if tries and f"-U{extension}" not in options]
     extensions: list[str] = []
-    status, bitcode, messages = run(extensions, allowed)
-    while status and (more := [extension for extension in allowed
-                               if extension not in extensions and _WIDTHS[extension].search(messages)]):
+
+    def attempt() -> _Answer:
+        return run(extensions, [f"-D{name}=1" for name in allowed if name not in extensions])
+
+    answer = attempt()
+    while answer[0] and (more := [extension for extension in allowed
+                                  if extension not in extensions and _WIDTHS[extension].search(answer[2])]):
         extensions += more
-        status, bitcode, messages = run(extensions, allowed)
-    if status and not extensions and _AMBIGUOUS in messages:    # by functions of what the program has not
+        answer = attempt()
+    if answer[0] and not extensions and _AMBIGUOUS in answer[2]:    # by functions of what the program has not
         without = run((), ())
-        status, bitcode, messages = without if without[0] == 0 else (status, bitcode, messages)
+        answer = without if without[0] == 0 else answer
+    return answer, extensions
+
+
+def _without_ours(messages: str) -> str:
+    """Those that are not of what is around the source."""
+    return "".join(line for line in messages.strip().splitlines(keepends=True) if not line.startswith("<stdin>:"))
+
+
+def _check(status: int, messages: str) -> None:
+    """Raise clang's errors."""
     if status:
-        lines = messages.strip().splitlines(keepends=True)
-        message = "".join(line for line in lines if not line.startswith("<stdin>:"))    # of what is around the source
-        if kernels and "alias must point to a defined" in message:      # one is of another source, or of none
-            return compile_to_bitcode(source, filename, options, optimization, library, size, is_library)
+        message = _without_ours(messages)
         if "error:" in message:
             raise CompileError(explained(message))
         raise ToolError(f"clang failed with status {status}: {message or 'no message'}; "
                         "is the ziglang package installed?")
-    if _NO_PROMISES[0] not in options and _RESTRICT.search(" ".join([source, *options])) \
-            and any(name.encode() in bitcode for name in BARRIERS):
-        options = [*options, *_NO_PROMISES]
-        return compile_to_bitcode(source, filename, options, optimization, library, size, is_library, kernels)
-    return bitcode
+
+
+def _promises_too_much(source: str, options: Sequence[str], bitcode: bytes) -> bool:
+    """Whether a program with barriers says that nobody else accesses what its pointers point to."""
+    return _NO_PROMISES[0] not in options and _RESTRICT.search(" ".join([source, *options])) is not None \
+        and any(name.encode() in bitcode for name in BARRIERS)
 
 
 def read_ir(bitcode: bytes) -> Module:

@@ -41,7 +41,7 @@ from .constants import float_word, initial_bytes, lanes
 from .metadata import Metadata
 from .types import TypeReader, first_item
 
-__all__ = ["read_module"]
+__all__ = ["read_module", "structs_by_value"]
 
 _UNDEFINED = {ValueKind.undef_value, ValueKind.poison_value}
 _ZEROS = _UNDEFINED | {ValueKind.constant_pointer_null, ValueKind.constant_aggregate_zero,
@@ -78,7 +78,7 @@ class _Reader:
         spelled = (first_item(match[1]) for function in functions for text in self.texts[function.name]
                    if (match := _GEP_TYPE.search(text) or _ALLOCA_TYPE.search(text)))
         structs = (name for function in functions
-                   for name, _ in _structs_by_value(self.headers[function.name]) if name)
+                   for name, _ in structs_by_value(self.headers[function.name]) if name)
         self.spelled = self.types.spelled([*spelled, *structs])
         variables = {}
         local: dict[str, LocalVariable] = {}
@@ -117,7 +117,7 @@ class _Reader:
         for name, made in self.at_ends:
             result[name].instructions[-1:-1] = made
         by_value = [replace(self.spelled[name], least_align=align) if name else None
-                    for name, align in _structs_by_value(header)]
+                    for name, align in structs_by_value(header)]
         parameters = [(self.names[argument], self.types.of(argument.type)) for argument in arguments]
         for number, (name, type) in enumerate(parameters):
             if number < len(by_value) and (struct := by_value[number]) is not None:
@@ -266,7 +266,7 @@ class _Reader:
             into.callee = "asm" if callee.value_kind == ValueKind.inline_asm else "%"
 
 
-def _structs_by_value(header: str) -> list[tuple[str, int]]:
+def structs_by_value(header: str) -> list[tuple[str, int]]:
     """For each parameter in a printed header the type that ``byval`` names, or nothing, and its alignment."""
     start = header.index("(", header.index("@")) + 1
     rest = header[start:]

@@ -1,0 +1,170 @@
+"""Programs whose sources are compiled separately and linked, and each of whose kernels has an image of its own.
+
+A :class:`Unit` is what clang makes of a source, or of several that were linked: not optimized, and for no particular
+hardware. That is what a host can keep and load again. An image for a configuration is made of it when it is needed.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from fgpu.config import Config
+from fgpu.errors import CompileError
+from fgpu.extras import demand
+from fgpu.store import kept_bytes, workspace
+
+from .frontend.bitcode import compiler_version
+from .image import Image
+from .interface import Interface
+
+__all__ = ["Unit", "compile_unit", "link_units"]
+
+_MAGIC: Final = b"fgpu-unit 1\n"
+_DEPENDS_ON_MORE: Final = re.compile(r"(#|%:|\?\?=)\s*(include|import|embed)|__DATE__|__TIME")
+_KNOWN: Final = ("llvm.", "_Z", "fgpu_", "__fgpu", "printf", "__translate_sampler")
+"""What the names of functions begin with that are defined later, or refused with a better message."""
+_EXTERNAL, _INTERNAL, _AVAILABLE = "external", "internal", "available_externally"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Clang's bitcode of one or more sources, before anything is optimized."""
+
+    bitcode: bytes = field(repr=False)
+    extensions: tuple[str, ...]
+    """The types that it has beyond those of every program: ``cl_khr_fp64``, ``cl_khr_fp16``."""
+    kernels: Mapping[str, Interface]
+    log: str = ""
+    """Clang's warnings."""
+
+    def to_bytes(self) -> bytes:
+        """What :meth:`from_bytes` takes, in this version of fgpu or in another."""
+        head = json.dumps({"extensions": list(self.extensions), "log": self.log,
+                           "kernels": [kernel.to_json() for kernel in self.kernels.values()],
+                           "bitcode": base64.b64encode(self.bitcode).decode()}).encode()
+        return _MAGIC + hashlib.sha256(head).hexdigest().encode() + b"\n" + head
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "Unit":
+        """Raises :class:`~fgpu.errors.CompileError` for what :meth:`to_bytes` did not write."""
+        digest, _, head = content.removeprefix(_MAGIC).partition(b"\n")
+        if not content.startswith(_MAGIC) or digest != hashlib.sha256(head).hexdigest().encode():
+            raise CompileError("this is no program that fgpu compiled, or it is damaged")
+        try:
+            data: dict[str, Any] = json.loads(head)
+            kernels = [Interface.from_json(kernel) for kernel in data["kernels"]]
+            return cls(base64.b64decode(data["bitcode"]), tuple(data["extensions"]),
+                       {kernel.name: kernel for kernel in kernels}, data["log"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise CompileError(f"this program is of another version of fgpu: {error!r}") from None
+
+    def image(self, kernel: str, config: Config) -> Image:
+        """The image of one kernel for a configuration; it is kept in the user's cache folder.
+
+        Raises :class:`~fgpu.errors.CompileError` for what is not supported or does not fit.
+        """
+        key = json.dumps([compiler_version(), hashlib.sha256(self.bitcode).hexdigest(), self.extensions, kernel,
+                          config.key])
+        name = hashlib.sha256(key.encode()).hexdigest()
+        return Image.from_json(kept_bytes("programs", name, partial(self._compiled, kernel, config)).decode())
+
+    def _compiled(self, kernel: str, config: Config) -> bytes:
+        demand("compiling OpenCL C", "opencl")
+        from .frontend.clang import Size, optimize
+        from .kernels import compile_modules
+
+        alone = _only(self.bitcode, kernel)
+
+        def bitcode(size: Size) -> tuple[bytes, ...]:
+            return (optimize(alone, self.extensions, size),)
+
+        return compile_modules({"the program": ""}, bitcode, config, [kernel]).to_json().encode()
+
+
+def compile_unit(source: str, filename: str = "<opencl>", options: Sequence[str] = (),
+                 headers: Mapping[str, str] | None = None) -> Unit:
+    """Run the front end over a source, which may include ``headers`` by their names (they may be in folders).
+
+    ``options`` are those of :func:`~fgpu.compiler.compile_opencl`. Units of sources that include no files are kept in
+    the user's cache folder. Raises :class:`~fgpu.errors.CompileError` with clang's messages.
+    """
+    if headers:
+        with workspace() as folder:
+            for name, text in headers.items():
+                path = folder / name
+                if not path.resolve().is_relative_to(folder.resolve()):
+                    raise CompileError(f"the header {name!r} is outside the folder of headers")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8", errors="surrogateescape")
+            return _made(source, filename, [f"-I{folder}", *options])
+    if _DEPENDS_ON_MORE.search(source.replace("\\\n", "")) or any(option.startswith("-I") for option in options):
+        return _made(source, filename, options)
+    key = json.dumps([compiler_version(), source, filename, list(options)])
+    name = hashlib.sha256(key.encode()).hexdigest()
+    return Unit.from_bytes(kept_bytes("units", name, lambda: _made(source, filename, options).to_bytes()))
+
+
+def _made(source: str, filename: str, options: Sequence[str]) -> Unit:
+    demand("compiling OpenCL C", "opencl")
+    from .frontend import clang
+    from .frontend.interface import read_interfaces
+
+    made = clang.compile_unit(source, filename, options)
+    return Unit(made.bitcode, made.extensions, {kernel.name: kernel for kernel in read_interfaces(made.declared)},
+                made.log)
+
+
+def link_units(units: Sequence[Unit], *, is_library: bool = False) -> Unit:
+    """Link units to one, which lacks nothing that it calls unless this ``is_library``.
+
+    Raises :class:`~fgpu.errors.CompileError` that names what is there twice or not at all.
+    """
+    demand("compiling OpenCL C", "opencl")
+    from llvmlite import binding as llvm
+
+    kernels = {name: kernel for unit in units for name, kernel in unit.kernels.items()}
+    log = "\n".join(unit.log for unit in units if unit.log)
+    extensions = tuple(dict.fromkeys(extension for unit in units for extension in unit.extensions))
+    try:
+        context = llvm.create_context()
+        with llvm.parse_bitcode(units[0].bitcode, context) as module:
+            defined = _definitions(module)
+            for unit in units[1:]:
+                other = llvm.parse_bitcode(unit.bitcode, context)
+                twice = defined & _definitions(other)
+                if twice:
+                    raise CompileError("".join(f"error: symbol {name!r} is defined more than once\n"
+                                               for name in sorted(twice)))
+                defined |= _definitions(other)
+                module.link_in(other)
+            missing = [] if is_library else [
+                item.name for item in (*module.functions, *module.global_variables)
+                if item.is_declaration and not item.name.startswith(_KNOWN)]
+            if missing:
+                raise CompileError("".join(f"error: undefined symbol {name!r}\n" for name in missing))
+            return Unit(module.as_bitcode() if len(units) > 1 else units[0].bitcode, extensions, kernels, log)
+    except RuntimeError as error:
+        raise CompileError(f"error: cannot link: {error}") from None
+
+
+def _definitions(module: Any) -> set[str]:
+    """Names that no other module may define, too."""
+    return {item.name for item in (*module.functions, *module.global_variables)
+            if not item.is_declaration and item.linkage.name == _EXTERNAL}
+
+
+def _only(bitcode: bytes, kernel: str) -> bytes:
+    """The module with ``kernel`` alone seen from outside, so that what it does not call is left out."""
+    from llvmlite import binding as llvm
+
+    with llvm.parse_bitcode(bitcode, llvm.create_context()) as module:
+        for item in (*module.functions, *module.global_variables):
+            if not item.is_declaration and item.name != kernel and item.linkage.name in (_EXTERNAL, _AVAILABLE):
+                item.linkage = _INTERNAL
+        content: bytes = module.as_bitcode()
+        return content

@@ -1,0 +1,100 @@
+"""Programs whose sources are compiled separately, and each of whose kernels has an image of its own."""
+
+import numpy as np
+import pytest
+
+from fgpu.compiler import compile_opencl
+from fgpu.compiler.units import Unit, compile_unit, link_units
+from fgpu.config import ATOMICS, Config
+from fgpu.errors import CompileError
+from fgpu.sim import Device
+
+CONFIG = Config(atomics=ATOMICS)
+SOURCE = """
+constant float table[4] = {1, 2, 3, 4};
+inline int twice(int x) { return 2 * x; }
+typedef struct { int a; char b; } S;
+kernel void add(global const float *a, global float *b) {
+    size_t i = get_global_id(0);
+    b[i] += native_sin(a[i]) + table[i & 3] + exp(b[i]);
+}
+kernel __attribute__((reqd_work_group_size(64, 1, 1), vec_type_hint(uint4)))
+void mul(global float *restrict a, constant float4 *b, local int *l, S s, float3 f, uchar d,
+         volatile global unsigned int *q) {
+    l[d] = twice(s.a);
+    barrier(1);
+    a[get_global_id(0)] *= b->x + f.y + l[0];
+}
+"""
+
+
+def test_an_image_is_that_of_the_whole_source():
+    unit = compile_unit(SOURCE)
+    assert list(unit.kernels) == ["add", "mul"]
+    for name in unit.kernels:
+        assert unit.image(name, CONFIG) == compile_opencl(SOURCE, kernels=[name], config=CONFIG)
+
+
+def test_the_interface_is_as_declared():
+    add, mul = compile_unit(SOURCE).kernels.values()
+    assert (add.work_group_size, add.attributes) == (None, "")
+    assert mul.work_group_size == (64, 1, 1)
+    assert mul.attributes == "reqd_work_group_size(64,1,1) vec_type_hint(uint4)"
+    assert [(p.name, p.type, p.kind, p.space) for p in mul.parameters] == [
+        ("a", "float*", "pointer", "global"), ("b", "float4*", "pointer", "constant"),
+        ("l", "int*", "local", "local"),
+        ("s", "S", "value", "private"), ("f", "float3", "value", "private"), ("d", "uchar", "value", "private"),
+        ("q", "uint*", "pointer", "global")]
+    assert [p.size for p in mul.parameters if p.kind == "value"] == [8, 16, 1]
+    assert [p.qualifiers for p in mul.parameters] == ["restrict", "const", "", "", "", "", "volatile"]
+
+
+def run(unit, name="k", count=1):
+    with Device(CONFIG, engine="functional") as device:
+        out = device.buffer(np.zeros(count, np.int32))
+        device.launch(unit.image(name, CONFIG)[name], global_size=count, args=[out])
+        return out.read().tolist()
+
+
+def test_units_are_linked():
+    caller = compile_unit("int f(int x); kernel void k(global int *p) { *p = f(*p); }")
+    called = compile_unit("int f(int x) { return x + 40; }")
+    assert run(link_units([caller, called])) == [40]
+    assert run(link_units([link_units([called], is_library=True), caller])) == [40]
+
+
+def test_programs_with_doubles_are_linked_with_others():
+    caller = compile_unit("int f(int x); kernel void k(global int *p) { *p = f(*p); }")
+    called = compile_unit("int f(int x) { double y = x; return (int)(y + 1.5); }")
+    assert run(link_units([caller, called])) == [1]
+
+
+def test_what_is_missing_or_there_twice_is_named():
+    caller = compile_unit("int f(int x); kernel void k(global int *p) { *p = f(*p); }")
+    called = compile_unit("int f(int x) { return x + 40; }")
+    with pytest.raises(CompileError, match="undefined symbol 'f'"):
+        link_units([caller])
+    with pytest.raises(CompileError, match="'f' is defined more than once"):
+        link_units([caller, called, called])
+
+
+def test_headers_are_found_by_their_names():
+    unit = compile_unit('#include "folder/n.h"\nkernel void k(global int *p) { *p = N; }', headers={
+        "folder/n.h": '#include "m.h"\n#define N (M + 1)\n', "folder/m.h": "#define M 4\n"})
+    assert run(unit) == [5]
+    with pytest.raises(CompileError, match="outside"):
+        compile_unit("kernel void k() {}", headers={"../n.h": ""})
+
+
+def test_a_unit_is_bytes_and_back():
+    unit = compile_unit(SOURCE, options=["-Wunused"])
+    content = unit.to_bytes()
+    assert Unit.from_bytes(content) == unit
+    for wrong in b"", b"x", content[:-1], content.replace(b"add", b"sub"):
+        with pytest.raises(CompileError):
+            Unit.from_bytes(wrong)
+
+
+def test_warnings_are_in_the_log():
+    unit = compile_unit("kernel void k(global int *p) { int unused; *p = 1; }", "a.cl", ["-Wunused"])
+    assert unit.log.startswith("a.cl:1:36: warning: unused variable 'unused'")
