@@ -1,7 +1,7 @@
 """From what a caller passes to a launch to the numbers of a kernel descriptor."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -87,9 +87,9 @@ def check_kernel(kernel: Kernel, local_size: tuple[int, ...], config: Config) ->
 
 
 def argument_words(kernel: Kernel, arguments: Sequence[Argument], device: object,
-                   implicit: Mapping[str, int], local: Sequence[int] = ()) -> tuple[int, ...]:
-    """The parameter words of a launch; ``device`` is where buffers must live, ``implicit`` has what the host adds,
-    and ``local`` a word for each :class:`LocalMemory`."""
+                   local: Sequence[int] = ()) -> tuple[int, ...]:
+    """The words of the parameters that the source has; ``device`` is where buffers must live, and ``local`` has a
+    word for each :class:`LocalMemory`."""
     parameters = kernel.parameters
     local_words = iter(local)
     if not isinstance(arguments, Sequence) or isinstance(arguments, str | bytes):
@@ -114,7 +114,7 @@ def argument_words(kernel: Kernel, arguments: Sequence[Argument], device: object
             continue
         words += _words(what, argument, parameter, device) if _has_parts(parameter) \
             else [_word(what, argument, parameter, device)]
-    return tuple(words + [implicit[parameter.name] for parameter in parameters if parameter.kind == "implicit"])
+    return tuple(words)
 
 
 def _check_local(what: str, argument: Argument, parameter: Parameter) -> None:

@@ -1,6 +1,5 @@
 """The device: an FGPU with its memory, as a host program sees it."""
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -20,31 +19,21 @@ from fgpu.engines import ENGINES, MAX_CYCLES
 from fgpu.errors import DescriptorWarning, LaunchError, MemoryAccessError
 
 from .accesses import AccessCheck
-from .arguments import (
-    Argument,
-    Size,
-    argument_words,
-    check_kernel,
-    check_program,
-    choose_kernel,
-    sizes,
-)
+from .arguments import Argument, Size, argument_words, check_program, choose_kernel
 from .buffer import Buffer
-from .descriptor import KernelDescriptor
 from .device_memory import DeviceMemory, alone
 from .dispatch import Dispatch, checked_words, contradictions
 from .engine import Launch, Progress, Trace
 from .engines import Latency, make_engine, memory_timing
-from .index_space import Part, divide, warn_of_shortfall
-from .local_memory import LocalRoom
+from .index_space import Part
 from .memory import GlobalMemory
+from .prepared import PreparedLaunch
 from .printf import Printf, PrintfBuffer, PrintfOption, printf_option, prints
 from .run import Run, joined
 
 __all__ = ["ENGINES", "MAX_CYCLES", "Device", "Latency", "Run", "memory_timing"]
 
 _CYCLES_END: Final = 1 << 63
-_WORDS: Final = 1 << 32
 
 
 class Device(DeviceMemory):
@@ -162,45 +151,45 @@ class Device(DeviceMemory):
         :class:`~fgpu.errors.SimulationError` when the simulation cannot go on.
         """
         image, chosen = choose_kernel(image, kernel)
-        whole = sizes("global size", global_size)
-        local = sizes("local size", local_size) if local_size is not None else \
-            chosen.work_group_size[:len(whole)] if chosen.work_group_size is not None else None
-        # Checked as a whole first, whatever parts it may have.
-        descriptor = KernelDescriptor(
-            entry=chosen.entry, global_size=whole, local_size=local or (1,) * len(whole),
-            global_offset=() if global_offset is None else sizes("global offset", global_offset))
-        if local is not None:
-            descriptor.check_divisible()
-            parts = [Part((0,) * len(whole), whole, local)]
-        else:
-            parts = divide(whole, self.config.compute_units, cut=chosen.splittable and not chosen.is_cooperative)
-            warn_of_shortfall(chosen, whole, parts)
-        room = LocalRoom.of(chosen, args, self.config)
+        prepared = PreparedLaunch.of(image, chosen, self.config, global_size=global_size, local_size=local_size,
+                                     global_offset=global_offset, local=args)
+        words = argument_words(chosen, args, self, prepared.room.addresses)
+        return self.run_prepared(prepared, words, slot=slot, initialize=initialize, clean=clean,
+                                 max_cycles=max_cycles, printf=printf,
+                                 is_everywhere=self._leads_elsewhere(chosen, args))
+
+    @alone
+    def run_prepared(self, prepared: PreparedLaunch, words: Sequence[int], *, slot: int = 0, initialize: bool = True,
+                     clean: bool = True, max_cycles: int = MAX_CYCLES, printf: PrintfOption = None,
+                     is_everywhere: bool = True) -> Run:
+        """Run what was prepared for this device's configuration, with the ``words`` of the parameters that the
+        source has: buffers' addresses, values, and ``prepared.room.addresses`` for local memory. Nothing is checked
+        of them. Where the kernel ``is_everywhere``, it may access memory outside of buffers. See :meth:`launch` for
+        the rest."""
+        image, kernel = prepared.image, prepared.kernel
         with ExitStack() as after:
-            implicit = self._implicit(image, chosen, descriptor, room, after)
-            if prints(chosen):
-                clean = True
-                buffer = PrintfBuffer(self, image, chosen, printf_option(printf, self._printf), descriptor)
-                implicit |= dict([after.enter_context(buffer).parameter])
-            parameters = argument_words(chosen, args, self, implicit, room.addresses)
+            parameters = tuple(words)
+            if prepared.implicit:
+                implicit = self._implicit(prepared, after)
+                if prints(kernel):
+                    clean = True
+                    buffer = PrintfBuffer(self, image, kernel, printf_option(printf, self._printf), prepared.whole)
+                    implicit |= dict([after.enter_context(buffer).parameter])
+                parameters += tuple(implicit[name] for name in prepared.implicit)
             if len(parameters) > PARAMETERS_MAX:
                 rest = self.buffer(np.array(parameters[PARAMETERS_MAX - 1:], np.uint32))
                 after.callback(self.release, rest)
                 parameters = (*parameters[:PARAMETERS_MAX - 1], rest.address)
-            check = self._check(self._leads_elsewhere(chosen, args), room.bytes)
+            check = self._check(is_everywhere, prepared.room.bytes)
+            parts = prepared.parts
             runs: list[Run] = []
-            for part in parts:
-                check_kernel(chosen, part.local_size, self.config)
-                words = replace(
-                    descriptor, local_size=part.local_size, work_groups=part.work_groups, parameters=parameters,
-                    local_rows=room.rows, local_groups=room.groups, place=room.regions > 0,
-                    global_offset=tuple((first + start) % _WORDS for first, start in zip(
-                        descriptor.global_offset, part.start, strict=True))).words()
-                runs.append(self._launch(image, chosen.entry, Launch(
-                    program=image.words, descriptor=words, slot=slot, initialize=initialize,
-                    clean=clean and part is parts[-1], max_cycles=max_cycles, check=check, kernel=chosen.name,
-                    lines=image.lines, progress=self._progress and partial(self._tell, runs, parts))))
-            return replace(joined(runs), local_size=parts[0].local_size, local_bytes=room.bytes)
+            for number, part in enumerate(parts):
+                runs.append(self._launch(Launch(
+                    program=image.words, descriptor=prepared.descriptor(number, parameters), slot=slot,
+                    initialize=initialize, clean=clean and part is parts[-1], max_cycles=max_cycles, check=check,
+                    kernel=kernel.name, lines=image.lines,
+                    progress=self._progress and partial(self._tell, runs, parts))))
+            return replace(joined(runs), local_size=parts[0].local_size, local_bytes=prepared.room.bytes)
 
     def _tell(self, runs: Sequence[Run], parts: Sequence[Part], progress: Progress) -> None:
         """Pass on how far the launch is of which ``runs`` are the parts that have ended."""
@@ -233,15 +222,14 @@ class Device(DeviceMemory):
     def _is_in_memory(self, number: int) -> bool:
         return self.memory.base <= number < self.memory.base + self.memory.size
 
-    def _implicit(self, image: Image, kernel: Kernel, descriptor: KernelDescriptor, room: LocalRoom,
-                  after: ExitStack) -> dict[str, int]:
+    def _implicit(self, prepared: PreparedLaunch, after: ExitStack) -> dict[str, int]:
         """The parameters that the source does not have. Tables go to memory when they are first needed."""
-        names = {parameter.name for parameter in kernel.parameters or () if parameter.kind == "implicit"}
-        values = {"work_dim": descriptor.dimensions}
+        names, kernel, room = prepared.implicit, prepared.kernel, prepared.room
+        values = {"work_dim": prepared.whole.dimensions}
         if "constants" in names:
-            values["constants"] = self._constants(image).address
+            values["constants"] = self._constants(prepared.image).address
         if "private" in names:
-            work_items = math.prod(descriptor.global_size)
+            work_items = prepared.work_items
             values["private"] = self._reserved(
                 kernel.private_room(work_items), after, f"kernel {kernel.name!r} needs {kernel.private_bytes} bytes "
                 f"of private memory for each of {work_items} work-items")
@@ -291,15 +279,15 @@ class Device(DeviceMemory):
                 f"{dispatch.extents[:dispatch.dimensions]} (word 7)", DescriptorWarning, stacklevel=3)
         names = [kernel.name for kernel in image.kernels.values() if kernel.entry == dispatch.entry]
         name = names[0] if names else f"word {dispatch.entry}"
-        return self._launch(image, dispatch.entry, Launch(
+        check_program(image, dispatch.entry, self.config)
+        return self._launch(Launch(
             program=image.words, descriptor=words, slot=slot, initialize=initialize, clean=clean,
             max_cycles=max_cycles, check=self._check(True, dispatch.local_rows * LOCAL_ROW_BYTES), kernel=name,
             lines=image.lines, progress=self._progress))
 
-    def _launch(self, image: Image, entry: int, launch: Launch) -> Run:
+    def _launch(self, launch: Launch) -> Run:
         if self._is_closed:
             raise LaunchError("the device was closed; launch in the `with` block, or make another Device")
-        check_program(image, entry, self.config)
         if launch.slot not in range(KERNEL_SLOTS):
             raise LaunchError(f"the slot is {launch.slot!r}; LRAM has the slots 0 to {KERNEL_SLOTS - 1}")
         if not isinstance(launch.max_cycles, int | np.integer) or not 1 <= launch.max_cycles < _CYCLES_END:
