@@ -10,7 +10,8 @@ API's name:
 :mod:`.objects`              handles, reference counts, the lock of the API
 :mod:`.entry`                what makes a Python function one of the API; exceptions become error codes
 :mod:`.answers`              how ``clGet...Info`` answers
-:mod:`.platforms`            the platform, :mod:`.devices` its devices, :mod:`.contexts` contexts
+:mod:`.platforms`            the platform, :mod:`.device_list` which devices it has, :mod:`.devices` these,
+                             :mod:`.device_info` what they can, :mod:`.contexts` contexts
 :mod:`.queues`               command queues and their threads, :mod:`.events` events
 :mod:`.buffers`              memory objects, :mod:`.farewells` callbacks at their end, :mod:`.images` images
 :mod:`.transfers`            what moves their content, :mod:`.rectangles` parts of it, :mod:`.maps` to the host

@@ -10,8 +10,11 @@ from .objects import LOCK, set_dispatch
 
 __all__ = ["MODULES", "attach"]
 
-MODULES: Final = ("platforms", "devices", "contexts", "queues", "events", "buffers", "transfers",
-                  "rectangles", "maps", "native_kernels", "images", "programs", "kernels", "launches")
+MODULES: Final = (
+    "platforms", "devices", "device_info", "contexts", "queues", "events",
+    "buffers", "transfers", "rectangles", "maps", "native_kernels", "images",
+    "programs", "kernels", "launches",
+)
 """Those with functions of the API."""
 
 _TYPES: Final = {"p": ctypes.c_size_t, "z": ctypes.c_size_t, "u": ctypes.c_uint32, "i": ctypes.c_int32,

@@ -1,21 +1,29 @@
 """Devices: what kernels run on."""
 
+import sys
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fgpu.config import Config
 
-from .answers import answer, boolean, give_handles, handle, text, uint, ulong
+from .answers import give_handles
+from .device_list import DeviceListError, offers
 from .entry import entry
-from .enums import DeviceInfo, DeviceType, Status
+from .enums import DeviceType, Status
 from .objects import ClError, Object, find
-from .platforms import PLATFORM, find_platform
+from .platforms import find_platform
 
 if TYPE_CHECKING:
     from fgpu.sim import Device as Simulator
     from fgpu.sim.memory import GlobalMemory
 
-__all__ = ["DEVICES", "Device", "memory"]
+__all__ = ["DEVICES", "MEMORY_SIZE", "Device", "memory", "of_type"]
+
+MEMORY_SIZE: Final = 1 << 30
+"""Bytes of the global memory."""
+_MEMORY_BASE = 0x1000_0000
+_TYPES: Final = DeviceType.DEFAULT | DeviceType.CPU | DeviceType.GPU | DeviceType.ACCELERATOR | DeviceType.CUSTOM
 
 _memory: "GlobalMemory | None" = None
 
@@ -26,21 +34,31 @@ def memory() -> "GlobalMemory":
     if _memory is None:
         from fgpu.sim.memory import GlobalMemory
 
-        _memory = GlobalMemory(0x1000_0000, 1 << 30)
+        _memory = GlobalMemory(_MEMORY_BASE, MEMORY_SIZE)
     return _memory
 
 
 class Device(Object):
-    """An FGPU of a configuration in an engine. Simulators are made at the first launch."""
+    """An FGPU of a configuration in an engine. Simulators are made at the first launch.
+
+    ``clock`` is that of simulated cycles, in MHz. A sub-device has a ``parent``, the list of properties that it was
+    made with (``partition``), and ``compute_units`` of its own.
+    """
 
     invalid = Status.INVALID_DEVICE
 
-    def __init__(self, name: str, kind: DeviceType, engine: str, config: Config) -> None:
+    def __init__(self, name: str, kind: DeviceType, engine: str, config: Config, clock: int, *,
+                 compute_units: int | None = None, parent: "Device | None" = None,
+                 partition: Sequence[int] = ()) -> None:
         super().__init__()
         self.name = name
         self.kind = kind
         self.engine = engine
         self.config = config
+        self.clock = clock
+        self.compute_units = config.compute_units if compute_units is None else compute_units
+        self.parent = parent
+        self.partition = tuple(partition)
 
     @cached_property
     def simulator(self) -> "Simulator":
@@ -49,39 +67,51 @@ class Device(Object):
 
         return Simulator(self.config, engine=self.engine, memory=memory(), check_accesses=False)
 
+    def seconds(self, cycles: int | None) -> float | None:
+        """How long that many cycles take; None where there are none."""
+        return None if cycles is None else cycles / (self.clock * 1e6)
 
-DEVICES = [Device("FGPU functional", DeviceType.GPU, "functional",
-                  Config(atomics=Config().atomics, local_memory=32))]
 
-_INFO = {
-    DeviceInfo.TYPE: lambda device: ulong(device.kind),
-    DeviceInfo.NAME: lambda device: text(device.name),
-    DeviceInfo.PLATFORM: lambda device: handle(PLATFORM),
-    DeviceInfo.MAX_COMPUTE_UNITS: lambda device: uint(device.config.compute_units),
-    DeviceInfo.AVAILABLE: lambda device: boolean(True),
-    DeviceInfo.COMPILER_AVAILABLE: lambda device: boolean(True),
-}
+def _devices() -> list[Device]:
+    try:
+        found = offers()
+    except DeviceListError as error:
+        sys.stderr.write(f"fgpu: {error}\n")
+        return []
+    return [Device(offer.name, DeviceType.ACCELERATOR if index else DeviceType.GPU, offer.engine, offer.config,
+                   offer.clock) for index, offer in enumerate(found)]
+
+
+DEVICES: Final = _devices()
+"""All root devices. The first is the default, and the one GPU."""
+
+
+def of_type(kinds: int) -> list[Device]:
+    """The root devices of some types. Raises :class:`ClError` for what is no type, and where there is none."""
+    if not kinds or (kinds != DeviceType.ALL and kinds & ~_TYPES):
+        raise ClError(Status.INVALID_DEVICE_TYPE, f"0x{kinds:X} is no type of devices")
+    found = [device for index, device in enumerate(DEVICES)
+             if device.kind & kinds or (kinds & DeviceType.DEFAULT and index == 0)]
+    if not found:
+        raise ClError(Status.DEVICE_NOT_FOUND, f"no device of type 0x{kinds:X}")
+    return found
 
 
 @entry("clGetDeviceIDs")
 def get_device_ids(platform: int, kinds: int, room: int, devices: int, count_ret: int) -> None:
     find_platform(platform)
-    found = [device for device in DEVICES if device.kind & kinds or kinds & DeviceType.DEFAULT]
-    if not found:
-        raise ClError(Status.DEVICE_NOT_FOUND, f"no device of type 0x{kinds:X}")
-    give_handles(found, room, devices, count_ret)
-
-
-@entry("clGetDeviceInfo")
-def get_device_info(device: int, name: int, value_size: int, value: int, size_ret: int) -> None:
-    answer(_INFO, find(Device, device), name, value_size, value, size_ret)
+    give_handles(of_type(kinds), room, devices, count_ret)
 
 
 @entry("clRetainDevice")
 def retain_device(device: int) -> None:
-    find(Device, device)
+    found = find(Device, device)
+    if found.parent is not None:
+        found.retain()
 
 
 @entry("clReleaseDevice")
 def release_device(device: int) -> None:
-    find(Device, device)
+    found = find(Device, device)
+    if found.parent is not None:
+        found.release()

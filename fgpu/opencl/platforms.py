@@ -22,7 +22,7 @@ class Platform(Object):
 PLATFORM = Platform()
 
 INFO = {
-    PlatformInfo.PROFILE: lambda platform: text("EMBEDDED_PROFILE"),
+    PlatformInfo.PROFILE: lambda platform: text("FULL_PROFILE"),
     PlatformInfo.VERSION: lambda platform: text(f"OpenCL 1.2 fgpu {__version__}"),
     PlatformInfo.NAME: lambda platform: text("FGPU"),
     PlatformInfo.VENDOR: lambda platform: text("fgpu"),
