@@ -11,7 +11,7 @@ from .objects import LOCK, set_dispatch
 __all__ = ["MODULES", "attach"]
 
 MODULES: Final = (
-    "platforms", "devices", "device_info", "contexts", "queues", "events",
+    "platforms", "devices", "device_info", "sub_devices", "contexts", "queues", "synchronization", "events",
     "buffers", "transfers", "rectangles", "maps", "native_kernels", "images",
     "programs", "kernels", "launches",
 )

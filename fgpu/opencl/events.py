@@ -1,66 +1,133 @@
-"""Events: commands, and how far they are."""
+"""Events: how far commands are, and what waits for them."""
 
 import ctypes
-import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .answers import answer, give, handle, uint, ulong
+from .callbacks import EVENT_NOTIFY, call_back
 from .contexts import Context
 from .entry import entry
 from .enums import CommandType, EventInfo, ExecutionStatus, ProfilingInfo, Status
 from .objects import CHANGED, ClError, Object, find, find_all
 
 if TYPE_CHECKING:
-    from .queues import CommandQueue
+    from .queues import Command, CommandQueue
 
-__all__ = ["Event", "wait_list", "wait_until_over"]
+__all__ = ["Event", "UserEvent", "give_event", "wait_list", "wait_until_over"]
 
 
 class Event(Object):
-    """A command's, or a user's event. ``status`` below zero is an error."""
+    """A command's, or a user's event. ``status`` below zero is an error.
+
+    All methods are called with the API's lock.
+    """
 
     invalid = Status.INVALID_EVENT
+    kind: CommandType
+    queue: "CommandQueue | None" = None
 
-    def __init__(self, context: Context, kind: CommandType, queue: "CommandQueue | None" = None) -> None:
+    def __init__(self, context: Context) -> None:
         super().__init__()
         self.context = context
-        self.kind = kind
-        self.queue = queue
         self.status: int = ExecutionStatus.QUEUED
-        self.times = {ProfilingInfo.QUEUED: time.monotonic_ns()}    # in ns
+        self.times: dict[int, int] = {}             # in ns, by ProfilingInfo
+        self.followers: list[Command] = []          # that wait for this one
+        self._callbacks: list[tuple[int, int, int]] | None = None
 
     @property
     def is_over(self) -> bool:
         """Whether it is complete or has failed."""
-        return self.status <= ExecutionStatus.COMPLETE
+        return self.status <= 0
 
     def advance(self, status: int) -> None:
-        """Go on to another status; who waits is told."""
-        with CHANGED:
-            self.status = status
+        """Go on to another status, and tell whom it concerns."""
+        self.status = status
+        if self._callbacks is not None:
+            self._call_back()
+        if status <= 0:
+            followers, self.followers = self.followers, []
+            for follower in followers:
+                follower.go_on()
             CHANGED.notify_all()
+
+    def runnable(self) -> "Command | None":
+        """A command that may run now and that must have run before this is over, or this one itself."""
+        return None
+
+    def add_callback(self, status: int, function: int, user_data: int) -> None:
+        """Call the host when the event is that far, or has failed."""
+        if self._callbacks is None:
+            self._callbacks = []
+        self._callbacks.append((status, function, user_data))
+        self._call_back()
+
+    def _call_back(self) -> None:
+        """Call those callbacks whose status is there; earlier statuses first."""
+        assert self._callbacks is not None
+        due = [callback for callback in self._callbacks if callback[0] >= self.status]
+        self._callbacks = [callback for callback in self._callbacks if callback[0] < self.status]
+        for status, function, user_data in sorted(due, key=lambda callback: -callback[0]):
+            told = min(self.status, status) if self.status < 0 else status
+
+            def action(function: int = function, told: int = told, user_data: int = user_data) -> None:
+                EVENT_NOTIFY(function)(self.handle, told, user_data)
+
+            call_back(action)
+
+
+class UserEvent(Event):
+    """An event whose status the host sets, once."""
+
+    kind = CommandType.USER
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.status = ExecutionStatus.SUBMITTED
 
 
 def wait_list(count: int, events: int, context: Context) -> list[Event]:
     """The events that a command waits for, checked."""
     if (count == 0) != (events == 0):
         raise ClError(Status.INVALID_EVENT_WAIT_LIST, f"{count} events at 0x{events:x}")
+    if count == 0:
+        return []
     try:
         found = find_all(Event, count, events)
     except ClError as error:
         raise ClError(Status.INVALID_EVENT_WAIT_LIST, str(error)) from None
-    if any(event.context is not context for event in found):
-        raise ClError(Status.INVALID_CONTEXT, "an event of another context")
+    _check_context(found, context)
     return found
 
 
+def _check_context(events: Iterable[Event], context: Context) -> None:
+    if any(event.context is not context for event in events):
+        raise ClError(Status.INVALID_CONTEXT, "an event of another context")
+
+
 def wait_until_over(events: Sequence[Event]) -> None:
-    """Wait; raises :class:`ClError` if one has failed."""
-    with CHANGED:
-        CHANGED.wait_for(lambda: all(event.is_over for event in events))
+    """Wait, with the API's lock held once; raises :class:`ClError` if one has failed.
+
+    The thread that waits runs the commands that it waits for, where no other thread does: that spares the change of
+    threads.
+    """
+    for event in events:
+        while event.status > 0:
+            command = event.runnable()
+            if command is not None:
+                command.run()
+            elif event.status > 0:
+                CHANGED.wait()
     if any(event.status < 0 for event in events):
         raise ClError(Status.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+
+
+def give_event(event: Event, place: int) -> None:
+    """Give the host a command's event, if it wants it: the one reference is the host's then."""
+    if place:
+        ctypes.c_size_t.from_address(place).value = event.handle
+    else:
+        event.release()
 
 
 _INFO = {
@@ -70,13 +137,16 @@ _INFO = {
     EventInfo.COMMAND_EXECUTION_STATUS: lambda event: uint(event.status),
     EventInfo.CONTEXT: lambda event: handle(event.context),
 }
+_PROFILING = {int(name) for name in ProfilingInfo}
 
 
 @entry("clWaitForEvents")
 def wait_for_events(count: int, events: int) -> None:
     if not count or not events:
         raise ClError(Status.INVALID_VALUE, "no events")
-    wait_until_over(find_all(Event, count, events))
+    found = find_all(Event, count, events)
+    _check_context(found, found[0].context)
+    wait_until_over(found)
 
 
 @entry("clGetEventInfo")
@@ -94,15 +164,36 @@ def release_event(event: int) -> None:
     find(Event, event).release()
 
 
+@entry("clCreateUserEvent")
+def create_user_event(context: int) -> UserEvent:
+    return UserEvent(find(Context, context))
+
+
+@entry("clSetUserEventStatus")
+def set_user_event_status(event: int, status: int) -> None:
+    found = find(Event, event)
+    if not isinstance(found, UserEvent):
+        raise ClError(Status.INVALID_EVENT, "a command's event")
+    if status > ExecutionStatus.COMPLETE:
+        raise ClError(Status.INVALID_VALUE, f"{status} is neither CL_COMPLETE nor an error")
+    if found.is_over:
+        raise ClError(Status.INVALID_OPERATION, "the event's status was set before")
+    found.advance(status)
+
+
+@entry("clSetEventCallback")
+def set_event_callback(event: int, status: int, function: int, user_data: int) -> None:
+    found = find(Event, event)
+    if not function or status not in (ExecutionStatus.SUBMITTED, ExecutionStatus.RUNNING, ExecutionStatus.COMPLETE):
+        raise ClError(Status.INVALID_VALUE, f"a callback at 0x{function:x} for the status {status}")
+    found.add_callback(status, function, user_data)
+
+
 @entry("clGetEventProfilingInfo")
 def get_event_profiling_info(event: int, name: int, value_size: int, value: int, size_ret: int) -> None:
     found = find(Event, event)
-    give(ulong(found.times[ProfilingInfo(name)]), value_size, value, size_ret)
-
-
-def give_event(event: Event, place: int) -> None:
-    """Give the host a command's event, if it wants it: the one reference is the host's then."""
-    if place:
-        ctypes.c_void_p.from_address(place).value = event.handle
-    else:
-        event.release()
+    if found.queue is None or not found.times or found.status != ExecutionStatus.COMPLETE:
+        raise ClError(Status.PROFILING_INFO_NOT_AVAILABLE)
+    if name not in _PROFILING:
+        raise ClError(Status.INVALID_VALUE, f"there is no profiling information 0x{name:X}")
+    give(ulong(found.times[name]), value_size, value, size_ret)

@@ -34,7 +34,7 @@ class _Block(ctypes.Structure):
 _dispatch = 0
 _platform = 0
 _blocks: list[_Block] = []      # all there ever were: a handle stays readable for ever
-_free: dict[type["Object"], list[_Block]] = {}
+_free: dict[type["Object"], list[int]] = {}        # handles
 _owned: dict[int, "Object"] = {}                                        # those that the host has references to
 _alive: "WeakValueDictionary[int, Object]" = WeakValueDictionary()      # ... and those that others still need
 
@@ -63,23 +63,20 @@ class Object:
 
     def __init__(self, block: int = 0) -> None:
         """``block`` is the address of one that there is already."""
-        with LOCK:
-            free = _free.setdefault(type(self), [])
-            if block:
-                self._block = _Block.from_address(block)
-            elif free:
-                self._block = free.pop()
-            else:
-                self._block = _Block(_dispatch, None)
-                _blocks.append(self._block)
-            self.handle = ctypes.addressof(self._block)
-            self.references = 1
-            _owned[self.handle] = self
-            _alive[self.handle] = self
+        if not block:
+            try:
+                block = _free[type(self)].pop()
+            except (KeyError, IndexError):
+                made = _Block(_dispatch, None)
+                _blocks.append(made)
+                block = ctypes.addressof(made)
+        self.handle = block
+        self.references = 1
+        _owned[block] = self
 
     def __del__(self) -> None:
-        if hasattr(self, "_block") and _free is not None:      # at the end of a process it may have gone
-            _free[type(self)].append(self._block)
+        if hasattr(self, "handle") and _free is not None:      # at the end of a process it may have gone
+            _free.setdefault(type(self), []).append(self.handle)
 
     def retain(self) -> None:
         """One reference of the host more."""
@@ -92,6 +89,7 @@ class Object:
             raise ClError(self.invalid, "released more often than retained")
         self.references -= 1
         if self.references == 0:
+            _alive[self.handle] = self
             del _owned[self.handle]
 
 

@@ -1,9 +1,16 @@
-"""Command queues: a thread runs the commands of each."""
+"""Command queues: what commands wait for, and the threads that run them.
+
+A command waits for the events of its list and, in a queue that is in order, for the command before it. When all are
+over it is *ready*. A ready command is run by a thread that waits for it, if there is one (in ``clFinish``,
+``clWaitForEvents`` or a blocking call: no other thread has to wake up), or else, soon, by its queue's worker.
+"""
 
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Final
 
 from .answers import answer, handle, uint, ulong
 from .contexts import Context
@@ -11,32 +18,135 @@ from .devices import Device
 from .entry import entry, status_of
 from .enums import CommandType, ExecutionStatus, ProfilingInfo, QueueInfo, QueueProperties, Status
 from .events import Event, give_event, wait_list, wait_until_over
-from .objects import CHANGED, ClError, Object, find
+from .objects import LOCK, ClError, Object, find
 
-__all__ = ["CommandQueue", "Work"]
+__all__ = ["Command", "CommandQueue", "Work", "checked_properties"]
 
 Work = Callable[[], float | None]
 """What a command does, without the API's lock. Returns the simulated seconds that it took, or None: the time that
 passed. Raises :class:`~.objects.ClError` with the status that its event shall get."""
 
+_PATIENCE_NS: Final = 1_000_000
+"""How long a worker leaves a command that was not flushed to a thread that may wait for it."""
+_PATIENCE: Final = _PATIENCE_NS / 1e9
+_GLANCES: Final = 20
+"""How often a worker looks, in that distance, for new commands before it sleeps until it is woken."""
+_SECONDS_OF_LIFE: Final = 10.0
+_ALL: Final = QueueProperties.OUT_OF_ORDER_EXEC_MODE_ENABLE | QueueProperties.PROFILING_ENABLE
+
+
+class Command(Event):
+    """A command of a queue, and its event. All methods are called with the API's lock."""
+
+    queue: "CommandQueue"
+
+    def __init__(self, queue: "CommandQueue", kind: CommandType, work: Work, waits: Sequence[Event],
+                 before: Iterable[Event]) -> None:
+        super().__init__(queue.context)
+        self.kind = kind
+        self.queue = queue
+        self.queued = time.monotonic_ns()
+        self._is_profiled = bool(queue.properties & QueueProperties.PROFILING_ENABLE)
+        self._work: Work | None = work
+        self._waits = waits
+        self._before = [event for event in (*waits, *before) if event.status > 0]
+        self._unmet = len(self._before)
+        self.is_ready = self._unmet == 0
+        for event in self._before:
+            event.followers.append(self)
+
+    def go_on(self) -> None:
+        """One of the events that this waits for is over."""
+        self._unmet -= 1
+        if self._unmet == 0:
+            self._before = []
+            self.is_ready = True
+            self.queue.is_ready(self)
+
+    def runnable(self) -> "Command | None":
+        """Of the commands that must run before this one is over, one that is ready."""
+        seen: set[Command] = set()
+        left: list[Event] = [self]
+        while left:
+            event = left.pop()
+            if event.status <= 0 or event in seen or not isinstance(event, Command):
+                continue
+            if event.is_ready:
+                return event
+            seen.add(event)
+            first = event.queue.first
+            if first is not event and not event.queue.is_out_of_order and first is not None:
+                left.append(first)      # in order, it waits for the first, however many there are between
+            else:
+                left.extend(event._before)
+        return None
+
+    def run(self) -> None:
+        """Run it; the lock, held once, is free meanwhile."""
+        work = self._work
+        self._work = None
+        self.is_ready = False
+        self.queue.takes(self)
+        start = max(time.monotonic_ns(), self.queue.busy_until)
+        status: int = ExecutionStatus.COMPLETE
+        seconds: float | None = None
+        if any(event.status < 0 for event in self._waits):
+            status = Status.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+        elif work is not None:
+            self.advance(ExecutionStatus.SUBMITTED)
+            self.advance(ExecutionStatus.RUNNING)
+            LOCK.release()
+            try:
+                seconds = work()
+            except BaseException as error:
+                status = status_of(self.kind.name, error)
+                self.context.notify(f"{self.kind.name}: {error}")
+            finally:
+                work = None         # which keeps objects alive
+                LOCK.acquire()
+        self._waits = ()
+        end = max(start, time.monotonic_ns()) if seconds is None else start + round(seconds * 1e9)
+        self.queue.busy_until = end
+        if self._is_profiled:
+            self.times = {ProfilingInfo.QUEUED: self.queued, ProfilingInfo.SUBMIT: start,
+                          ProfilingInfo.START: start, ProfilingInfo.END: end}
+        self.queue.leaves(self)
+        self.advance(status)
+
 
 class CommandQueue(Object):
-    """Commands for a device, and the thread that runs them."""
+    """Commands for a device, and the thread that runs those that nobody waits for."""
 
     invalid = Status.INVALID_COMMAND_QUEUE
 
-    def __init__(self, context: Context, device: Device, properties: QueueProperties) -> None:
+    def __init__(self, context: Context, device: Device, properties: int) -> None:
         super().__init__()
         self.context = context
         self.device = device
         self.properties = properties
-        self._commands: deque[tuple[Event, Sequence[Event], Work]] = deque()
-        self._unfinished = 0
+        self.busy_until = 0             # in ns
+        self._unfinished: OrderedDict[Command, None] = OrderedDict()
+        self._ready: deque[Command] = deque()
+        self._last: Command | None = None           # unfinished, in a queue that is in order
+        self._barrier: Command | None = None        # unfinished, in one that is not
+        self._flushed_until = 0                     # commands queued before, in ns, are to run at once
         self._worker: threading.Thread | None = None
+        self._worker_sleeps = False
+        self._wake = threading.Condition(LOCK)
+
+    @property
+    def is_out_of_order(self) -> bool:
+        """Whether commands wait for nothing but their wait lists and barriers."""
+        return bool(self.properties & QueueProperties.OUT_OF_ORDER_EXEC_MODE_ENABLE)
+
+    @property
+    def first(self) -> Command | None:
+        """The oldest command that is not over."""
+        return next(iter(self._unfinished), None)
 
     def enqueue(self, kind: CommandType, work: Work, waits: tuple[int, int], event_out: int, *,
                 blocking: bool = False) -> None:
-        """Append a command; with the API's lock.
+        """Append a command; with the API's lock held once, which is free while a ``blocking`` one is waited for.
 
         ``waits`` are the API's number of events and the address of their handles; the event's handle goes to
         ``event_out``, if that is not NULL.
@@ -44,52 +154,134 @@ class CommandQueue(Object):
         ``work`` keeps alive, as a closure, all objects that it uses. Raises :class:`ClError` for wrong events and,
         where it is ``blocking``, what the command failed with.
         """
-        before = wait_list(*waits, self.context)
-        event = Event(self.context, kind, self)
-        self._commands.append((event, before, work))
-        self._unfinished += 1
-        if self._worker is None:
-            self._worker = threading.Thread(target=self._run, name="fgpu command queue", daemon=True)
-            self._worker.start()
-        CHANGED.notify_all()
+        command = self._append(kind, work, wait_list(*waits, self.context), blocking)
         if blocking:
             try:
-                wait_until_over([event])
+                wait_until_over([command])
             except ClError:
-                event.release()
-                raise ClError(Status(event.status)) from None
-        give_event(event, event_out)
+                command.release()
+                raise ClError(Status(command.status)) from None
+        give_event(command, event_out)
+
+    def synchronize(self, kind: CommandType, waits: Sequence[Event], event_out: int) -> None:
+        """Append a marker or a barrier: it waits for ``waits`` or, if there are none, all commands before."""
+        give_event(self._append(kind, lambda: None, waits, False), event_out)
+
+    def _append(self, kind: CommandType, work: Work, waits: Sequence[Event], blocking: bool) -> Command:
+        before: list[Command] = []
+        if not self.is_out_of_order:
+            if self._last is not None:
+                before.append(self._last)
+        else:
+            if kind in (CommandType.MARKER, CommandType.BARRIER) and not waits:
+                before.extend(self._unfinished)
+            elif self._barrier is not None:
+                before.append(self._barrier)
+        command = Command(self, kind, work, waits, before)
+        self._unfinished[command] = None
+        if not self.is_out_of_order:
+            self._last = command
+        elif kind is CommandType.BARRIER:
+            self._barrier = command
+        if command.is_ready:
+            self._ready.append(command)
+            if not blocking:
+                self._call_worker(at_once=False)
+        return command
+
+    # -- what commands tell -----------------------------------------------------------------------
+
+    def is_ready(self, command: Command) -> None:
+        """Nothing holds a command any more."""
+        self._ready.append(command)
+        self._call_worker(at_once=command.queued <= self._flushed_until)
+
+    def takes(self, command: Command) -> None:
+        """A thread runs a command."""
+        if self._ready[0] is command:
+            self._ready.popleft()
+        else:
+            self._ready.remove(command)
+
+    def leaves(self, command: Command) -> None:
+        """A command is over."""
+        del self._unfinished[command]
+        if self._last is command:
+            self._last = None
+        if self._barrier is command:
+            self._barrier = None
+
+    # -- what the host asks -----------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Have the worker run all commands so far, as soon as they are ready."""
+        self._flushed_until = time.monotonic_ns()
+        if self._ready:
+            self._call_worker(at_once=True)
 
     def finish(self) -> None:
-        """Wait until all commands so far are over."""
-        CHANGED.wait_for(lambda: self._unfinished == 0)
+        """Wait until all commands so far are over, failed or not."""
+        with suppress(ClError):     # which the events tell
+            wait_until_over(list(self._unfinished) if self._last is None else [self._last])
+
+    def set_properties(self, properties: int) -> None:
+        """Change how commands from now on are ordered and whether they are profiled."""
+        if self.is_out_of_order and not properties & QueueProperties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+            self._last = self._append(CommandType.BARRIER, lambda: None, (), False)
+            self._last.release()
+            self._barrier = None
+        elif not self.is_out_of_order:
+            self._last = None
+        self.properties = properties
+
+    def release(self) -> None:
+        """One reference less; the commands are flushed with the last."""
+        super().release()
+        if self.references == 0:
+            self.flush()
+            self._wake.notify()     # the worker ends with the last command
+
+    # -- the worker -------------------------------------------------------------------------------
+
+    def _call_worker(self, *, at_once: bool) -> None:
+        """Have the worker look for commands: at once, or when nobody else has run them for some time."""
+        if self._worker is None:
+            self._worker_sleeps = False
+            self._worker = threading.Thread(target=self._run, name="fgpu command queue", daemon=True)
+            try:
+                self._worker.start()
+            except RuntimeError:        # no threads any more, at the process's end: who waits runs them
+                self._worker = None
+        elif at_once or self._worker_sleeps:
+            self._worker_sleeps = False
+            self._wake.notify()
 
     def _run(self) -> None:
-        """Run commands, in order, while there are any."""
-        while True:
-            with CHANGED:
-                if not self._commands:
-                    self._worker = None
-                    return
-                event, before, work = self._commands.popleft()
-            self._execute(event, before, work)
-            with CHANGED:
-                self._unfinished -= 1
-                CHANGED.notify_all()
+        """Run commands that are ready and that nobody has run for a while."""
+        glances = 0
+        with LOCK:
+            while True:
+                if self._is_due():
+                    glances = 0
+                    self._ready[0].run()
+                elif not self._unfinished and self.references == 0:
+                    break
+                elif self._ready or glances < _GLANCES:
+                    glances += 1
+                    self._wake.wait(_PATIENCE)
+                else:
+                    glances = 0
+                    self._worker_sleeps = True
+                    is_woken = self._wake.wait(_SECONDS_OF_LIFE)
+                    self._worker_sleeps = False
+                    if not is_woken and not self._ready:
+                        break
+            self._worker = None
 
-    def _execute(self, event: Event, before: Sequence[Event], work: Work) -> None:
-        try:
-            wait_until_over(before)
-            event.times[ProfilingInfo.SUBMIT] = time.monotonic_ns()
-            event.advance(ExecutionStatus.SUBMITTED)
-            event.times[ProfilingInfo.START] = time.monotonic_ns()
-            event.advance(ExecutionStatus.RUNNING)
-            seconds = work()
-            end = time.monotonic_ns() if seconds is None else event.times[ProfilingInfo.START] + round(seconds * 1e9)
-            event.times[ProfilingInfo.END] = end
-            event.advance(ExecutionStatus.COMPLETE)
-        except BaseException as error:
-            event.advance(status_of(event.kind.name, error))
+    def _is_due(self) -> bool:
+        """Whether the worker shall not leave the next command to others any more."""
+        return bool(self._ready) and self._ready[0].queued <= max(
+            self._flushed_until, time.monotonic_ns() - _PATIENCE_NS)
 
 
 _INFO = {
@@ -100,13 +292,20 @@ _INFO = {
 }
 
 
+def checked_properties(properties: int) -> int:
+    """The properties of a queue. Raises :class:`ClError` for wrong ones."""
+    if properties & ~_ALL:
+        raise ClError(Status.INVALID_VALUE, f"0x{properties:X} are no properties of queues")
+    return properties
+
+
 @entry("clCreateCommandQueue")
 def create_command_queue(context: int, device: int, properties: int) -> CommandQueue:
     found = find(Context, context)
     target = find(Device, device)
     if target not in found.devices:
         raise ClError(Status.INVALID_DEVICE, "a device of another context")
-    return CommandQueue(found, target, QueueProperties(properties))
+    return CommandQueue(found, target, checked_properties(properties))
 
 
 @entry("clRetainCommandQueue")
@@ -122,13 +321,3 @@ def release_command_queue(queue: int) -> None:
 @entry("clGetCommandQueueInfo")
 def get_command_queue_info(queue: int, name: int, value_size: int, value: int, size_ret: int) -> None:
     answer(_INFO, find(CommandQueue, queue), name, value_size, value, size_ret)
-
-
-@entry("clFlush")
-def flush(queue: int) -> None:
-    find(CommandQueue, queue)
-
-
-@entry("clFinish")
-def finish(queue: int) -> None:
-    find(CommandQueue, queue).finish()
