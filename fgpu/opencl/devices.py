@@ -23,7 +23,8 @@ __all__ = ["DEVICES", "MEMORY_SIZE", "Device", "memory", "of_type"]
 MEMORY_SIZE: Final = 1 << 30
 """Bytes of the global memory."""
 _MEMORY_BASE = 0x1000_0000
-_TYPES: Final = DeviceType.DEFAULT | DeviceType.CPU | DeviceType.GPU | DeviceType.ACCELERATOR | DeviceType.CUSTOM
+_TYPES: Final = int(
+    DeviceType.DEFAULT | DeviceType.CPU | DeviceType.GPU | DeviceType.ACCELERATOR | DeviceType.CUSTOM)
 
 _memory: "GlobalMemory | None" = None
 

@@ -32,7 +32,7 @@ _PATIENCE: Final = _PATIENCE_NS / 1e9
 _GLANCES: Final = 20
 """How often a worker looks, in that distance, for new commands before it sleeps until it is woken."""
 _SECONDS_OF_LIFE: Final = 10.0
-_ALL: Final = QueueProperties.OUT_OF_ORDER_EXEC_MODE_ENABLE | QueueProperties.PROFILING_ENABLE
+_ALL: Final = int(QueueProperties.OUT_OF_ORDER_EXEC_MODE_ENABLE | QueueProperties.PROFILING_ENABLE)
 
 
 class Command(Event):
