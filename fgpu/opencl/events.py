@@ -14,23 +14,26 @@ from .objects import CHANGED, ClError, Object, find, find_all
 if TYPE_CHECKING:
     from .queues import Command, CommandQueue
 
+_QUEUED = int(ExecutionStatus.QUEUED)
+
 __all__ = ["Event", "UserEvent", "give_event", "wait_list", "wait_until_over"]
 
 
 class Event(Object):
     """A command's, or a user's event. ``status`` below zero is an error.
 
-    All methods are called with the API's lock.
+    One that the host does not want (``is_wanted=False``) has no handle. All methods are called with the API's lock.
     """
 
     invalid = Status.INVALID_EVENT
     kind: CommandType
     queue: "CommandQueue | None" = None
 
-    def __init__(self, context: Context) -> None:
-        super().__init__()
+    def __init__(self, context: Context, *, is_wanted: bool = True) -> None:
+        if is_wanted:
+            super().__init__()
         self.context = context
-        self.status: int = ExecutionStatus.QUEUED
+        self.status = _QUEUED
         self.times: dict[int, int] = {}             # in ns, by ProfilingInfo
         self.followers: list[Command] = []          # that wait for this one
         self._callbacks: list[tuple[int, int, int]] | None = None
@@ -123,11 +126,8 @@ def wait_until_over(events: Sequence[Event]) -> None:
 
 
 def give_event(event: Event, place: int) -> None:
-    """Give the host a command's event, if it wants it: the one reference is the host's then."""
-    if place:
-        ctypes.c_size_t.from_address(place).value = event.handle
-    else:
-        event.release()
+    """Give the host a command's event: the one reference is the host's then."""
+    ctypes.c_size_t.from_address(place).value = event.handle
 
 
 _INFO = {

@@ -32,7 +32,11 @@ _PATIENCE: Final = _PATIENCE_NS / 1e9
 _GLANCES: Final = 20
 """How often a worker looks, in that distance, for new commands before it sleeps until it is woken."""
 _SECONDS_OF_LIFE: Final = 10.0
-_ALL: Final = int(QueueProperties.OUT_OF_ORDER_EXEC_MODE_ENABLE | QueueProperties.PROFILING_ENABLE)
+_OUT_OF_ORDER: Final = int(QueueProperties.OUT_OF_ORDER_EXEC_MODE_ENABLE)
+_PROFILED: Final = int(QueueProperties.PROFILING_ENABLE)
+_QUEUED, _SUBMIT, _START, _END = map(int, ProfilingInfo)
+_SUBMITTED, _RUNNING, _COMPLETE = map(int, (
+    ExecutionStatus.SUBMITTED, ExecutionStatus.RUNNING, ExecutionStatus.COMPLETE))
 
 
 class Command(Event):
@@ -41,12 +45,12 @@ class Command(Event):
     queue: "CommandQueue"
 
     def __init__(self, queue: "CommandQueue", kind: CommandType, work: Work, waits: Sequence[Event],
-                 before: Iterable[Event]) -> None:
-        super().__init__(queue.context)
+                 before: Iterable[Event], *, is_wanted: bool) -> None:
+        super().__init__(queue.context, is_wanted=is_wanted)
         self.kind = kind
         self.queue = queue
         self.queued = time.monotonic_ns()
-        self._is_profiled = bool(queue.properties & QueueProperties.PROFILING_ENABLE)
+        self._is_profiled = queue.properties & _PROFILED
         self._work: Work | None = work
         self._waits = waits
         self._before = [event for event in (*waits, *before) if event.status > 0]
@@ -88,13 +92,13 @@ class Command(Event):
         self.is_ready = False
         self.queue.takes(self)
         start = max(time.monotonic_ns(), self.queue.busy_until)
-        status: int = ExecutionStatus.COMPLETE
+        status = _COMPLETE
         seconds: float | None = None
         if any(event.status < 0 for event in self._waits):
-            status = Status.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+            status = int(Status.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
         elif work is not None:
-            self.advance(ExecutionStatus.SUBMITTED)
-            self.advance(ExecutionStatus.RUNNING)
+            self.advance(_SUBMITTED)
+            self.advance(_RUNNING)
             LOCK.release()
             try:
                 seconds = work()
@@ -108,8 +112,7 @@ class Command(Event):
         end = max(start, time.monotonic_ns()) if seconds is None else start + round(seconds * 1e9)
         self.queue.busy_until = end
         if self._is_profiled:
-            self.times = {ProfilingInfo.QUEUED: self.queued, ProfilingInfo.SUBMIT: start,
-                          ProfilingInfo.START: start, ProfilingInfo.END: end}
+            self.times = {_QUEUED: self.queued, _SUBMIT: start, _START: start, _END: end}
         self.queue.leaves(self)
         self.advance(status)
 
@@ -123,7 +126,7 @@ class CommandQueue(Object):
         super().__init__()
         self.context = context
         self.device = device
-        self.properties = properties
+        self.properties = int(properties)
         self.busy_until = 0             # in ns
         self._unfinished: OrderedDict[Command, None] = OrderedDict()
         self._ready: deque[Command] = deque()
@@ -137,7 +140,7 @@ class CommandQueue(Object):
     @property
     def is_out_of_order(self) -> bool:
         """Whether commands wait for nothing but their wait lists and barriers."""
-        return bool(self.properties & QueueProperties.OUT_OF_ORDER_EXEC_MODE_ENABLE)
+        return bool(self.properties & _OUT_OF_ORDER)
 
     @property
     def first(self) -> Command | None:
@@ -154,20 +157,26 @@ class CommandQueue(Object):
         ``work`` keeps alive, as a closure, all objects that it uses. Raises :class:`ClError` for wrong events and,
         where it is ``blocking``, what the command failed with.
         """
-        command = self._append(kind, work, wait_list(*waits, self.context), blocking)
+        command = self._append(kind, work, wait_list(*waits, self.context), is_wanted=event_out != 0,
+                               is_waited_for=blocking)
         if blocking:
             try:
                 wait_until_over([command])
             except ClError:
-                command.release()
+                if event_out:
+                    command.release()
                 raise ClError(Status(command.status)) from None
-        give_event(command, event_out)
+        if event_out:
+            give_event(command, event_out)
 
     def synchronize(self, kind: CommandType, waits: Sequence[Event], event_out: int) -> None:
         """Append a marker or a barrier: it waits for ``waits`` or, if there are none, all commands before."""
-        give_event(self._append(kind, lambda: None, waits, False), event_out)
+        command = self._append(kind, lambda: None, waits, is_wanted=event_out != 0)
+        if event_out:
+            give_event(command, event_out)
 
-    def _append(self, kind: CommandType, work: Work, waits: Sequence[Event], blocking: bool) -> Command:
+    def _append(self, kind: CommandType, work: Work, waits: Sequence[Event], *, is_wanted: bool = False,
+                is_waited_for: bool = False) -> Command:
         before: list[Command] = []
         if not self.is_out_of_order:
             if self._last is not None:
@@ -177,7 +186,7 @@ class CommandQueue(Object):
                 before.extend(self._unfinished)
             elif self._barrier is not None:
                 before.append(self._barrier)
-        command = Command(self, kind, work, waits, before)
+        command = Command(self, kind, work, waits, before, is_wanted=is_wanted)
         self._unfinished[command] = None
         if not self.is_out_of_order:
             self._last = command
@@ -185,7 +194,7 @@ class CommandQueue(Object):
             self._barrier = command
         if command.is_ready:
             self._ready.append(command)
-            if not blocking:
+            if not is_waited_for:
                 self._call_worker(at_once=False)
         return command
 
@@ -226,9 +235,8 @@ class CommandQueue(Object):
 
     def set_properties(self, properties: int) -> None:
         """Change how commands from now on are ordered and whether they are profiled."""
-        if self.is_out_of_order and not properties & QueueProperties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
-            self._last = self._append(CommandType.BARRIER, lambda: None, (), False)
-            self._last.release()
+        if self.is_out_of_order and not properties & _OUT_OF_ORDER:
+            self._last = self._append(CommandType.BARRIER, lambda: None, ())
             self._barrier = None
         elif not self.is_out_of_order:
             self._last = None
@@ -294,7 +302,7 @@ _INFO = {
 
 def checked_properties(properties: int) -> int:
     """The properties of a queue. Raises :class:`ClError` for wrong ones."""
-    if properties & ~_ALL:
+    if properties & ~(_OUT_OF_ORDER | _PROFILED):
         raise ClError(Status.INVALID_VALUE, f"0x{properties:X} are no properties of queues")
     return properties
 

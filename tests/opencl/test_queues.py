@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from fgpu.opencl import queues
 from fgpu.opencl.callbacks import EVENT_NOTIFY
 from fgpu.opencl.contexts import _NOTIFY, Context
 from fgpu.opencl.enums import (
@@ -195,7 +196,8 @@ def test_long_queues_take_time_that_is_linear(context, queue):
 # -- who runs commands --------------------------------------------------------------------------
 
 
-def test_who_waits_runs_the_commands(queue):
+def test_who_waits_runs_the_commands(queue, monkeypatch):
+    monkeypatch.setattr(queues, "_PATIENCE_NS", 10**12)
     threads = []
     enqueue(queue, lambda: threads.append(threading.current_thread()))
     enqueue(queue, lambda: threads.append(threading.current_thread()), blocking=True)
