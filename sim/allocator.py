@@ -31,18 +31,12 @@ class Allocator:
         Raises :class:`~fgpu.errors.MemoryAccessError` where there is no room.
         """
         with self._lock:
-            self._take_back()
+            if self._returned:
+                self._take_back()
             if address is None:
-                address = self._lowest(length)
-            place = bisect_left(self._taken, (address, 0))
-            for first, end in self._taken[max(0, place - 1):place + 1]:
-                if address < end and first < address + length:
-                    raise MemoryAccessError(f"a buffer of {length} bytes at 0x{address:08X} overlaps the one from "
-                                            f"0x{first:08X} to 0x{end - 1:08X}")
-            self._fill_hole(place)
-            self._taken.insert(place, (address, address + length))
-            self._note_hole(place)
-            self._note_hole(place + 1)
+                address = self._take_lowest(length)
+            else:
+                self._take_at(address, length)
             self._ranges = None
             return address
 
@@ -70,12 +64,27 @@ class Allocator:
         place = bisect_right(ranges, (address, 1 << 32)) - 1
         return place >= 0 and address + length <= ranges[place][1]
 
-    def _lowest(self, length: int) -> int:
-        for address, room in self._holes:
+    def _take_lowest(self, length: int) -> int:
+        for index, (address, room) in enumerate(self._holes):
             if length <= room:
+                insort(self._taken, (address, address + length))
+                rest = -(-(address + length + _GAP) // _PAGE) * _PAGE
+                if rest < address + room:
+                    self._holes[index] = rest, address + room - rest
+                else:
+                    del self._holes[index]
                 return address
         raise MemoryAccessError(f"no room for a buffer of {length} bytes in the {self._size} bytes of "
                                 "global memory; free other buffers")
+
+    def _take_at(self, address: int, length: int) -> None:
+        place = bisect_left(self._taken, (address, 0))
+        for first, end in self._taken[max(0, place - 1):place + 1]:
+            if address < end and first < address + length:
+                raise MemoryAccessError(f"a buffer of {length} bytes at 0x{address:08X} overlaps the one from "
+                                        f"0x{first:08X} to 0x{end - 1:08X}")
+        self._taken.insert(place, (address, address + length))
+        self._renew_holes(place, place + 1)
 
     def _take_back(self) -> None:
         """Make holes of the ranges that were given back."""
@@ -83,10 +92,8 @@ class Allocator:
             address = self._returned.popleft()
             place = bisect_left(self._taken, (address, 0))
             if place < len(self._taken) and self._taken[place][0] == address:
-                self._fill_hole(place)
-                self._fill_hole(place + 1)
                 del self._taken[place]
-                self._note_hole(place)
+                self._renew_holes(place, place)
                 self._ranges = None
 
     def _hole(self, place: int) -> tuple[int, int]:
@@ -95,12 +102,9 @@ class Allocator:
         end = self._taken[place][0] - _GAP if place < len(self._taken) else self._base + self._size
         return first, end - first
 
-    def _fill_hole(self, place: int) -> None:
-        hole = self._hole(place)
-        if hole[1] > 0:
-            del self._holes[bisect_left(self._holes, hole)]
-
-    def _note_hole(self, place: int) -> None:
-        hole = self._hole(place)
-        if hole[1] > 0:
-            insort(self._holes, hole)
+    def _renew_holes(self, first: int, last: int) -> None:
+        """Note the holes before the ranges at some indices, after a change of these."""
+        holes = [self._hole(place) for place in range(first, last + 1)]
+        begin = bisect_left(self._holes, (holes[0][0], 0))
+        end = bisect_left(self._holes, (sum(holes[-1]), 0))
+        self._holes[begin:end] = [hole for hole in holes if hole[1] > 0]

@@ -179,6 +179,12 @@ def retain_mem_object(buffer: int) -> None:
 
 @entry("clReleaseMemObject", locked=False)
 def release_mem_object(buffer: int) -> None:
+    with LOCK:
+        found = find(Buffer, buffer)
+        if not found.farewells and found.parent is None:
+            found.release()
+            return
+        del found
     with farewells_here():      # before this returns, where nothing else needs the buffer
         with LOCK:
             find(Buffer, buffer).release()
