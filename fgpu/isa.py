@@ -15,8 +15,9 @@ from amaranth.lib import enum
 from .errors import EncodingError
 
 __all__ = [
-    "INSTRUCTIONS", "INSTRUCTION_BITS", "REGISTER_BITS", "REGISTER_COUNT", "STACK_POINTER", "Field", "Format",
-    "Immediate", "Instruction", "Opcode", "Operands", "Space", "Unit", "by_mnemonic", "by_opcode", "decode", "encode",
+    "INSTRUCTIONS", "INSTRUCTION_BITS", "OPCODE", "RD", "REGISTER_BITS", "REGISTER_COUNT", "RS", "RT",
+    "STACK_POINTER", "Field", "Format", "Immediate", "Instruction", "Opcode", "Operands", "Space", "Unit",
+    "by_mnemonic", "by_opcode", "decode", "encode",
 ]
 
 INSTRUCTION_BITS = 32
@@ -235,6 +236,11 @@ class Instruction:
         """The unit that executes it."""
         return Unit(self.opcode.value >> 4)
 
+    @property
+    def registers(self) -> tuple[str, ...]:
+        """The fields of registers that its format has."""
+        return _REGISTERS[self.format]
+
     @cached_property
     def space(self) -> Space | None:
         """The memory that it accesses, if any."""
@@ -396,7 +402,7 @@ def encode(opcode: Opcode, operands: Operands = Operands()) -> int:
     """
     row = by_opcode[opcode]
     word = OPCODE.insert(opcode.value)
-    for name in _REGISTERS[row.format]:
+    for name in row.registers:
         number = getattr(operands, name)
         if number not in range(REGISTER_COUNT):
             raise EncodingError(f"{row.mnemonic}: register {name} must be r0 to r31, not r{number}")
@@ -419,7 +425,7 @@ def decode(word: int) -> tuple[Instruction, Operands]:
         row = by_opcode[Opcode(byte)]
     except ValueError:
         raise EncodingError(f"unknown opcode byte 0x{byte:02X} in instruction word 0x{word:08X}") from None
-    registers = {name: _FIELDS[name].extract(word) for name in _REGISTERS[row.format]}
+    registers = {name: _FIELDS[name].extract(word) for name in row.registers}
     imm = 0
     if row.immediate is not None:
         imm = row.immediate_kind.operand(row.immediate.extract(word), row.immediate.width)

@@ -26,6 +26,8 @@ class Dispatch:
     dimensions: int
     extents: tuple[int, ...]
     """Of a work-group, for local ids and for the steps of its offset: word 7; 1 in dimensions that there are not."""
+    steps: tuple[int, ...]
+    """From one work-group's offset to the next: word 7, whatever the number of dimensions."""
     origins: tuple[int, ...]
     """Offsets of the first work-group: words 4 to 6."""
     work_groups: tuple[int, ...]
@@ -65,6 +67,7 @@ class Dispatch:
         return cls(
             entry=entry.entry, dimensions=dimensions,
             extents=tuple(shape.work_group_size[index] if index in there else 1 for index in every),
+            steps=tuple(shape.work_group_size[index] for index in every),
             origins=tuple(words[_ORIGIN + index] for index in every),
             work_groups=tuple(words[_GROUPS + index] + 1 if index in there else 1 for index in every),
             wavefronts=entry.wavefronts_minus_1 % WAVEFRONTS + 1,

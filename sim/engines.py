@@ -40,10 +40,10 @@ def make_engine(name: str, config: Config, memory: GlobalMemory, latency: Latenc
     if trace is not None and not isinstance(trace, Trace):
         trace = Trace(trace)
     if name == "functional":
-        from .functional import FunctionalEngine
+        from .functional import functional_engine
         if trace is not None:
             raise LaunchError("the functional engine has no signals to trace; use engine='verilator'")
-        return FunctionalEngine(config, memory)
+        return functional_engine(config, memory)
     if name == "verilator":
         from .verilator import VerilatorEngine
         return VerilatorEngine(config, memory, timing, trace=trace)

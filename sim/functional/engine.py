@@ -1,5 +1,6 @@
 """The functional engine's schedule: which wavefronts execute which instruction next."""
 
+import math
 import time
 from collections import Counter, defaultdict
 from itertools import count
@@ -7,24 +8,31 @@ from itertools import count
 import numpy as np
 
 from fgpu.config import WAVEFRONTS, Config
-from fgpu.errors import KernelFault, SimulationTimeout
-from fgpu.fault import FaultCause
+from fgpu.errors import KernelFault
 from fgpu.isa import Opcode
 from fgpu.sim.dispatch import Dispatch
 from fgpu.sim.engine import EngineResult, Launch, Progress
 from fgpu.sim.memory import GlobalMemory
 
+from .messages import no_instruction, stack_overflow, timeout
 from .program import Program, Step
 from .wavefronts import Destinations, StackOverflow, Wavefronts
 from .workitems import Selection, WorkGroups, WorkItems
 
-__all__ = ["FunctionalEngine"]
+__all__ = ["WAVEFRONTS_TOGETHER", "FunctionalEngine", "parted"]
 
-_WAVEFRONTS_TOGETHER = 256
-_WAVEFRONTS_IN_MESSAGE = 4
+WAVEFRONTS_TOGETHER = 256
 _FAIRNESS = 16
 _TOLD_AFTER = 8         # turns
-_TOLD_SECONDS = 0.2
+TOLD_SECONDS = 0.2
+
+
+def parted(descriptor: Dispatch, config: Config) -> tuple[int, int]:
+    """How many work-groups there are, and how many of them run together."""
+    together = max(1, WAVEFRONTS_TOGETHER // descriptor.wavefronts)
+    if descriptor.place:
+        together = min(together, WAVEFRONTS * config.compute_units)
+    return math.prod(descriptor.work_groups), together
 
 
 class FunctionalEngine:
@@ -52,10 +60,7 @@ class FunctionalEngine:
         started = time.perf_counter()
         descriptor = Dispatch.from_words(launch.descriptor)
         run = _Run(self.config, self.memory, launch, descriptor, started)
-        total = int(np.prod([int(groups) for groups in descriptor.work_groups], dtype=object))
-        together = max(1, _WAVEFRONTS_TOGETHER // descriptor.wavefronts)
-        if descriptor.place:
-            together = min(together, WAVEFRONTS * self.config.compute_units)
+        total, together = parted(descriptor, self.config)
         for first in range(0, total, together):
             run.work_groups(WorkGroups(descriptor, first, min(together, total - first)))
         counts = run.counts
@@ -116,7 +121,7 @@ class _Run:
 
     def _tell(self, groups: WorkGroups) -> None:
         now = time.perf_counter()
-        if self._progress is not None and now - self._told >= _TOLD_SECONDS:
+        if self._progress is not None and now - self._told >= TOLD_SECONDS:
             self._told = now
             self._progress(Progress(
                 cycles=None, instructions=self.counts["instructions"], seconds=now - self._began,
@@ -131,8 +136,7 @@ class _Run:
             try:
                 step = self._program.step(pc)
             except KernelFault as fault:
-                whose = self._program.places.whose
-                raise KernelFault(f"{whose}: {_name(groups, int(running[0]))}: {fault}", fault.cause) from None
+                raise no_instruction(self._program.places, groups, int(running[0]), fault) from None
             counts["instructions"] += len(running)
             counts["work_item_instructions"] += selection.count
             if counts["instructions"] > self._limit:
@@ -160,37 +164,9 @@ class _Run:
                 return wavefronts.call(running, step.target, step.pc + 1)
             return wavefronts.ret(running) if step.row.opcode is Opcode.RET else wavefronts.sync(running, step.pc + 1)
         except StackOverflow as overflow:
-            places = self._program.places
-            raise KernelFault(
-                f"{places.whose}: {_name(groups, overflow.wavefront)}: {places.at(step.pc)}: the stacks overflow; "
-                f"they have {self._config.link_stack_depth} entries (link_stack_depth)",
-                FaultCause.STACK_OVERFLOW) from None
+            raise stack_overflow(self._program.places, groups, overflow.wavefront, step.pc, self._config) from None
 
     def _time_out(self, pending: dict[int, list[np.ndarray]], wavefronts: Wavefronts, groups: WorkGroups) -> None:
-        places = sorted((int(index), pc) for pc, parts in pending.items() for part in parts for index in part)
-        parked = np.bitwise_count(wavefronts.parked)
-        lines = [
-            f"{_name(groups, index)} is at {self._program.places.at(pc)}, "
-            f"{int(np.bitwise_count(wavefronts.masks[index]))} work-items enabled"
-            + (f", {parked[index]} at the barrier {self._barrier(wavefronts, index)}" if parked[index] else "")
-            for index, pc in places[:_WAVEFRONTS_IN_MESSAGE]
-        ]
-        if len(places) > len(lines):
-            lines.append(f"{len(places) - len(lines)} more are running")
-        waiting = wavefronts.waiting.tolist()
-        lines += [f"{_name(groups, index)} waits at the barrier {self._barrier(wavefronts, index)}"
-                  for index in waiting[:_WAVEFRONTS_IN_MESSAGE]]
-        if len(waiting) > _WAVEFRONTS_IN_MESSAGE:
-            lines.append(f"{len(waiting) - _WAVEFRONTS_IN_MESSAGE} more wait at barriers")
-        raise SimulationTimeout(
-            f"{self._program.places.whose} did not finish within {self._limit} wavefront instructions: "
-            + "; ".join(lines))
-
-    def _barrier(self, wavefronts: Wavefronts, index: int) -> str:
-        return self._program.places.at(int(wavefronts.resume[index]) - 1)
-
-
-def _name(groups: WorkGroups, wavefront: int) -> str:
-    number = groups.first_wavefront + wavefront
-    per_group = groups.descriptor.wavefronts
-    return f"wavefront {number % per_group} of work-group {number // per_group}"
+        running = sorted((int(index), pc) for pc, parts in pending.items() for part in parts for index in part)
+        raise timeout(self._program.places, groups, self._limit, running, wavefronts.waiting.tolist(),
+                      wavefronts.masks, wavefronts.parked, wavefronts.resume)

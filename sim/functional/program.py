@@ -1,5 +1,6 @@
 """The program as the functional engine runs it: decoded once, each instruction with its behaviour looked up."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +15,7 @@ from fgpu.sim.places import Places
 from .floats import float_operations
 from .operations import OPERATIONS
 
-__all__ = ["Program", "Step"]
+__all__ = ["Program", "Step", "check_length"]
 
 
 @dataclass(frozen=True)
@@ -51,14 +52,19 @@ class Step:
         return self.pc + self.operands.imm + (1 if self.row.is_branch else 0)
 
 
+def check_length(words: Sequence[int], config: Config) -> None:
+    """Refuse a program for which the code RAM has no room."""
+    if len(words) > config.cram_words:
+        raise SimulationError(f"the program has {len(words)} words; this configuration's code RAM holds "
+                              f"{config.cram_words} (cram_size={config.cram_size} KiB)")
+
+
 class Program:
     """Instruction words at the start of the code RAM."""
 
     def __init__(self, places: Places, config: Config) -> None:
         words = places.words
-        if len(words) > config.cram_words:
-            raise SimulationError(f"the program has {len(words)} words; this configuration's code RAM holds "
-                                  f"{config.cram_words} (cram_size={config.cram_size} KiB)")
+        check_length(words, config)
         self.words = [int(word) for word in words]
         self.places = places
         self._config = config

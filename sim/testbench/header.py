@@ -7,11 +7,12 @@ import ctypes
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from ctypes import Array, Structure
+from enum import Enum
 from typing import Any
 
 from . import abi, ports
 
-__all__ = ["abi_header", "binding_header"]
+__all__ = ["abi_header", "binding_header", "enumeration", "structures"]
 
 
 def abi_header() -> str:
@@ -21,13 +22,22 @@ def abi_header() -> str:
         "// Written by sim/testbench/header.py.", "#pragma once", "#include <cstddef>", "#include <cstdint>",
         "namespace fgpu {",
         *(f"constexpr unsigned {name} = {value};" for name, value in constants.items()),
-        *(f"enum {kind.__name__} : uint32_t {{ {', '.join(f'{each.name} = {each.value}' for each in kind)} }};"
-          for kind in abi.ENUMERATIONS),
+        *(enumeration(kind) for kind in abi.ENUMERATIONS),
+        *structures([ports.PortsOut, ports.PortsIn, *abi.STRUCTURES]),
     ]
-    seen: set[str] = set()
-    for structure in (ports.PortsOut, ports.PortsIn, *abi.STRUCTURES):
-        lines += _declared(structure, seen)
     return "\n".join([*lines, "}", ""])
+
+
+def enumeration(kind: type[Enum]) -> str:
+    """The declaration of an enumeration."""
+    return f"enum {kind.__name__} : uint32_t {{ {', '.join(f'{each.name} = {each.value}' for each in kind)} }};"
+
+
+def structures(kinds: Iterable[Any]) -> Iterator[str]:
+    """The declarations of structures and of those that are parts of them; their layout is asserted."""
+    seen: set[str] = set()
+    for kind in kinds:
+        yield from _declared(kind, seen)
 
 
 def _declared(structure: Any, seen: set[str]) -> Iterator[str]:
@@ -53,7 +63,9 @@ def _c_type(kind: Any) -> str:
         return str(kind.__name__)
     if kind is ctypes.c_char:
         return "char"
-    return "uint8_t *" if kind is ctypes.c_void_p else f"uint{8 * ctypes.sizeof(kind)}_t"
+    if kind is ctypes.c_void_p:
+        return "uint8_t *"
+    return f"{'' if kind is ctypes.c_int32 else 'u'}int{8 * ctypes.sizeof(kind)}_t"
 
 
 def binding_header(widths: dict[str, int], events: Sequence[str], *, trace: bool) -> str:

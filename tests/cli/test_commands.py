@@ -287,7 +287,7 @@ def test_long_integers_pass_from_the_command_line(fgpu):
 
 def test_long_runs_tell_how_far_they_are(fgpu, monkeypatch):
     monkeypatch.setattr(progress, "_INTERVAL_SECONDS", 0.0)
-    monkeypatch.setattr(functional, "_TOLD_SECONDS", 0.0)
+    monkeypatch.setattr(functional, "TOLD_SECONDS", 0.0)
     result = fgpu(f"run vec_add.cl --global 1021 --arg range:int32:1021 --arg range:int32:1021 "
                   f"--arg zeros:int32:1021 {FUNCTIONAL}")
     assert result.exit_code == 0, result.output

@@ -27,7 +27,7 @@ SPIN = """
 def often(monkeypatch):
     """Progress is told whenever it can be."""
     monkeypatch.setattr(driver, "_SLICE_SECONDS", 0)
-    monkeypatch.setattr(functional, "_TOLD_SECONDS", 0)
+    monkeypatch.setattr(functional, "TOLD_SECONDS", 0)
 
 
 @pytest.mark.parametrize("engine", ["functional", "verilator"])
