@@ -23,8 +23,6 @@ _KNOWN_CALLS = {
 }
 _BUILT_IN = ("llvm.", "_Z", "fgpu_", "printf")
 """What the names of functions start with that have no body in a program but may be called."""
-_OF_DOUBLE = re.compile(r"(Dv\d+_)?d.*")
-"""Mangled parameters, the first a number or a vector."""
 _WORD_BYTES = 4
 _OPAQUE = {"spirv.Image": "images", "spirv.Sampler": "samplers"}
 _KNOWN_INSTRUCTIONS = (
@@ -158,6 +156,4 @@ def unsupported_call(function: Function, call: Instruction, name: str) -> Compil
         return function.error(f"images are not supported ({name})", call)
     if call.callee.startswith("llvm."):
         return function.error(f"{call.callee} is not supported", call)
-    if _OF_DOUBLE.fullmatch(call.callee.partition(name)[2]):
-        return function.error(f"{name}() of double is not supported", call)
     return function.error(f"function {name!r} has no definition in this program", call)

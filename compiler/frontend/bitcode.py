@@ -20,7 +20,8 @@ __all__ = ["BUILTINS", "SOURCES", "WIDE", "bitcode_files", "compiler_version"]
 _HERE = Path(__file__).parent
 _COMPILER = _HERE.parent
 BUILTINS = _HERE / "builtins"
-WIDE = ("half", "double_trig", "double_exp", "double")
+WIDE = ("half", "double_special", "double_arc", "double_hyperbolic", "double_trig", "double_exp", "double_wide",
+        "double")
 """Those for numbers that few programs have: only they link them, before the others."""
 SOURCES = (*(f"{name}.cl" for name in WIDE), "async_copy.cl", "workitem.cl", "geometric.cl", "common.cl",
            "math_fast.cl", "math_special.cl", "math_log.cl", "math_atan.cl", "math_trig.cl", "math_exp.cl",

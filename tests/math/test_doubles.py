@@ -1,7 +1,10 @@
-"""Functions of doubles beside NumPy's for the extended precision of x87: within OpenCL's limits, with a margin."""
+"""Functions of doubles beside NumPy's for the extended precision of x87, or mpmath's: within OpenCL's limits, with a
+margin."""
 
+import math
 from functools import cache
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -13,7 +16,7 @@ from ..compiler.test_doubles import CONFIG, SPECIAL, doubles, kernel, launch
 EXTENDED = np.longdouble
 SAMPLE = 600
 MANY = 30_000
-pytestmark = [pytest.mark.skipif(np.finfo(EXTENDED).nmant < 63, reason="needs a longer type than double")]
+needs_extended = pytest.mark.skipif(np.finfo(EXTENDED).nmant < 63, reason="needs a longer type than double")
 
 
 def _exponents(rng, count):
@@ -82,17 +85,20 @@ def demand_powers(count):
     demand("pow", np.power, 8, bases, np.concatenate([y, rng.integers(-40, 40, count).astype(float), doubles(b)]))
 
 
+@needs_extended
 @pytest.mark.ci
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions(name):
     demand_function(name, SAMPLE)
 
 
+@needs_extended
 @pytest.mark.ci
 def test_powers():
     demand_powers(SAMPLE)
 
 
+@needs_extended
 @pytest.mark.ci
 @pytest.mark.parametrize("name", ["rootn", "pown"])
 def test_integer_powers(name):
@@ -101,12 +107,176 @@ def test_integer_powers(name):
     demand(name, lambda x, n: np.power(x, 1 / n if name == "rootn" else n), 8, x, n)
 
 
+@needs_extended
 @pytest.mark.long
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_many_arguments(name):
     demand_function(name, MANY)
 
 
+@needs_extended
 @pytest.mark.long
 def test_many_powers():
     demand_powers(MANY // 5)
+
+
+def _by_mpmath(function):
+    """``function`` to 40 digits; where it has poles, or no real value, NaN."""
+    def one(*arguments):
+        if any(map(math.isnan, arguments)):
+            return mpmath.nan
+        try:
+            value = function(*map(mpmath.mpf, arguments))
+        except (ValueError, ZeroDivisionError):
+            return mpmath.nan
+        return mpmath.nan if isinstance(value, mpmath.mpc) else value
+    return one
+
+
+def _gamma(x):
+    if x == 0:
+        return mpmath.inf       # its sign is the zero's
+    if x < 0 and x == mpmath.floor(x):
+        return mpmath.nan
+    return mpmath.gamma(x) if abs(x) < 1000 else mpmath.inf if x > 0 else mpmath.mpf(0)
+
+
+def _erfc(x):
+    return mpmath.erfc(x) if abs(x) < 40 else mpmath.mpf(0 if x > 0 else 2)
+
+
+def _of_half_turns(function):
+    return lambda x: mpmath.nan if mpmath.isinf(x) else function(x)
+
+
+def _tanpi(x):
+    if x % 1 == 0.5:
+        return mpmath.inf if x % 2 == 0.5 else -mpmath.inf
+    return mpmath.sinpi(x) / mpmath.cospi(x)
+
+
+def _area(rng, count):
+    below = 1 - np.ldexp(rng.uniform(0, 1, count), rng.integers(-52, -1, count))
+    return np.concatenate([rng.uniform(-1, 1, count), below, -below, _any(rng, count)])
+
+
+def _above_one(rng, count):
+    near = 1 + np.ldexp(rng.uniform(0, 1, count), rng.integers(-52, 4, count))
+    return np.concatenate([near, np.abs(_any(rng, count))])
+
+
+def _near_zero(rng, count):
+    return np.concatenate([np.ldexp(rng.uniform(-1, 1, count), rng.integers(-60, 3, count)), _exponents(rng, count)])
+
+
+def _middle(rng, count):
+    return np.concatenate([rng.uniform(-30, 30, count), _near_zero(rng, count)])
+
+
+def _halves(rng, count):
+    long = np.ldexp(rng.integers(-(1 << 52), 1 << 52, count).astype(float), rng.integers(-51, 3, count))
+    return np.concatenate([rng.integers(-200, 200, count) / 4, rng.uniform(-50, 50, count), long,
+                           _near_zero(rng, count)])
+
+
+def _around_integers(rng, count):
+    whole = rng.integers(-186, 173, count)
+    return np.concatenate([whole + np.ldexp(rng.uniform(-1, 1, count), rng.integers(-50, -1, count)),
+                           rng.uniform(-186, 173, count), _near_zero(rng, count)])
+
+
+BY_MPMATH = {       # as above, by mpmath; -0 is checked by itself
+    "expm1": (mpmath.expm1, 3, 1.6, _near_zero), "log1p": (mpmath.log1p, 2, 0.7, _area),
+    "sinh": (mpmath.sinh, 4, 1.3, _near_zero), "cosh": (mpmath.cosh, 4, 1.2, _near_zero),
+    "tanh": (mpmath.tanh, 5, 2, _middle),
+    "asinh": (mpmath.asinh, 4, 1.6, _near_zero), "acosh": (mpmath.acosh, 4, 1.8, _above_one),
+    "atanh": (mpmath.atanh, 5, 1.6, _area),
+    "asin": (mpmath.asin, 4, 1.5, _area), "acos": (mpmath.acos, 4, 1.5, _area), "atan": (mpmath.atan, 5, 0.7, _any),
+    "asinpi": (lambda x: mpmath.asin(x) / mpmath.pi, 5, 1.5, _area),
+    "acospi": (lambda x: mpmath.acos(x) / mpmath.pi, 5, 1.6, _area),
+    "atanpi": (lambda x: mpmath.atan(x) / mpmath.pi, 5, 0.9, _near_zero),
+    "sinpi": (_of_half_turns(mpmath.sinpi), 4, 1, _halves), "cospi": (_of_half_turns(mpmath.cospi), 4, 1, _halves),
+    "tanpi": (_of_half_turns(_tanpi), 6, 2, _halves),
+    "erf": (mpmath.erf, 16, 1, _middle), "erfc": (_erfc, 16, 2, _middle),
+    "tgamma": (_gamma, 16, 1.5, _around_integers),
+}
+FEW_OF_MPMATH, MPMATH_SAMPLE, MANY_OF_MPMATH = 40, 300, 4_000
+
+
+def units(got, exact):
+    """The distance in units in the last place of the exact number, of those that a double can be."""
+    if mpmath.isnan(exact) or math.isnan(got):
+        return 0.0 if mpmath.isnan(exact) and math.isnan(got) else math.inf
+    limit = mpmath.ldexp(1, 1024) - mpmath.ldexp(1, 970)
+    if mpmath.isinf(exact) or abs(exact) >= limit or math.isinf(got):
+        return 0.0 if math.isinf(got) and abs(exact) >= limit and (got > 0) == (exact > 0) else math.inf
+    exponent = max(mpmath.frexp(exact)[1], -1021) if exact else -1021
+    return float(abs(mpmath.mpf(got) - exact) / mpmath.ldexp(1, exponent - 53))
+
+
+def demand_by_mpmath(name, count):
+    function, limit, most, arguments = BY_MPMATH[name]
+    assert most < limit
+    x = np.concatenate([arguments(np.random.default_rng(4), count), doubles(SPECIAL[::3]), [1, -1, 2, 0.5, -1.5]])
+    x = np.where(x == 0, 0.0, x)
+    got = doubles(launch(image(name), f"k_{name}", np.uint64, x.view(np.uint64)))
+    with mpmath.workprec(160):
+        found = [units(float(value), _by_mpmath(function)(float(at))) for value, at in zip(got, x, strict=True)]
+    worst = int(np.argmax(found))
+    assert found[worst] <= most, f"{name}({x[worst].hex()}) is {got[worst].hex()}: {found[worst]}"
+
+
+@pytest.mark.parametrize("name", ["expm1", "acospi", "tgamma"])
+def test_few_by_mpmath(name):
+    demand_by_mpmath(name, FEW_OF_MPMATH)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", BY_MPMATH)
+def test_by_mpmath(name):
+    demand_by_mpmath(name, MPMATH_SAMPLE)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BY_MPMATH)
+def test_many_by_mpmath(name):
+    demand_by_mpmath(name, MANY_OF_MPMATH)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", ["atan2", "atan2pi"])
+def test_angles_of_points(name):
+    """All pairs of edges as the C library has them, and any."""
+    rng = np.random.default_rng(6)
+    edges = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e308, -1e308, 2, -2])
+    y, x = (np.concatenate([array, _any(rng, 300), rng.uniform(-3, 3, 300)]) for array in all_pairs(edges))
+    image = compile_opencl(kernel(name, f"{name}(a, b)", "ab"), config=CONFIG)
+    got = doubles(launch(image, f"k_{name}", np.uint64, y.view(np.uint64), x.view(np.uint64)))
+    for value, b, a in zip(got.tolist(), y.tolist(), x.tolist(), strict=True):
+        exact = math.atan2(b, a)
+        if exact == 0 or math.isnan(exact):
+            assert str(value) == str(exact), (b, a, value)
+            continue
+        assert math.copysign(1, value) == math.copysign(1, exact)
+        with mpmath.workprec(160):
+            finite = math.isfinite(a) and math.isfinite(b) and a and b
+            exact = mpmath.atan2(b, a) if finite else mpmath.pi * round(exact / math.pi * 4) / 4
+            exact = exact / mpmath.pi if name == "atan2pi" else exact
+            assert units(value, exact) <= 0.9, (b, a, value)
+
+
+ZEROS = ("expm1", "log1p", "sinh", "tanh", "asinh", "atanh", "asin", "atan", "asinpi", "atanpi", "sinpi", "tanpi",
+         "erf")
+
+
+@pytest.mark.ci
+def test_zeros_keep_their_sign():
+    """And the smallest numbers are as they are."""
+    kernels = "".join(kernel(name, f"{name}(a)", "a") for name in ZEROS)
+    x = np.array([0.0, -0.0, 5e-324, -5e-324])
+    for name in ZEROS:
+        image = compile_opencl(kernels, kernels=[f"k_{name}"], config=CONFIG)
+        got = doubles(launch(image, f"k_{name}", np.uint64, x.view(np.uint64)))
+        times = {"sinpi": 3, "tanpi": 3, "asinpi": 0, "atanpi": 0}.get(name, 1)
+        assert got.tolist() == (x * times).tolist(), name
+        assert np.array_equal(np.signbit(got), np.signbit(x)), name

@@ -40,7 +40,8 @@ double OVERLOAD fraction_of(double x)
 {
     double scaled = IS_SMALL(x) ? x * 0x1p54 : x;
     double part = as_double((as_ulong(scaled) & (SIGN_OF_LONG | FRACTION)) | 0x3fe0000000000000ul);
-    return HAS_NO_PARTS(x) ? x : part;
+    part = HAS_NO_PARTS(x) ? x : part;
+    return isnan(x) ? as_double(NAN_OF_DOUBLE) : part;
 }
 int OVERLOAD exponent_of(double x)
 {
@@ -60,7 +61,7 @@ double OVERLOAD logb(double x)
 {
     double result = (double)ilogb(x);
     result = isinf(x) ? HUGE_VAL : result;
-    return isnan(x) ? x : x == 0.0 ? -HUGE_VAL : result;
+    return isnan(x) ? as_double(NAN_OF_DOUBLE) : x == 0.0 ? -HUGE_VAL : result;
 }
 LANES1(double, logb, double)
 
@@ -79,7 +80,7 @@ double ROUTINE ldexp(double x, int n)
     int sum = exponent + n;
     if (SELDOM(sum <= 0 || sum >= 2047 || exponent == 2047)) {
         if (exponent == 2047)
-            return x;
+            return isnan(x) ? as_double(NAN_OF_DOUBLE) : x;
         if (sum >= 2047)
             return copysign(HUGE_VAL, x);
         sum = max(sum, -60);
@@ -96,7 +97,7 @@ double OVERLOAD fract_of(double x)
 {
     double result = fmin(x - floor(x), 0x1.fffffffffffffp-1);
     result = isinf(x) ? 0.0 : result;
-    return isnan(x) ? x : copysign(result, x == 0.0 || isinf(x) ? x : 1.0);
+    return isnan(x) ? as_double(NAN_OF_DOUBLE) : copysign(result, x == 0.0 || isinf(x) ? x : 1.0);
 }
 LANES1(double, fraction_of, double)
 LANES1(int, exponent_of, double)

@@ -5,35 +5,19 @@
 int __attribute__((overloadable)) exponent_of(double x);
 double __attribute__((overloadable)) fraction_of(double x);
 
-ulong ROUTINE high_product(ulong a, ulong b) { return mul_hi(a, b); }
+ulong __attribute__((overloadable)) high_product(ulong a, ulong b);
+ulong __attribute__((overloadable)) log_series(ulong z);
+ulong __attribute__((overloadable)) exp2_of_fraction(ulong f);
 
-/* 2^(n + f / 2^64): of the quarters a constant, of the rest Taylor's series. */
+/* 2^(n + f / 2^64) */
 static inline __attribute__((always_inline)) double power_of_two(int n, ulong f)
-{
-    ulong x = high_product(f << 2 >> 2, 0xb17217f7d1cf79acul);
-    ulong p = 0x000000005849184ful;
-    p = 0x000000047bb63bfeul + high_product(x, p);
-    p = 0x00000035cc8acfebul + high_product(x, p);
-    p = 0x0000024fc9f6ef14ul + high_product(x, p);
-    p = 0x0000171de3a556c7ul + high_product(x, p);
-    p = 0x0000d00d00d00d01ul + high_product(x, p);
-    p = 0x0006806806806807ul + high_product(x, p);
-    p = 0x002d82d82d82d82eul + high_product(x, p);
-    p = 0x0111111111111111ul + high_product(x, p);
-    p = 0x0555555555555555ul + high_product(x, p);
-    p = 0x1555555555555555ul + high_product(x, p);
-    p = 0x4000000000000000ul + high_product(x, p);
-    p = 0x8000000000000000ul + high_product(x, p);
-    p = 0x8000000000000000ul + high_product(x, p);
-    ulong low = f >> 62 & 1 ? 0x9837f0518db8a96ful : 0x8000000000000000ul, upper = f >> 62 & 1 ? 0xd744fccad69d6af4ul : 0xb504f333f9de6484ul;
-    return ldexp((double)high_product(p, f >> 63 ? upper : low), n - 62);
-}
+{ return ldexp((double)exp2_of_fraction(f), n - 62); }
 
 /* 2^(x * (whole + part / 2^64)); beyond `limit` on either side there is nothing but zero and infinity. */
 double ROUTINE exponential(double x, uint whole, ulong part, double limit)
 {
     if (isnan(x))
-        return x;
+        return as_double(0x7ff8000000000000ul);
     if (fabs(x) > limit)
         return x < 0.0 ? 0.0 : HUGE_VAL;
     ulong size = (ulong)rint(fabs(x) * 0x1p53);
@@ -50,24 +34,6 @@ double OVERLOAD exp10(double x) { return exponential(x, 3, 0x5269e12f346e2bf9ul,
 LANES1(double, exp, double)
 LANES1(double, exp2, double)
 LANES1(double, exp10, double)
-
-/* 1 / 3 + z / 5 + z^2 / 7 and so on. */
-ulong ROUTINE log_series(ulong z)
-{
-    ulong p = 0x051eb851eb851eb8ul;
-    p = 0x0590b21642c8590bul + high_product(z, p);
-    p = 0x0618618618618618ul + high_product(z, p);
-    p = 0x06bca1af286bca1bul + high_product(z, p);
-    p = 0x0787878787878788ul + high_product(z, p);
-    p = 0x0888888888888889ul + high_product(z, p);
-    p = 0x09d89d89d89d89d9ul + high_product(z, p);
-    p = 0x0ba2e8ba2e8ba2e9ul + high_product(z, p);
-    p = 0x0e38e38e38e38e39ul + high_product(z, p);
-    p = 0x1249249249249249ul + high_product(z, p);
-    p = 0x199999999999999aul + high_product(z, p);
-    p = 0x2aaaaaaaaaaaaaabul + high_product(z, p);
-    return p;
-}
 
 /* The logarithm of a number between the roots of one half and two: with s = f / (2 + f) that of 1 + f is
    f - s * (f - r), where r is the rest of the series of the area tangent, 2 * s^2 / 3 + 2 * s^4 / 5 and so on. */
@@ -199,7 +165,7 @@ LANES2(double, rootn, double, int)
 double ROUTINE cbrt(double x)
 {
     if (isnan(x) || isinf(x) || x == 0.0)
-        return x;
+        return isnan(x) ? as_double(0x7ff8000000000000ul) : x;
     return copysign(power(fabs(x), 0xaaaaaaaaaaaaaaabul, -2, 0), x);
 }
 LANES1(double, cbrt, double)

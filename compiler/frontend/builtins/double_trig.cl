@@ -45,6 +45,25 @@ static inline __attribute__((always_inline)) ulong sine_series(ulong u)
     return p;
 }
 
+/* The sine of an angle in quadrants, their number and the fraction, of 128 bits; `negative` is its sign. */
+double ROUTINE sine_of_quadrants(uint quadrant, ulong fraction, ulong below, uint negative)
+{
+    uint is_more = (uint)(fraction >> 63);
+    quadrant += is_more;
+    fraction = is_more ? ~fraction : fraction;
+    below = is_more ? ~below : below;
+    /* In radians, with the leading one at the top, and without. */
+    uint zeros = fraction == 0 ? 64 : (uint)clz(fraction);
+    ulong leading = zeros == 64 ? below : fraction << zeros | below >> 1 >> (63 - zeros);
+    ulong radians = high_product(leading, 0xc90fdaa22168c235ul);
+    ulong angle = zeros > 62 ? 0 : radians >> zeros;            /* with 63 bits below the point */
+    ulong u = high_product(angle << 1, angle << 1);
+    negative ^= (quadrant >> 1 & 1) ^ (quadrant & 1 ? 0 : is_more);
+    double result = quadrant & 1 ? (double)cosine_series(u) * 0x1p-63
+        : ldexp((double)high_product(radians, sine_series(u)), -62 - (int)zeros);
+    return negative ? -result : result;
+}
+
 /* The sine of x, or, with `ahead` 1, its cosine, which is the sine a quadrant further. */
 double ROUTINE sine(double x, uint ahead)
 {
@@ -64,23 +83,9 @@ double ROUTINE sine(double x, uint ahead)
     ulong low = number * w1, middle = high_product(number, w2), upper = number * w0 + high_product(number, w1);
     low += middle;
     upper += low < middle;
-    /* Two bits of the quadrant, then the fraction; its nearest end. */
-    uint quadrant = (uint)(upper >> 62);
-    ulong fraction = upper << 2 | low >> 62, below = low << 2;
-    uint is_more = (uint)(fraction >> 63);
-    quadrant += is_more + ahead;
-    fraction = is_more ? ~fraction : fraction;
-    below = is_more ? ~below : below;
-    /* In radians, with the leading one at the top, and without. */
-    uint zeros = fraction == 0 ? 64 : (uint)clz(fraction);
-    ulong leading = zeros == 64 ? below : fraction << zeros | below >> 1 >> (63 - zeros);
-    ulong radians = high_product(leading, 0xc90fdaa22168c235ul);
-    ulong angle = zeros > 62 ? 0 : radians >> zeros;            /* with 63 bits below the point */
-    ulong u = high_product(angle << 1, angle << 1);
-    uint negative = (quadrant >> 1 & 1) ^ (quadrant & 1 ? 0 : is_more) ^ (ahead ? 0 : (uint)(as_ulong(x) >> 63));
-    double result = quadrant & 1 ? (double)cosine_series(u) * 0x1p-63
-        : ldexp((double)high_product(radians, sine_series(u)), -62 - (int)zeros);
-    return negative ? -result : result;
+    /* Two bits of the quadrant, then the fraction. */
+    return sine_of_quadrants((uint)(upper >> 62) + ahead, upper << 2 | low >> 62, low << 2,
+                             ahead ? 0 : (uint)(as_ulong(x) >> 63));
 }
 double OVERLOAD sin(double x) { return sine(x, 0); }
 double OVERLOAD cos(double x) { return sine(x, 1); }
@@ -92,3 +97,26 @@ LANES1(double, tan, double)
 #define SINCOS_OF(n, space) \
     double##n OVERLOAD sincos(double##n x, space double##n *cosine) { *cosine = cos(x); return sin(x); }
 FOR_ADDRESS_SPACES(SINCOS, 0)
+
+/* The same of an angle in half turns. Whole results have the signs that C gives them. */
+double ROUTINE sine_of_half_turns(double x, uint ahead)
+{
+    int exponent = (int)(as_ulong(x) << 1 >> 53) - 1023;
+    if (SELDOM(exponent == 1024))
+        return as_double(0x7ff8000000000000ul);
+    if (exponent < -30)
+        return ahead ? 1.0 : x * 3.14159265358979323846;
+    ulong number = (as_ulong(x) & 0x000ffffffffffffful) | 0x0010000000000000ul;
+    int places = 51 - exponent;             /* below the point of twice the number */
+    uint quadrant = places > 63 || places < -2 ? 0 : (uint)(places < 0 ? number << -places : number >> places);
+    ulong fraction = places <= 0 ? 0 : places < 64 ? number << (64 - places) : number >> (places - 64);
+    ulong below = places <= 64 ? 0 : number << (128 - places);
+    double result = sine_of_quadrants(quadrant + ahead, fraction, below, ahead ? 0 : (uint)(as_ulong(x) >> 63));
+    return result == 0.0 ? ahead ? 0.0 : copysign(0.0, x) : result;
+}
+double OVERLOAD sinpi(double x) { return sine_of_half_turns(x, 0); }
+double OVERLOAD cospi(double x) { return sine_of_half_turns(x, 1); }
+double OVERLOAD tanpi(double x) { return sine_of_half_turns(x, 0) / sine_of_half_turns(x, 1); }
+LANES1(double, sinpi, double)
+LANES1(double, cospi, double)
+LANES1(double, tanpi, double)
