@@ -7,18 +7,18 @@ benchmarks (:mod:`fgpu.benchmarks`).
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .config import Config
-
 if TYPE_CHECKING:
     from .compiler import Image, compile_opencl
+    from .config import Config
     from .sim import Device, LocalMemory
 
 __all__ = ["Config", "Device", "Image", "LocalMemory", "__version__", "compile_opencl"]
 
 __version__: str
 
-_LATE = {"Device": "fgpu.sim", "Image": "fgpu.compiler", "LocalMemory": "fgpu.sim", "compile_opencl": "fgpu.compiler"}
-"""Where names are that only those who simulate or compile need: nobody else waits for what they import."""
+_LATE = {"Config": "fgpu.config", "Device": "fgpu.sim", "Image": "fgpu.compiler", "LocalMemory": "fgpu.sim",
+         "compile_opencl": "fgpu.compiler"}
+"""Where names are that not everybody needs: nobody else waits for what they import."""
 
 
 def __getattr__(name: str) -> Any:

@@ -12,12 +12,11 @@ from typing import Final
 from fgpu.errors import ToolError
 from fgpu.files import write_atomically
 
-from .library.source import LIBRARY
+from .library import ICD, LIBRARY
 
 __all__ = ["Place", "find_libpython", "install", "places", "uninstall"]
 
 SYSTEM: Final = Path("/etc/OpenCL/vendors")
-ICD: Final = "fgpu.icd"
 
 
 @dataclass(frozen=True)

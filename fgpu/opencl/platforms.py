@@ -1,6 +1,6 @@
 """The platform."""
 
-from fgpu import __version__
+import fgpu
 
 from .answers import answer, give_handles, text
 from .entry import entry
@@ -23,7 +23,7 @@ PLATFORM = Platform()
 
 INFO = {
     PlatformInfo.PROFILE: lambda platform: text("FULL_PROFILE"),
-    PlatformInfo.VERSION: lambda platform: text(f"OpenCL 1.2 fgpu {__version__}"),
+    PlatformInfo.VERSION: lambda platform: text(f"OpenCL 1.2 fgpu {fgpu.__version__}"),
     PlatformInfo.NAME: lambda platform: text("FGPU"),
     PlatformInfo.VENDOR: lambda platform: text("fgpu"),
     PlatformInfo.EXTENSIONS: lambda platform: text("cl_khr_icd"),

@@ -1,27 +1,28 @@
-"""What the C library runs in the interpreter that it found. (DISPATCH, PLATFORM, TABLE, PACKAGES: its addresses, and
-the site-packages of the environment that it was installed from.)"""
+"""What the C library runs in the interpreter that it found, as text: this file, and a call of :func:`start`."""
 
 import signal  # noqa: F401     at once, as this takes SIGINT from a C program, which the C library gives back
 import sys
+from importlib.util import find_spec
 
 
-def start() -> None:
-    """Fill the table, or say in one line why not."""
+def start(dispatch: int, platform: int, table: int, packages: str, version: str) -> None:
+    """Fill the library's table, or say in one line why not.
+
+    ``packages`` and ``version`` are the site-packages and the version of Python of the environment that the library
+    was installed from; empty if it came in a wheel.
+    """
     try:
         if not hasattr(sys, "argv"):
             sys.argv = [""]
-        try:
-            import fgpu  # noqa: F401
-        except ModuleNotFoundError:     # a host from another environment: ours comes behind its own
+        if find_spec("fgpu") is None:   # a host from another environment: ours comes behind its own
+            if version != f"{sys.version_info.major}.{sys.version_info.minor}":
+                raise RuntimeError(f"fgpu is not installed here, but for Python {version}")
             import site
 
-            site.addsitedir(PACKAGES)   # type: ignore[name-defined]  # noqa: F821
+            site.addsitedir(packages)
         from fgpu.opencl.bridge import attach
 
-        attach(DISPATCH, PLATFORM, TABLE)   # type: ignore[name-defined]  # noqa: F821
+        attach(dispatch, platform, table)
     except BaseException as error:
-        sys.stderr.write(f"fgpu: no OpenCL platform in this process: {type(error).__name__}: {error} "
-                         f"({sys.executable or 'an embedded Python'})\n")
-
-
-start()
+        sys.stderr.write(f"fgpu: no OpenCL platform in this process: {error or type(error).__name__} "
+                         f"({sys.executable or 'an embedded Python'}, {sys.version.split()[0]})\n")

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from fgpu.errors import ToolError
-from fgpu.store import kept_files
 
-from .source import LIBRARY, library_source
+from . import LIBRARY
+from .source import library_source
 
-__all__ = ["build_library", "compile_library"]
+__all__ = ["build_library", "compile_library", "compiler", "zig"]
 
 _FLAGS: Final = ("-std=gnu11", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra")
 _LINK: Final = ("-Wl,-Bsymbolic", "-Wl,-z,nodelete", "-ldl", "-lpthread")     # Khronos' loader unloads libraries
@@ -24,38 +24,33 @@ def build_library() -> Path:
 
     Raises :class:`~fgpu.errors.ToolError` where it cannot be made.
     """
-    source = library_source()
-    compiler = _compiler()
-    key = hashlib.sha256("\0".join([*compiler, *_FLAGS, *_LINK, source]).encode()).hexdigest()[:32]
+    from fgpu.store import kept_files
+
+    command = compiler() or zig()
+    key = hashlib.sha256("\0".join([*command, *_FLAGS, *_LINK, library_source()]).encode()).hexdigest()[:32]
 
     def build(folder: Path) -> dict[str, Any]:
-        compile_library(folder / LIBRARY, compiler)
+        compile_library(folder / LIBRARY, command)
         return {}
 
     return kept_files("opencl", key, build, (LIBRARY,))[0] / LIBRARY
 
 
-def compile_library(output: Path, compiler: tuple[str, ...] | None = None) -> None:
-    """Write the library to ``output``, and its source beside it."""
+def compile_library(output: Path, compiler: tuple[str, ...]) -> None:
+    """Write the library to ``output``. Raises :class:`~fgpu.errors.ToolError` where that fails."""
     if sys.platform != "linux" or sys.maxsize < 1 << 32:
         raise ToolError(f"the OpenCL platform is for 64-bit Linux, not for {sys.platform}")
-    source = output.with_suffix(".c")
-    source.write_text(library_source())
-    command = [*(compiler or _compiler()), *_FLAGS, "-o", str(output), str(source), *_LINK]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [*compiler, *_FLAGS, "-x", "c", "-", "-o", str(output), *_LINK]
+    done = subprocess.run(command, input=library_source(), capture_output=True, text=True, check=False)
     if done.returncode:
         raise ToolError(f"{' '.join(command)} failed:\n{done.stderr}")
 
 
-def _compiler() -> tuple[str, ...]:
-    """The system's C compiler, or the one of the ``ziglang`` package."""
-    for name in ("cc", "gcc", "clang"):
-        path = shutil.which(name)
-        if path is not None:
-            return (path,)
-    return zig()
+def compiler() -> tuple[str, ...] | None:
+    """The system's C compiler."""
+    return next(((path,) for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
 
 
 def zig() -> tuple[str, ...]:
-    """A compiler whose libraries run wherever glibc is not older than that of 2012."""
+    """The compiler of the ``ziglang`` package. Its libraries run wherever glibc is not older than that of 2012."""
     return (sys.executable, "-m", "ziglang", "cc", "-target", f"{platform.machine()}-linux-gnu.2.17", "-s")

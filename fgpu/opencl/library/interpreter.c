@@ -42,18 +42,18 @@ static void say(const char *format, const char *first, const char *second)
     fputs(line, stderr);
 }
 
+static char settings[PATH_MAX];
+
+/* Returns the number of the error, or 0. Python programs find their packages by themselves. */
 static int read_environment(void)
 {
     Dl_info self;
-    char path[PATH_MAX];
-    if (!dladdr(&platform, &self) || strlen(self.dli_fname) + 6 > sizeof path)
-        return 0;
-    snprintf(path, sizeof path, "%s.conf", self.dli_fname);
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        say("%s: %s; `fgpu opencl install` writes it", path, strerror(errno));
-        return 0;
-    }
+    if (!dladdr(&platform, &self))
+        return ENOENT;
+    snprintf(settings, sizeof settings, "%s.conf", self.dli_fname);
+    FILE *file = fopen(settings, "re");
+    if (!file)
+        return errno;
     char line[PATH_MAX + 20];
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
@@ -69,7 +69,7 @@ static int read_environment(void)
             strcpy(place, value);
     }
     fclose(file);
-    return 1;
+    return 0;
 }
 
 /* -- what is used of Python ------------------------------------------------------------------- */
@@ -79,7 +79,6 @@ static struct {
     int (*is_finalizing)(void);     /* NULL: there is no way to ask */
     int (*ensure)(void);
     void (*release)(int);
-    const char *(*version)(void);
     void *(*new_dict)(void);
     int (*set_item)(void *, const char *, void *);
     void *(*decode)(const char *);
@@ -98,7 +97,7 @@ static int find_functions(void *handle)
     if (!FIND(is_finalizing, "Py_IsFinalizing"))    /* since 3.13 */
         FIND(is_finalizing, "_Py_IsFinalizing");
     return FIND(is_initialized, "Py_IsInitialized") && FIND(ensure, "PyGILState_Ensure")
-        && FIND(release, "PyGILState_Release") && FIND(version, "Py_GetVersion") && FIND(new_dict, "PyDict_New")
+        && FIND(release, "PyGILState_Release") && FIND(new_dict, "PyDict_New")
         && FIND(set_item, "PyDict_SetItemString") && FIND(decode, "PyUnicode_DecodeFSDefault")
         && FIND(from_size, "PyLong_FromSize_t") && FIND(compile, "Py_CompileString")
         && FIND(evaluate, "PyEval_EvalCode") && FIND(clear_error, "PyErr_Clear")
@@ -166,8 +165,12 @@ static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction interrupt;      /* the host's: Python's module signal puts its own in the place */
 static int is_impossible;
 
-static int open_python(void)
+static int open_python(int error)
 {
+    if (error) {
+        say("%s: %s; `fgpu opencl install` writes it", settings, strerror(error));
+        return 0;
+    }
     if (!environment.libpython[0]) {
         say("%s has no shared library; use a Python that is built with --enable-shared, or install its package "
             "(libpython%s), and `fgpu opencl install` again", environment.python, environment.version);
@@ -203,18 +206,10 @@ static int find_python(void)
         return 1;
     pthread_mutex_lock(&starting);
     if (!is_found && !is_impossible) {
-        is_impossible = !read_environment();
-        if (!is_impossible && !(find_functions(RTLD_DEFAULT) && py.is_initialized())) {
+        int error = read_environment();
+        if (!(find_functions(RTLD_DEFAULT) && py.is_initialized())) {
             sigaction(SIGINT, NULL, &interrupt);
-            is_impossible = !open_python();
-        }
-        if (!is_impossible) {
-            const char *version = py.version();
-            size_t length = strlen(environment.version);
-            if (strncmp(version, environment.version, length) || (version[length] >= '0' && version[length] <= '9')) {
-                say("it is installed for Python %s, and this is %s", environment.version, version);
-                is_impossible = 1;
-            }
+            is_impossible = !open_python(error);
         }
         is_found = !is_impossible;
     }
@@ -238,6 +233,7 @@ static int attach(void)
         py.set_item(globals, "PLATFORM", py.from_size((size_t)&platform));
         py.set_item(globals, "TABLE", py.from_size((size_t)python));
         py.set_item(globals, "PACKAGES", py.decode(environment.packages));
+        py.set_item(globals, "VERSION", py.decode(environment.version));
         void *code = py.compile(bootstrap, "<fgpu-opencl>", 257 /* Py_file_input */);
         if (!code || !py.evaluate(code, globals, globals))
             py.clear_error();   /* the code has said what there is to say */

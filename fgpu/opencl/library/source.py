@@ -4,16 +4,15 @@ from pathlib import Path
 
 from fgpu.opencl.enums import Status
 from fgpu.opencl.functions import FUNCTIONS, SLOTS, UNSUPPORTED, Function, Result
+from fgpu.opencl.library import LIBRARY
 from fgpu.opencl.platforms import INFO, PLATFORM
 
-__all__ = ["LIBRARY", "library_source"]
-
-LIBRARY = "libfgpu-opencl.so"
-"""The library's file. Loaders may find it in several places; a process uses the first."""
+__all__ = ["library_source"]
 
 _HERE = Path(__file__).parent
 _TYPES = {"p": "void *", "z": "size_t ", "u": "uint32_t ", "i": "int32_t ", "l": "uint64_t "}
 _LATE = Status.OUT_OF_HOST_MEMORY       # what a function returns that no Python answers
+_START = b"\n\nstart(DISPATCH, PLATFORM, TABLE, PACKAGES, VERSION)\n"
 _IN_C = ("clGetPlatformIDs", "clGetPlatformInfo", "clGetExtensionFunctionAddress",
          "clGetExtensionFunctionAddressForPlatform")
 
@@ -30,7 +29,7 @@ def library_source() -> str:
     return "\n".join([
         f"#define LIBRARY \"{LIBRARY}\"\n#define SLOTS {SLOTS}\n#define READY {FUNCTIONS['clGetDeviceIDs'].slot}\n",
         (_HERE / "interpreter.c").read_text(),
-        f"static const char bootstrap[] =\n{_string((_HERE / 'bootstrap.py').read_bytes())};\n",
+        f"static const char bootstrap[] =\n{_string((_HERE / 'bootstrap.py').read_bytes() + _START)};\n",
         f"static const struct {{ uint32_t name; const char *text; }} answers[] = {{\n{answers}}};\n",
         (_HERE / "platform.c").read_text(),
         trampolines,
