@@ -1,5 +1,6 @@
 """What makes a Python function one of the API."""
 
+import _thread
 import ctypes
 import os
 import sys
@@ -77,10 +78,15 @@ def _guarded(function: Function, implementation: Callable[..., Any], locked: boo
 
 
 def status_of(where: str, error: BaseException) -> int:
-    """The error code of an exception. With ``FGPU_OPENCL_LOG`` in the environment standard error tells it."""
+    """The error code of an exception. With ``FGPU_OPENCL_LOG`` in the environment standard error tells it.
+
+    Ctrl-C in a host that is Python comes again when the call has returned.
+    """
     status = error.status if isinstance(error, ClError) else \
         Status.OUT_OF_HOST_MEMORY if isinstance(error, MemoryError) else Status.OUT_OF_RESOURCES
-    if not isinstance(error, ClError):      # a fault of ours
+    if isinstance(error, KeyboardInterrupt):
+        _thread.interrupt_main()
+    elif not isinstance(error, ClError):    # a fault of ours
         sys.stderr.write(f"fgpu: {where}: {''.join(traceback.format_exception(error))}")
     elif os.environ.get("FGPU_OPENCL_LOG"):
         sys.stderr.write(f"fgpu: {where}: {error}\n")
