@@ -15,18 +15,15 @@ from ..line_table import OWN
 from ..work_groups import BARRIERS
 from .bitcode import WIDE, bitcode_files
 from .diagnostics import explained
+from .options import accepted
 from .reader import read_module
 
-__all__ = ["HEADER", "UNROLLED", "Size", "Unoptimized", "accepted", "builtins", "compile_to_bitcode", "compile_unit",
-           "optimize", "read_ir"]
+__all__ = ["HEADER", "UNROLLED", "Size", "Unoptimized", "builtins", "compile_to_bitcode", "compile_unit", "optimize",
+           "read_ir"]
 
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
 _TIMEOUT_SECONDS = 60
-_USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.", "-cl-mad-enable", "-cl-fast-relaxed-math",
-                 "-cl-single-precision-constant", "-cl-denorms-are-zero", "-cl-strict-aliasing",
-                 "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations", "-cl-finite-math-only",
-                 "-cl-kernel-arg-info", "-cl-fp32-correctly-rounded-divide-sqrt", "-cl-opt-disable")
 _ANY_BODY = 100_000
 _SMALL_BODY = -20
 """Up to which size functions are inlined, in LLVM's units: five for an instruction, less what the call would cost."""
@@ -42,11 +39,6 @@ _KEPT = "__fgpu_kept_"
 """What the aliases that keep some kernels have before the names. LLVM calls the kernels so, too."""
 _BYTE_ORDER_MARK = "\ufeff"
 """What some editors begin a file with."""
-_WITH_VALUE = ("-D", "-U", "-I")
-_IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info", "-g", "-cl-std=CL2.0", "-cl-std=CL2.1",
-            "-cl-std=CL2.2", "-cl-std=CL3.0")
-"""What changes nothing here: what is not optimized would not fit, and others are always so. Later versions' programs
-are compiled as those of 1.2, and what 1.2 lacks is refused by name."""
 _EXTENSIONS = (
     "cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics",
     "cl_khr_local_int32_base_atomics", "cl_khr_local_int32_extended_atomics", "cl_clang_storage_class_specifiers",
@@ -94,25 +86,6 @@ _OPTIMIZER = (
 )
 _CLANG = (*_DRIVER, *_LANGUAGE, *_OPTIMIZER)
 _UNOPTIMIZED = ("-D__FGPU_SOME_KERNELS", "-O2", "-Xclang", "-disable-llvm-passes")
-
-
-def accepted(options: Sequence[str]) -> list[str]:
-    """The user's options as clang takes them; those with a value may have it in an option of its own.
-
-    Raises :class:`~fgpu.errors.CompileError` for others.
-    """
-    result: list[str] = []
-    rest = iter(options)
-    for option in rest:
-        if option in _WITH_VALUE:
-            option += next(rest, "")
-        if option in _IGNORED:
-            continue
-        if not option.startswith(_USER_OPTIONS) or option in _WITH_VALUE:
-            known = dict.fromkeys([*_USER_OPTIONS, *_IGNORED])
-            raise CompileError(f"option {option!r} is not accepted; use {', '.join(known)}")
-        result.append(option)
-    return result
 
 
 class Size(enum.Enum):

@@ -18,7 +18,8 @@ API's name:
 :mod:`.buffers`              memory objects, :mod:`.farewells` callbacks at their end, :mod:`.images` images
 :mod:`.transfers`            what moves their content, :mod:`.rectangles` parts of it, :mod:`.maps` to the host
 :mod:`.native_kernels`       the host's functions as commands
-:mod:`.programs`             programs, :mod:`.kernels` kernels and their arguments, :mod:`.launches` their launches
+:mod:`.programs`             programs, :mod:`.builds` how they are built
+:mod:`.kernels`              kernels and their arguments, :mod:`.launches` their launches
 :mod:`.install`              where ICD loaders look for the library
 ===========================  ===========================================================================
 

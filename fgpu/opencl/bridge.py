@@ -13,7 +13,7 @@ __all__ = ["MODULES", "attach"]
 MODULES: Final = (
     "platforms", "devices", "device_info", "sub_devices", "contexts", "queues", "synchronization", "events",
     "buffers", "transfers", "rectangles", "maps", "native_kernels", "images",
-    "programs", "kernels", "launches",
+    "programs", "builds", "kernels", "launches",
 )
 """Those with functions of the API."""
 

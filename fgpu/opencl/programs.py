@@ -1,1 +1,239 @@
-"""Programs."""
+"""Programs: sources and binaries, and what became of them for each device."""
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from .answers import answer, give, handle, handles, size, sizes, text, uint
+from .contexts import Context
+from .devices import Device
+from .entry import entry
+from .enums import BinaryType, BuildInfo, BuildStatus, ProgramInfo, Status
+from .objects import ClError, Object, find, find_all
+
+if TYPE_CHECKING:
+    from fgpu.compiler.image import Image
+    from fgpu.compiler.units import Unit
+
+__all__ = ["Build", "Program", "strings"]
+
+_MAGIC: Final = b"fgpu program "
+_POINTER_BYTES: Final = 8
+
+
+@dataclass(frozen=True)
+class Build:
+    """What became of a program for a device."""
+
+    status: BuildStatus = BuildStatus.NONE
+    options: str = ""
+    log: str = ""
+    kind: BinaryType = BinaryType.NONE
+    unit: "Unit | None" = None
+
+    @property
+    def binary(self) -> bytes:
+        """What ``clCreateProgramWithBinary`` takes; empty where nothing was compiled."""
+        if self.unit is None:
+            return b""
+        return _MAGIC + f"{int(self.kind)} {len(self.options.encode())}\n{self.options}".encode() \
+            + self.unit.to_bytes()
+
+    @classmethod
+    def of_binary(cls, content: bytes) -> "Build":
+        """Raises :class:`ClError` for what is no ``binary``."""
+        from fgpu.compiler.units import Unit
+        from fgpu.errors import CompileError
+
+        try:
+            head, line, rest = content.removeprefix(_MAGIC).partition(b"\n")
+            kind, length = map(int, head.split())
+            if not content.startswith(_MAGIC) or not line:
+                raise ValueError("no program of fgpu")
+            return cls(options=rest[:length].decode(), kind=BinaryType(kind), unit=Unit.from_bytes(rest[length:]))
+        except (ValueError, CompileError) as error:
+            raise ClError(Status.INVALID_BINARY, str(error)) from None
+
+
+_NOT_BUILT: Final = Build()
+
+
+class Program(Object):
+    """A program of a context, and its builds for some of the context's devices.
+
+    ``kernels_made`` counts the kernels that the host has: while there are any, nothing is built anew.
+    """
+
+    invalid = Status.INVALID_PROGRAM
+
+    def __init__(self, context: Context, devices: Sequence[Device], source: str = "") -> None:
+        super().__init__()
+        self.context = context
+        self.devices = list(devices)
+        self.source = source
+        self.builds: dict[Device, Build] = {}
+        self.kernels_made = 0
+        self._images: dict[tuple[str, str], Image] = {}
+        self._compiling = Lock()
+
+    def build_for(self, device: Device) -> Build:
+        """What became of it for a device."""
+        return self.builds.get(device, _NOT_BUILT)
+
+    @property
+    def executables(self) -> dict[Device, "Unit"]:
+        """What can be run, by device. Raises :class:`ClError` where there is nothing."""
+        found = {device: build.unit for device, build in self.builds.items() if build.unit is not None
+                 and build.kind is BinaryType.EXECUTABLE and build.status is BuildStatus.SUCCESS}
+        if not found:
+            raise ClError(Status.INVALID_PROGRAM_EXECUTABLE, "the program was not built, or not successfully")
+        return found
+
+    def image(self, kernel: str, device: Device) -> "Image":
+        """The code of a kernel for a device: it takes a while the first time. Without the API's lock.
+
+        Raises :class:`ClError` for what cannot be compiled for it.
+        """
+        from fgpu.errors import FgpuError
+
+        key = kernel, device.config.key
+        if key in self._images:
+            return self._images[key]
+        unit = self.executables.get(device)
+        if unit is None:
+            raise ClError(Status.INVALID_PROGRAM_EXECUTABLE, "the program was not built for this device")
+        with self._compiling:
+            if key not in self._images:
+                try:
+                    self._images[key] = unit.image(kernel, device.config)
+                except FgpuError as error:
+                    raise ClError(Status.OUT_OF_RESOURCES, f"kernel {kernel!r}: {error}") from None
+            return self._images[key]
+
+    def forget(self) -> None:
+        """Images of what was built before."""
+        self._images = {}
+
+
+def strings(count: int, array: int, lengths: int = 0) -> list[bytes]:
+    """``count`` texts of an array of pointers; ``lengths`` may say how long they are, where they are not 0."""
+    pointers = (ctypes.c_void_p * count).from_address(array)
+    given = list((ctypes.c_size_t * count).from_address(lengths)) if lengths else [0] * count
+    if not all(pointers):
+        raise ClError(Status.INVALID_VALUE, "a text that is NULL")
+    return [ctypes.string_at(pointer or 0, length) if length else ctypes.string_at(pointer or 0)
+            for pointer, length in zip(pointers, given, strict=True)]
+
+
+@entry("clCreateProgramWithSource")
+def create_program_with_source(context: int, count: int, array: int, lengths: int) -> Program:
+    found = find(Context, context)
+    if not count or not array:
+        raise ClError(Status.INVALID_VALUE, "no source")
+    source = b"".join(strings(count, array, lengths)).rstrip(b"\0")
+    return Program(found, found.devices, source.decode("utf-8", "surrogateescape"))
+
+
+@entry("clCreateProgramWithBinary")
+def create_program_with_binary(context: int, count: int, devices: int, lengths: int, binaries: int,
+                               statuses: int) -> Program:
+    found = find(Context, context)
+    if not count or not devices or not lengths or not binaries:
+        raise ClError(Status.INVALID_VALUE, "no devices, lengths or binaries")
+    chosen = find_all(Device, count, devices)
+    if any(device not in found.devices for device in chosen):
+        raise ClError(Status.INVALID_DEVICE, "a device of another context")
+    program = Program(found, chosen)
+    worst = Status.SUCCESS
+    for index, device in enumerate(chosen):
+        status = Status.SUCCESS
+        length = ctypes.c_size_t.from_address(lengths + index * ctypes.sizeof(ctypes.c_size_t)).value
+        pointer = ctypes.c_void_p.from_address(binaries + index * _POINTER_BYTES).value
+        if not length or not pointer:
+            status = Status.INVALID_VALUE
+        else:
+            try:
+                program.builds[device] = Build.of_binary(ctypes.string_at(pointer, length))
+            except ClError as error:
+                status = error.status
+        if statuses:
+            ctypes.c_int32.from_address(statuses + 4 * index).value = status
+        worst = worst or status
+    if worst:
+        raise ClError(worst, "a binary that is none of fgpu's")
+    return program
+
+
+@entry("clCreateProgramWithBuiltInKernels")
+def create_program_with_built_in_kernels(context: int, count: int, devices: int, names: int) -> Program:
+    found = find(Context, context)
+    if not count or not devices or not names:
+        raise ClError(Status.INVALID_VALUE, "no devices or no names")
+    if any(device not in found.devices for device in find_all(Device, count, devices)):
+        raise ClError(Status.INVALID_DEVICE, "a device of another context")
+    raise ClError(Status.INVALID_VALUE, "there are no built-in kernels")
+
+
+@entry("clRetainProgram")
+def retain_program(program: int) -> None:
+    find(Program, program).retain()
+
+
+@entry("clReleaseProgram")
+def release_program(program: int) -> None:
+    find(Program, program).release()
+
+
+def _kernel_names(program: Program) -> list[str]:
+    return list(next(iter(program.executables.values())).kernels)
+
+
+_INFO = {
+    ProgramInfo.REFERENCE_COUNT: lambda program: uint(program.references),
+    ProgramInfo.CONTEXT: lambda program: handle(program.context),
+    ProgramInfo.NUM_DEVICES: lambda program: uint(len(program.devices)),
+    ProgramInfo.DEVICES: lambda program: handles(program.devices),
+    ProgramInfo.SOURCE: lambda program: text(program.source.encode("utf-8", "surrogateescape")),
+    ProgramInfo.BINARY_SIZES: lambda program: sizes(len(program.build_for(device).binary)
+                                                    for device in program.devices),
+    ProgramInfo.NUM_KERNELS: lambda program: size(len(_kernel_names(program))),
+    ProgramInfo.KERNEL_NAMES: lambda program: text(";".join(_kernel_names(program))),
+}
+_BUILD_INFO = {
+    BuildInfo.BUILD_STATUS: lambda build: uint(build.status),
+    BuildInfo.BUILD_OPTIONS: lambda build: text(build.options),
+    BuildInfo.BUILD_LOG: lambda build: text(build.log),
+    BuildInfo.BINARY_TYPE: lambda build: uint(build.kind),
+}
+
+
+@entry("clGetProgramInfo")
+def get_program_info(program: int, name: int, value_size: int, value: int, size_ret: int) -> None:
+    found = find(Program, program)
+    if name != ProgramInfo.BINARIES:
+        answer(_INFO, found, name, value_size, value, size_ret)
+        return
+    length = _POINTER_BYTES * len(found.devices)
+    if value:
+        if value_size < length:
+            raise ClError(Status.INVALID_VALUE, f"{value_size} bytes for {len(found.devices)} pointers")
+        for place, device in zip((ctypes.c_void_p * len(found.devices)).from_address(value), found.devices,
+                                 strict=True):
+            if place:
+                binary = found.build_for(device).binary
+                ctypes.memmove(place, binary, len(binary))
+    if size_ret:
+        ctypes.c_size_t.from_address(size_ret).value = length
+
+
+@entry("clGetProgramBuildInfo")
+def get_program_build_info(program: int, device: int, name: int, value_size: int, value: int, size_ret: int) -> None:
+    found = find(Program, program)
+    target = find(Device, device)
+    if target not in found.devices:
+        raise ClError(Status.INVALID_DEVICE, "a device that the program is not for")
+    if name not in _BUILD_INFO:
+        raise ClError(Status.INVALID_VALUE, f"there is no information 0x{name:X} about a build")
+    give(_BUILD_INFO[BuildInfo(name)](found.build_for(target)), value_size, value, size_ret)

@@ -1,0 +1,39 @@
+"""Which of clang's options users may give."""
+
+from collections.abc import Sequence
+
+from fgpu.errors import CompileError
+
+__all__ = ["accepted"]
+
+_USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.0", "-cl-std=CL1.1", "-cl-std=CL1.2", "-cl-mad-enable",
+                 "-cl-fast-relaxed-math", "-cl-single-precision-constant", "-cl-denorms-are-zero",
+                 "-cl-strict-aliasing", "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations",
+                 "-cl-finite-math-only", "-cl-kernel-arg-info", "-cl-fp32-correctly-rounded-divide-sqrt",
+                 "-cl-opt-disable")
+_OPEN = ("-D", "-U", "-I", "-W")
+"""What goes on."""
+_WITH_VALUE = ("-D", "-U", "-I")
+_IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info", "-g", "-cl-std=CL2.0", "-cl-std=CL2.1",
+            "-cl-std=CL2.2", "-cl-std=CL3.0")
+"""What changes nothing here: what is not optimized would not fit, and others are always so. Later versions' programs
+are compiled as those of 1.2, and what 1.2 lacks is refused by name."""
+
+
+def accepted(options: Sequence[str]) -> list[str]:
+    """The user's options as clang takes them; those with a value may have it in an option of its own.
+
+    Raises :class:`~fgpu.errors.CompileError` for others.
+    """
+    result: list[str] = []
+    rest = iter(options)
+    for option in rest:
+        if option in _WITH_VALUE:
+            option += next(rest, "")
+        if option in _IGNORED:
+            continue
+        if not (option.startswith(_OPEN) or option in _USER_OPTIONS) or option in _WITH_VALUE:
+            known = dict.fromkeys([*_USER_OPTIONS, *_IGNORED])
+            raise CompileError(f"option {option!r} is not accepted; use {', '.join(known)}")
+        result.append(option)
+    return result
