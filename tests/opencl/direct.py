@@ -75,6 +75,23 @@ def device():
     return found.value
 
 
+def text_info(query, handle, name):
+    """A ``clGet...Info``'s answer that is a text."""
+    size = ctypes.c_size_t()
+    call(query, handle, name, 0, 0, size)
+    value = ctypes.create_string_buffer(size.value)
+    call(query, handle, name, size.value, value, 0)
+    return value.value.decode()
+
+
+def texts(*strings):
+    """An array of pointers to texts."""
+    held = [ctypes.create_string_buffer(string.encode()) for string in strings]
+    array = (ctypes.c_void_p * len(held))(*map(ctypes.addressof, held))
+    array.held = held
+    return array
+
+
 def context():
     """A context of the first device."""
     return call("clCreateContext", 0, 1, ctypes.c_size_t(device()), 0, 0)

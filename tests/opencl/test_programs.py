@@ -1,0 +1,213 @@
+"""Programs are built, compiled, linked, kept as binaries, and asked."""
+
+import ctypes
+import threading
+
+import numpy as np
+import pytest
+
+from fgpu.opencl.enums import BinaryType, BuildInfo, BuildStatus, ProgramInfo, Status
+
+from . import direct
+from .direct import call, status_of, texts
+
+_SOURCE = "kernel void k(global int *p) { p[get_global_id(0)] = N; }\nkernel void other() {}\n"
+_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+@pytest.fixture(scope="module")
+def context():
+    return direct.context()
+
+
+@pytest.fixture(scope="module")
+def queue(context):
+    return direct.queue(context)
+
+
+def made(context, *sources):
+    return call("clCreateProgramWithSource", context, len(sources), texts(*sources), 0)
+
+
+def options(*words):
+    return ctypes.create_string_buffer(" ".join(words).encode())
+
+
+def built(context, source, *words):
+    program = made(context, source)
+    call("clBuildProgram", program, 0, 0, options(*words), 0, 0)
+    return program
+
+
+def info(program, name, kind=None):
+    return direct.text_info("clGetProgramInfo", program, name) if kind is None else \
+        direct.info("clGetProgramInfo", program, name, kind)
+
+
+def build_info(program, name, kind=None):
+    size = ctypes.c_size_t()
+    call("clGetProgramBuildInfo", program, direct.device(), name, 0, 0, size)
+    value = ctypes.create_string_buffer(size.value)
+    call("clGetProgramBuildInfo", program, direct.device(), name, size.value, value, 0)
+    return value.value.decode() if kind is None else kind.from_buffer(value).value
+
+
+def result(context, queue, program, name="k"):
+    """What ``k(p)`` of one work-item writes."""
+    kernel = call("clCreateKernel", program, ctypes.create_string_buffer(name.encode()))
+    buffer = call("clCreateBuffer", context, 0, 4, 0)
+    call("clSetKernelArg", kernel, 0, 8, ctypes.c_size_t(buffer))
+    call("clEnqueueTask", queue, kernel, 0, 0, 0)
+    found = np.zeros(1, np.int32)
+    call("clEnqueueReadBuffer", queue, buffer, 1, 0, 4, found, 0, 0, 0)
+    call("clReleaseKernel", kernel)
+    call("clReleaseMemObject", buffer)
+    return int(found[0])
+
+
+def binary_of(program):
+    size = ctypes.c_size_t()
+    call("clGetProgramInfo", program, ProgramInfo.BINARY_SIZES, ctypes.sizeof(size), size, 0)
+    content = ctypes.create_string_buffer(size.value)
+    call("clGetProgramInfo", program, ProgramInfo.BINARIES, 8, ctypes.c_size_t(ctypes.addressof(content)), 0)
+    return content.raw
+
+
+def from_binary(context, content):
+    place = ctypes.create_string_buffer(content, len(content))
+    status = ctypes.c_int32(99)
+    try:
+        return call("clCreateProgramWithBinary", context, 1, ctypes.c_size_t(direct.device()),
+                    ctypes.c_size_t(len(content)), ctypes.c_size_t(ctypes.addressof(place)), status)
+    finally:
+        assert (status.value == Status.SUCCESS) == content.startswith(b"fgpu")
+
+
+def test_a_program_is_built_with_options(context, queue):
+    program = built(context, _SOURCE, "-DN=7", "-cl-mad-enable")
+    assert build_info(program, BuildInfo.BUILD_STATUS, ctypes.c_int32) == BuildStatus.SUCCESS
+    assert build_info(program, BuildInfo.BUILD_OPTIONS) == "-DN=7 -cl-mad-enable"
+    assert build_info(program, BuildInfo.BINARY_TYPE, ctypes.c_int32) == BinaryType.EXECUTABLE
+    assert info(program, ProgramInfo.KERNEL_NAMES) == "k;other"
+    assert info(program, ProgramInfo.NUM_KERNELS, ctypes.c_size_t) == 2
+    assert info(program, ProgramInfo.SOURCE) == _SOURCE
+    assert result(context, queue, program) == 7
+    call("clBuildProgram", program, 0, 0, options("-D", "N=8"), 0, 0)
+    assert result(context, queue, program) == 8
+
+
+def test_sources_are_one_text(context, queue):
+    program = call("clCreateProgramWithSource", context, 2, texts("#define N 5", _SOURCE[:30]),
+                   direct.sizes(0, 11))
+    assert info(program, ProgramInfo.SOURCE) == "#define N 5" + _SOURCE[:11]
+    assert status_of("clCreateProgramWithSource", context, 0, 0, 0) is Status.INVALID_VALUE
+    assert status_of("clCreateProgramWithSource", context, 1, ctypes.c_size_t(0), 0) is Status.INVALID_VALUE
+
+
+def test_errors_are_in_the_log_as_clang_words_them(context):
+    program = made(context, "kernel void k(global int *p) { *p = a; }\nkernel void l() { b(); }\n")
+    assert status_of("clBuildProgram", program, 0, 0, 0, 0, 0) is Status.BUILD_PROGRAM_FAILURE
+    log = build_info(program, BuildInfo.BUILD_LOG)
+    assert "<source>:1:37: error: use of undeclared identifier 'a'" in log
+    assert "<source>:2:19: error:" in log
+    assert build_info(program, BuildInfo.BUILD_STATUS, ctypes.c_int32) == BuildStatus.ERROR
+    name = ctypes.create_string_buffer(b"k")
+    assert status_of("clCreateKernel", program, name) is Status.INVALID_PROGRAM_EXECUTABLE
+
+
+def test_what_is_not_defined_is_an_error_of_the_build(context):
+    program = made(context, "int f(int); kernel void k(global int *p) { *p = f(*p); }")
+    assert status_of("clBuildProgram", program, 0, 0, 0, 0, 0) is Status.BUILD_PROGRAM_FAILURE
+    assert "undefined symbol 'f'" in build_info(program, BuildInfo.BUILD_LOG)
+
+
+def test_a_program_without_kernels_is_built(context):
+    program = built(context, "int f(int x) { return x; }")
+    assert info(program, ProgramInfo.KERNEL_NAMES) == ""
+    assert status_of("clCreateKernel", program, ctypes.create_string_buffer(b"f")) is Status.INVALID_KERNEL_NAME
+
+
+def test_wrong_builds_are_refused(context):
+    program = made(context, _SOURCE)
+    device = ctypes.c_size_t(direct.device())
+    assert status_of("clBuildProgram", 0, 0, 0, 0, 0, 0) is Status.INVALID_PROGRAM
+    assert status_of("clBuildProgram", program, 1, 0, 0, 0, 0) is Status.INVALID_VALUE
+    assert status_of("clBuildProgram", program, 0, device, 0, 0, 0) is Status.INVALID_VALUE
+    assert status_of("clBuildProgram", program, 1, ctypes.c_size_t(context), 0, 0, 0) is Status.INVALID_DEVICE
+    assert status_of("clBuildProgram", program, 0, 0, 0, 0, 1) is Status.INVALID_VALUE
+    for wrong in "-nonsense", "-D", "-cl-mad-enables", "'":
+        assert status_of("clBuildProgram", program, 0, 0, options(wrong), 0, 0) is Status.INVALID_BUILD_OPTIONS
+        if wrong != "-cl-mad-enables":
+            assert status_of("clCompileProgram", program, 0, 0, options(wrong), 0, 0, 0, 0, 0) \
+                is Status.INVALID_COMPILER_OPTIONS
+    assert info(program, ProgramInfo.SOURCE) == _SOURCE
+    assert status_of("clGetProgramInfo", program, ProgramInfo.NUM_KERNELS, 8, ctypes.c_size_t(), 0) \
+        is Status.INVALID_PROGRAM_EXECUTABLE
+
+
+def test_programs_with_kernels_are_not_built_anew(context):
+    program = built(context, _SOURCE, "-DN=1")
+    kernel = call("clCreateKernel", program, ctypes.create_string_buffer(b"k"))
+    assert status_of("clBuildProgram", program, 0, 0, 0, 0, 0) is Status.INVALID_OPERATION
+    call("clReleaseKernel", kernel)
+    call("clBuildProgram", program, 0, 0, options("-DN=2"), 0, 0)
+
+
+def test_a_callback_tells_of_the_end_of_a_build(context, queue):
+    program = made(context, _SOURCE)
+    told, over = [], threading.Event()
+
+    @_CALLBACK
+    def notify(which, data):
+        told.append((which, data))
+        over.set()
+
+    call("clBuildProgram", program, 0, 0, options("-DN=3"), ctypes.cast(notify, ctypes.c_void_p).value, 42)
+    assert over.wait(60)
+    assert told == [(program, 42)]
+    assert result(context, queue, program) == 3
+
+
+def test_binaries_are_loaded_again(context, queue):
+    content = binary_of(built(context, _SOURCE, "-DN=9"))
+    program = from_binary(context, content)
+    name = ctypes.create_string_buffer(b"k")
+    assert status_of("clCreateKernel", program, name) is Status.INVALID_PROGRAM_EXECUTABLE
+    assert build_info(program, BuildInfo.BINARY_TYPE, ctypes.c_int32) == BinaryType.EXECUTABLE
+    call("clBuildProgram", program, 0, 0, 0, 0, 0)
+    assert binary_of(program)
+    assert result(context, queue, program) == 9
+    assert info(program, ProgramInfo.SOURCE) == ""
+    with pytest.raises(direct.Failed, match="INVALID_BINARY"):
+        from_binary(context, b"\x7fELF")
+
+
+def test_programs_are_compiled_with_headers_and_linked(context, queue):
+    caller = made(context, '#include <inc/h.h>\nint f(int x);\nkernel void k(global int *p) { *p = f(H); }')
+    called = made(context, "int f(int x) { return x + 1; }")
+    header = made(context, "#define H 20\n")
+    call("clCompileProgram", caller, 0, 0, 0, 1, ctypes.c_size_t(header), texts("inc/h.h"), 0, 0)
+    call("clCompileProgram", called, 0, 0, 0, 0, 0, 0, 0, 0)
+    assert build_info(called, BuildInfo.BINARY_TYPE, ctypes.c_int32) == BinaryType.COMPILED_OBJECT
+    device = ctypes.c_size_t(direct.device())
+
+    def linked(*programs, words=""):
+        return call("clLinkProgram", context, 1, device, options(words), len(programs), direct.sizes(*programs), 0, 0)
+
+    assert result(context, queue, linked(caller, called)) == 21
+    library = linked(called, words="-create-library")
+    assert build_info(library, BuildInfo.BINARY_TYPE, ctypes.c_int32) == BinaryType.LIBRARY
+    loaded = from_binary(context, binary_of(library))
+    assert result(context, queue, linked(caller, loaded)) == 21
+    for wrong, why in (((caller,), "LINK_PROGRAM_FAILURE"), ((caller, called, called), "LINK_PROGRAM_FAILURE"),
+                       ((caller, header), "INVALID_OPERATION"), ((), "INVALID_VALUE")):
+        with pytest.raises(direct.Failed, match=why):
+            linked(*wrong)
+    with pytest.raises(direct.Failed, match="INVALID_LINKER_OPTIONS"):
+        linked(caller, called, words="-DN=1")
+
+
+def test_there_are_no_built_in_kernels(context):
+    device = ctypes.c_size_t(direct.device())
+    name = ctypes.create_string_buffer(b"k")
+    assert status_of("clCreateProgramWithBuiltInKernels", context, 1, device, name) is Status.INVALID_VALUE
