@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from fgpu.address_map import DESCRIPTOR_WORDS, DescriptorWord, EntryWord, ShapeWord, SizeWord
 from fgpu.config import DIMENSIONS, WAVEFRONT_SIZE, WAVEFRONTS, WORK_GROUP_MAX
@@ -57,22 +59,43 @@ class Dispatch:
     def from_words(cls, words: Sequence[int]) -> "Dispatch":
         """Raises :class:`~fgpu.errors.LaunchError` for other than 32 words, and for four dimensions."""
         words = checked_words(words)
-        shape = ShapeWord.from_bits(words[_SHAPE])
-        dimensions = shape.dimensions_minus_1 + 1
-        if dimensions > DIMENSIONS:
-            raise LaunchError(f"descriptor word 7 asks for {dimensions} dimensions; an index space has 1 to 3")
-        there = range(dimensions)
-        every = range(DIMENSIONS)
-        entry, size = EntryWord.from_bits(words[_ENTRY]), SizeWord.from_bits(words[_ITEMS])
+        fields = _fields(words[_ENTRY], words[_SHAPE], words[_ITEMS])
+        if fields.dimensions > DIMENSIONS:
+            raise LaunchError(f"descriptor word 7 asks for {fields.dimensions} dimensions; an index space has 1 to 3")
+        groups = [words[_GROUPS + index] + 1 for index in range(fields.dimensions)]
         return cls(
-            entry=entry.entry, dimensions=dimensions,
-            extents=tuple(shape.work_group_size[index] if index in there else 1 for index in every),
-            steps=tuple(shape.work_group_size[index] for index in every),
-            origins=tuple(words[_ORIGIN + index] for index in every),
-            work_groups=tuple(words[_GROUPS + index] + 1 if index in there else 1 for index in every),
-            wavefronts=entry.wavefronts_minus_1 % WAVEFRONTS + 1,
-            last_items=size.work_items % WAVEFRONT_SIZE or WAVEFRONT_SIZE,
-            local_rows=size.local_rows, local_groups=size.local_groups, place=bool(size.place))
+            entry=fields.entry, dimensions=fields.dimensions, extents=fields.extents, steps=fields.steps,
+            origins=tuple(words[_ORIGIN:_ORIGIN + DIMENSIONS]),
+            work_groups=(*groups, *[1] * (DIMENSIONS - fields.dimensions)),
+            wavefronts=fields.wavefronts, last_items=fields.last_items, local_rows=fields.local_rows,
+            local_groups=fields.local_groups, place=fields.place)
+
+
+class _Fields(NamedTuple):
+    """What is in words with several fields, as :class:`Dispatch` has it."""
+
+    entry: int
+    dimensions: int
+    extents: tuple[int, ...]
+    steps: tuple[int, ...]
+    wavefronts: int
+    last_items: int
+    local_rows: int
+    local_groups: int
+    place: bool
+
+
+@lru_cache(maxsize=1024)
+def _fields(entry_word: int, shape_word: int, size_word: int) -> _Fields:
+    """Of launches that follow each other these words are often the same, and amaranth takes its time."""
+    entry, shape = EntryWord.from_bits(entry_word), ShapeWord.from_bits(shape_word)
+    size = SizeWord.from_bits(size_word)
+    dimensions = shape.dimensions_minus_1 + 1
+    steps = tuple(shape.work_group_size[index] for index in range(DIMENSIONS))
+    return _Fields(
+        entry.entry, dimensions, tuple(step if index < dimensions else 1 for index, step in enumerate(steps)), steps,
+        entry.wavefronts_minus_1 % WAVEFRONTS + 1, size.work_items % WAVEFRONT_SIZE or WAVEFRONT_SIZE,
+        size.local_rows, size.local_groups, bool(size.place))
 
 
 def checked_words(words: Sequence[int]) -> list[int]:

@@ -4,7 +4,6 @@ import ctypes
 import math
 import sys
 import warnings
-from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
@@ -141,8 +140,7 @@ def _work(device: Device, kernel: Kernel, prepared: "PreparedLaunch", words: tup
             raise ClError(Status.OUT_OF_RESOURCES, str(error)) from None
         finally:
             arguments.clear()
-        seconds: Callable[[int | None], float | None] = getattr(device, "seconds", lambda cycles: None)
-        return seconds(run.cycles)
+        return device.seconds(run.cycles)
 
     return launch
 
