@@ -181,13 +181,13 @@ def _check_notify(notify: int, user_data: int) -> None:
 
 
 def _devices(there: Sequence[Device], count: int, devices: int) -> list[Device]:
-    """Those that the host chooses, or all."""
+    """Those that the host chooses, with their sub-devices, or all."""
     if (count == 0) != (devices == 0):
         raise ClError(Status.INVALID_VALUE, f"{count} devices at 0x{devices:x}")
     chosen = find_all(Device, count, devices) if count else list(there)
     if any(device not in there for device in chosen):
         raise ClError(Status.INVALID_DEVICE, "a device that the program is not for")
-    return chosen
+    return chosen + [device for device in there if device not in chosen and device.is_part_of(chosen)]
 
 
 def _options(address: int, wrong: Status) -> tuple[str, list[str]]:

@@ -68,6 +68,10 @@ class Device(Object):
 
         return Simulator(self.config, engine=self.engine, memory=memory(), check_accesses=False)
 
+    def is_part_of(self, devices: "Sequence[Device]") -> bool:
+        """Whether it is a sub-device of one of them, or of such a one's."""
+        return self.parent is not None and (self.parent in devices or self.parent.is_part_of(devices))
+
     def seconds(self, cycles: int | None) -> float | None:
         """How long that many cycles take; None where there are none."""
         return None if cycles is None else cycles / (self.clock * 1e6)
