@@ -9,18 +9,13 @@ from fgpu.errors import MemoryAccessError
 
 from .answers import answer, handle, size, uint, ulong
 from .contexts import Context
-from .devices import memory
+from .devices import ALIGNMENT, MAX_ALLOCATION, memory
 from .entry import entry
 from .enums import BufferCreateType, MemFlags, MemInfo, MemObjectType, Status
 from .farewells import bid_farewell, farewells_here, prepare_farewells
 from .objects import LOCK, ClError, Object, find
 
-__all__ = ["ALIGNMENT", "MAX_ALLOCATION", "Buffer", "Map", "check_flags"]
-
-MAX_ALLOCATION: Final = 1 << 28
-"""Bytes of the largest buffer, CL_DEVICE_MAX_MEM_ALLOC_SIZE: a quarter of the memory."""
-ALIGNMENT: Final = 128
-"""Bytes: sub-buffers begin at a multiple of it, CL_DEVICE_MEM_BASE_ADDR_ALIGN says the same in bits."""
+__all__ = ["Buffer", "Map", "check_flags"]
 
 # As plain integers: operations of enumerations are slow.
 _ACCESS: Final = int(MemFlags.READ_WRITE | MemFlags.WRITE_ONLY | MemFlags.READ_ONLY)

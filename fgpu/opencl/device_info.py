@@ -7,7 +7,7 @@ from fgpu import __version__
 from fgpu.config import ATOMICS, WORK_GROUP_MAX, Config
 
 from .answers import answer, boolean, handle, size, sizes, text, uint, ulong
-from .devices import MEMORY_SIZE, Device
+from .devices import ALIGNMENT, MAX_ALLOCATION, MEMORY_SIZE, Device
 from .entry import entry
 from .enums import (
     CacheType,
@@ -26,7 +26,6 @@ __all__ = ["extensions", "is_full_profile"]
 
 _KIB = 1024
 _VENDOR_ID = 0x46475055     # of no PCI device
-_ALIGNMENT = 128            # bytes of the largest type, long16
 _PRINTF_BYTES = 1 << 20     # fgpu.sim.printf.Printf's default
 _IEEE = FloatConfig.DENORM | FloatConfig.INF_NAN | FloatConfig.ROUND_TO_NEAREST | FloatConfig.FMA
 _ROUNDINGS = FloatConfig.ROUND_TO_ZERO | FloatConfig.ROUND_TO_INF      # by conversions' _rtz, _rtp and _rtn
@@ -102,7 +101,7 @@ _INFO: Final[dict[int, Callable[[Device], bytes]]] = {
 
     DeviceInfo.ADDRESS_BITS: lambda device: uint(32),
     DeviceInfo.GLOBAL_MEM_SIZE: lambda device: ulong(MEMORY_SIZE),
-    DeviceInfo.MAX_MEM_ALLOC_SIZE: lambda device: ulong(MEMORY_SIZE // 4),
+    DeviceInfo.MAX_MEM_ALLOC_SIZE: lambda device: ulong(MAX_ALLOCATION),
     DeviceInfo.GLOBAL_MEM_CACHE_TYPE: lambda device: uint(CacheType.READ_WRITE_CACHE),
     DeviceInfo.GLOBAL_MEM_CACHE_SIZE: lambda device: ulong(device.config.cache_size * _KIB),
     DeviceInfo.GLOBAL_MEM_CACHELINE_SIZE: lambda device: uint(device.config.cache_line),
@@ -112,8 +111,8 @@ _INFO: Final[dict[int, Callable[[Device], bytes]]] = {
     DeviceInfo.LOCAL_MEM_TYPE: lambda device: uint(
         LocalMemType.LOCAL if device.config.local_memory else LocalMemType.GLOBAL),
     DeviceInfo.LOCAL_MEM_SIZE: lambda device: ulong((device.config.local_memory or 32) * _KIB),
-    DeviceInfo.MEM_BASE_ADDR_ALIGN: lambda device: uint(8 * _ALIGNMENT),
-    DeviceInfo.MIN_DATA_TYPE_ALIGN_SIZE: lambda device: uint(_ALIGNMENT),
+    DeviceInfo.MEM_BASE_ADDR_ALIGN: lambda device: uint(8 * ALIGNMENT),
+    DeviceInfo.MIN_DATA_TYPE_ALIGN_SIZE: lambda device: uint(ALIGNMENT),
     DeviceInfo.ERROR_CORRECTION_SUPPORT: lambda device: boolean(False),
     DeviceInfo.HOST_UNIFIED_MEMORY: lambda device: boolean(False),
     DeviceInfo.PRINTF_BUFFER_SIZE: lambda device: size(_PRINTF_BYTES),

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from fgpu.sim import Device as Simulator
     from fgpu.sim.memory import GlobalMemory
 
-__all__ = ["DEVICES", "MEMORY_SIZE", "Device", "memory", "of_type"]
+__all__ = ["ALIGNMENT", "DEVICES", "MAX_ALLOCATION", "MEMORY_SIZE", "Device", "memory", "of_type"]
 
 MEMORY_SIZE: Final = 1 << 30
 """Bytes of the global memory."""
+MAX_ALLOCATION: Final = MEMORY_SIZE // 4
+"""Bytes of the largest buffer; the full profile wants a quarter of the memory."""
+ALIGNMENT: Final = 128
+"""Bytes of the largest type, long16: parts of buffers begin at multiples of it."""
 _MEMORY_BASE = 0x1000_0000
 _TYPES: Final = int(
     DeviceType.DEFAULT | DeviceType.CPU | DeviceType.GPU | DeviceType.ACCELERATOR | DeviceType.CUSTOM)

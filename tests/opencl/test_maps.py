@@ -8,8 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from fgpu.opencl.buffers import ALIGNMENT
-from fgpu.opencl.devices import memory
+from fgpu.opencl.devices import ALIGNMENT, memory
 from fgpu.opencl.enums import MapFlags, MemFlags, MemInfo, MemObjectType, Status
 
 from . import direct

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from fgpu.opencl.buffers import ALIGNMENT
+from fgpu.opencl.devices import ALIGNMENT
 from fgpu.opencl.enums import MemFlags, MigrationFlags, Status
 from fgpu.opencl.rectangles import Box, overlap
 from tests.seeds import seed_of_test
