@@ -34,7 +34,7 @@ class GlobalMemory:
                 f"memory of {size} bytes at 0x{base:08X} must be whole 4 KiB pages of the 32-bit address space")
         self.base = base
         self.size = size
-        self._pages = mmap.mmap(-1, size)
+        self._pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)   # a fork's is its own
         self.bytes = np.frombuffer(self._pages, dtype=np.uint8)
         self.words = self.bytes.view("<u4")
         self.allocator = Allocator(base, size)

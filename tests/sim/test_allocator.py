@@ -1,5 +1,6 @@
 """Global memory is given out in ranges that do not overlap, to all devices and threads."""
 
+import os
 import random
 import threading
 import time
@@ -90,3 +91,14 @@ def test_threads_take_and_free_at_once():
         thread.join()
     assert not wrong
     assert not allocator.ranges
+
+
+def test_a_fork_has_a_memory_of_its_own():
+    memory = GlobalMemory(size=1 << 20)
+    memory.bytes[:10] = 1
+    child = os.fork()
+    if not child:
+        memory.bytes[:5] += 1
+        os._exit(int(memory.bytes.sum()))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 15
+    assert memory.bytes.sum() == 10
