@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from fgpu.opencl.enums import BinaryType, BuildInfo, BuildStatus, ProgramInfo, Status
+from fgpu.opencl.enums import BinaryType, BuildInfo, BuildStatus, Partition, ProgramInfo, Status
 
 from . import direct
 from .direct import call, status_of, texts
@@ -211,3 +211,17 @@ def test_there_are_no_built_in_kernels(context):
     device = ctypes.c_size_t(direct.device())
     name = ctypes.create_string_buffer(b"k")
     assert status_of("clCreateProgramWithBuiltInKernels", context, 1, device, name) is Status.INVALID_VALUE
+
+
+def test_a_sub_device_has_what_was_built_for_its_parent():
+    parts = (ctypes.c_size_t * 2)()
+    call("clCreateSubDevices", direct.device(), (ctypes.c_ssize_t * 3)(Partition.EQUALLY, 2, 0), 2, parts, 0)
+    devices = (ctypes.c_size_t * 2)(parts[0], direct.device())
+    context = call("clCreateContext", 0, 2, devices, 0, 0)
+    program = made(context, _SOURCE)
+    call("clBuildProgram", program, 1, (ctypes.c_size_t * 1)(direct.device()), options("-D", "N=5"), 0, 0)
+    status = ctypes.c_int32()
+    call("clGetProgramBuildInfo", program, parts[0], BuildInfo.BUILD_STATUS, 4, status, 0)
+    assert status.value == BuildStatus.SUCCESS
+    queue = call("clCreateCommandQueue", context, parts[0], 0)
+    assert result(context, queue, program) == 5
