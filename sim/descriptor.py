@@ -4,10 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
-from amaranth.lib import data
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import parse
 
@@ -16,6 +14,7 @@ from fgpu.config import DIMENSIONS, KERNEL_SLOTS, WAVEFRONT_SIZE, WORK_GROUP_MAX
 from fgpu.errors import LaunchError
 
 from .dispatch import Dispatch, checked_words, contradictions
+from .words import packed, unpacked
 
 __all__ = ["KernelDescriptor"]
 
@@ -109,11 +108,11 @@ class KernelDescriptor:
     def words(self) -> tuple[int, ...]:
         """The 32 words of the LRAM slot; sizes of dimensions that the kernel lacks are 1, their offsets 0."""
         words = [0] * DESCRIPTOR_WORDS
-        words[DescriptorWord.ENTRY] = _pack(
+        words[DescriptorWord.ENTRY] = packed(
             EntryWord, {"entry": self.entry, "wavefronts_minus_1": self.wavefronts - 1})
-        words[DescriptorWord.SHAPE] = _pack(ShapeWord, {
-            "work_group_size": list(_padded(self.local_size, 1)), "dimensions_minus_1": self.dimensions - 1})
-        words[DescriptorWord.SIZE] = _pack(SizeWord, {
+        words[DescriptorWord.SHAPE] = packed(ShapeWord, {
+            "work_group_size": _padded(self.local_size, 1), "dimensions_minus_1": self.dimensions - 1})
+        words[DescriptorWord.SIZE] = packed(SizeWord, {
             "work_items": self.work_items, "parameters": len(self.parameters) % PARAMETERS_MAX,
             "local_rows": self.local_rows, "local_groups": self.local_groups, "place": int(self.place)})
         per_dimension = {
@@ -139,24 +138,24 @@ class KernelDescriptor:
         wrong = contradictions(words)
         if wrong:
             raise LaunchError(f"descriptor {'; '.join(wrong)}")
-        entry = EntryWord.from_bits(words[DescriptorWord.ENTRY])
-        shape = ShapeWord.from_bits(words[DescriptorWord.SHAPE])
-        size = SizeWord.from_bits(words[DescriptorWord.SIZE])
+        entry = unpacked(EntryWord, words[DescriptorWord.ENTRY])
+        shape = unpacked(ShapeWord, words[DescriptorWord.SHAPE])
+        size = unpacked(SizeWord, words[DescriptorWord.SIZE])
         parameters = words[DescriptorWord.PARAMETERS:]
-        if size.parameters or not any(parameters):
-            del parameters[size.parameters:]
+        if size["parameters"] or not any(parameters):
+            del parameters[size["parameters"]:]
 
         def vector(first: int) -> tuple[int, ...]:
             return tuple(words[first:first + dimensions])
 
         return cls(
-            entry=entry.entry,
+            entry=entry["entry"],
             global_size=vector(DescriptorWord.GLOBAL_SIZE),
-            local_size=tuple(shape.work_group_size[index] for index in range(dimensions)),
+            local_size=shape["work_group_size"][:dimensions],
             global_offset=vector(DescriptorWord.GLOBAL_OFFSET),
             work_groups=tuple(groups + 1 for groups in vector(DescriptorWord.WORK_GROUPS)),
             parameters=tuple(parameters),
-            local_rows=size.local_rows, local_groups=size.local_groups, place=bool(size.place),
+            local_rows=size["local_rows"], local_groups=size["local_groups"], place=bool(size["place"]),
         )
 
     @classmethod
@@ -177,10 +176,6 @@ class KernelDescriptor:
             return _from_element(root)
         except LaunchError as error:
             raise LaunchError(f"{path}: {error}") from None
-
-
-def _pack(layout: type[data.Struct], fields: dict[str, Any]) -> int:
-    return layout.const(fields).as_bits()
 
 
 def _padded(values: tuple[int, ...], filler: int) -> tuple[int, ...]:

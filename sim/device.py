@@ -27,7 +27,7 @@ from .engine import Launch, Progress, Trace
 from .engines import Latency, make_engine, memory_timing
 from .index_space import Part
 from .memory import GlobalMemory
-from .prepared import PreparedLaunch
+from .prepared import Preparations, PreparedLaunch
 from .printf import Printf, PrintfBuffer, PrintfOption, printf_option, prints
 from .run import Run, joined
 
@@ -88,6 +88,7 @@ class Device(DeviceMemory):
         self._check_accesses = check_accesses
         self._progress = progress
         self._printf = printf_option(printf, Printf())
+        self._preparations = Preparations(self.config)
         self._tables: dict[tuple[bytes, tuple[int, ...]], Buffer] = {}
 
     def __enter__(self) -> "Device":
@@ -151,8 +152,7 @@ class Device(DeviceMemory):
         :class:`~fgpu.errors.SimulationError` when the simulation cannot go on.
         """
         image, chosen = choose_kernel(image, kernel)
-        prepared = PreparedLaunch.of(image, chosen, self.config, global_size=global_size, local_size=local_size,
-                                     global_offset=global_offset, local=args)
+        prepared = self._preparations.of(image, chosen, args, global_size, local_size, global_offset)
         words = argument_words(chosen, args, self, prepared.room.addresses)
         return self.run_prepared(prepared, words, slot=slot, initialize=initialize, clean=clean,
                                  max_cycles=max_cycles, printf=printf,
@@ -188,8 +188,9 @@ class Device(DeviceMemory):
                     program=image.words, descriptor=prepared.descriptor(number, parameters), slot=slot,
                     initialize=initialize, clean=clean and part is parts[-1], max_cycles=max_cycles, check=check,
                     kernel=kernel.name, lines=image.lines,
-                    progress=self._progress and partial(self._tell, runs, parts))))
-            return replace(joined(runs), local_size=parts[0].local_size, local_bytes=prepared.room.bytes)
+                    progress=self._progress and partial(self._tell, runs, parts)),
+                    parts[0].local_size, prepared.room.bytes))
+            return joined(runs)
 
     def _tell(self, runs: Sequence[Run], parts: Sequence[Part], progress: Progress) -> None:
         """Pass on how far the launch is of which ``runs`` are the parts that have ended."""
@@ -285,7 +286,7 @@ class Device(DeviceMemory):
             max_cycles=max_cycles, check=self._check(True, dispatch.local_rows * LOCAL_ROW_BYTES), kernel=name,
             lines=image.lines, progress=self._progress))
 
-    def _launch(self, launch: Launch) -> Run:
+    def _launch(self, launch: Launch, local_size: tuple[int, ...] = (), local_bytes: int = 0) -> Run:
         if self._is_closed:
             raise LaunchError("the device was closed; launch in the `with` block, or make another Device")
         if launch.slot not in range(KERNEL_SLOTS):
@@ -296,5 +297,5 @@ class Device(DeviceMemory):
         result = self._engine.launch(launch)
         self._cache_is_clean = launch.clean
         return Run(kernel=launch.kernel, engine=self.engine, cycles=result.cycles, instructions=result.instructions,
-                   work_item_instructions=result.work_item_instructions, stats=dict(result.stats),
-                   seconds=result.seconds)
+                   work_item_instructions=result.work_item_instructions, stats=result.stats, seconds=result.seconds,
+                   local_size=local_size, local_bytes=local_bytes)

@@ -4,11 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 from fgpu.address_map import DESCRIPTOR_WORDS, DescriptorWord, EntryWord, ShapeWord, SizeWord
 from fgpu.config import DIMENSIONS, WAVEFRONT_SIZE, WAVEFRONTS, WORK_GROUP_MAX
 from fgpu.errors import LaunchError
+
+from .words import unpacked
 
 __all__ = ["Dispatch", "checked_words", "contradictions"]
 
@@ -58,50 +59,36 @@ class Dispatch:
     @classmethod
     def from_words(cls, words: Sequence[int]) -> "Dispatch":
         """Raises :class:`~fgpu.errors.LaunchError` for other than 32 words, and for four dimensions."""
-        words = checked_words(words)
-        fields = _fields(words[_ENTRY], words[_SHAPE], words[_ITEMS])
-        if fields.dimensions > DIMENSIONS:
-            raise LaunchError(f"descriptor word 7 asks for {fields.dimensions} dimensions; an index space has 1 to 3")
-        groups = [words[_GROUPS + index] + 1 for index in range(fields.dimensions)]
+        return cls._from_shape(tuple(checked_words(words)[:_ITEMS + 1]))
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def _from_shape(cls, words: tuple[int, ...]) -> "Dispatch":
+        """From those before the parameters: programs launch the same again and again."""
+        shape = unpacked(ShapeWord, words[_SHAPE])
+        extents: tuple[int, ...] = shape["work_group_size"]
+        dimensions = shape["dimensions_minus_1"] + 1
+        if dimensions > DIMENSIONS:
+            raise LaunchError(f"descriptor word 7 asks for {dimensions} dimensions; an index space has 1 to 3")
+        there = range(dimensions)
+        every = range(DIMENSIONS)
+        entry, size = unpacked(EntryWord, words[_ENTRY]), unpacked(SizeWord, words[_ITEMS])
         return cls(
-            entry=fields.entry, dimensions=fields.dimensions, extents=fields.extents, steps=fields.steps,
-            origins=tuple(words[_ORIGIN:_ORIGIN + DIMENSIONS]),
-            work_groups=(*groups, *[1] * (DIMENSIONS - fields.dimensions)),
-            wavefronts=fields.wavefronts, last_items=fields.last_items, local_rows=fields.local_rows,
-            local_groups=fields.local_groups, place=fields.place)
-
-
-class _Fields(NamedTuple):
-    """What is in words with several fields, as :class:`Dispatch` has it."""
-
-    entry: int
-    dimensions: int
-    extents: tuple[int, ...]
-    steps: tuple[int, ...]
-    wavefronts: int
-    last_items: int
-    local_rows: int
-    local_groups: int
-    place: bool
-
-
-@lru_cache(maxsize=1024)
-def _fields(entry_word: int, shape_word: int, size_word: int) -> _Fields:
-    """Of launches that follow each other these words are often the same, and amaranth takes its time."""
-    entry, shape = EntryWord.from_bits(entry_word), ShapeWord.from_bits(shape_word)
-    size = SizeWord.from_bits(size_word)
-    dimensions = shape.dimensions_minus_1 + 1
-    steps = tuple(shape.work_group_size[index] for index in range(DIMENSIONS))
-    return _Fields(
-        entry.entry, dimensions, tuple(step if index < dimensions else 1 for index, step in enumerate(steps)), steps,
-        entry.wavefronts_minus_1 % WAVEFRONTS + 1, size.work_items % WAVEFRONT_SIZE or WAVEFRONT_SIZE,
-        size.local_rows, size.local_groups, bool(size.place))
+            entry=entry["entry"], dimensions=dimensions,
+            extents=tuple(extents[index] if index in there else 1 for index in every), steps=extents,
+            origins=tuple(words[_ORIGIN + index] for index in every),
+            work_groups=tuple(words[_GROUPS + index] + 1 if index in there else 1 for index in every),
+            wavefronts=entry["wavefronts_minus_1"] % WAVEFRONTS + 1,
+            last_items=size["work_items"] % WAVEFRONT_SIZE or WAVEFRONT_SIZE,
+            local_rows=size["local_rows"], local_groups=size["local_groups"], place=bool(size["place"]))
 
 
 def checked_words(words: Sequence[int]) -> list[int]:
     """The words of an LRAM slot as plain integers, if they are that."""
     if len(words) != DESCRIPTOR_WORDS:
         raise LaunchError(f"a kernel descriptor has {DESCRIPTOR_WORDS} words, not {len(words)}")
+    if set(map(type, words)) == {int} and min(words) >= 0 and max(words) < 1 << 32:
+        return list(words)
     for index, word in enumerate(words):
         if isinstance(word, bool) or not hasattr(word, "__index__") or int(word) not in range(1 << 32):
             raise LaunchError(f"descriptor word {index} is {word!r}, which is not a 32-bit unsigned integer")
@@ -110,10 +97,10 @@ def checked_words(words: Sequence[int]) -> list[int]:
 
 def contradictions(words: Sequence[int]) -> list[str]:
     """What is wrong with each other in a descriptor that :class:`Dispatch` takes; each text names the words."""
-    entry, shape = EntryWord.from_bits(words[_ENTRY]), ShapeWord.from_bits(words[_SHAPE])
-    items = SizeWord.from_bits(words[_ITEMS]).work_items
-    dimensions = range(shape.dimensions_minus_1 + 1)
-    extents = tuple(shape.work_group_size[index] for index in dimensions)
+    entry, shape = unpacked(EntryWord, words[_ENTRY]), unpacked(ShapeWord, words[_SHAPE])
+    items = unpacked(SizeWord, words[_ITEMS])["work_items"]
+    dimensions = range(shape["dimensions_minus_1"] + 1)
+    extents = tuple(shape["work_group_size"][index] for index in dimensions)
     found = [f"word {_SIZE + index}: the global size {index} is 0" for index in dimensions
              if not words[_SIZE + index]]
     wrong = [f"word 7: the local size {index} is {extent}, not 1 to {WORK_GROUP_MAX}"
@@ -126,7 +113,7 @@ def contradictions(words: Sequence[int]) -> list[str]:
                         f"{WORK_GROUP_MAX}"]
     if items != product:
         found.append(f"word 11 has {items} work-items in a work-group, but word 7's extents {extents} make {product}")
-    wavefronts, needed = entry.wavefronts_minus_1 + 1, -(-product // WAVEFRONT_SIZE)
+    wavefronts, needed = entry["wavefronts_minus_1"] + 1, -(-product // WAVEFRONT_SIZE)
     if wavefronts != needed:
         found.append(f"word 0 has {wavefronts} wavefronts in a work-group, but {product} work-items need {needed}")
     return found

@@ -17,7 +17,7 @@ from fgpu.compiler.image import Kernel
 from fgpu.config import PHASES, WAVEFRONT_SIZE, WORK_GROUP_MAX
 from fgpu.errors import PerformanceWarning
 
-__all__ = ["Part", "callers_level", "divide", "shortfall", "warn_of_shortfall"]
+__all__ = ["SHORTFALL_TOLD", "Part", "callers_level", "divide", "shortfall", "warn_of_shortfall"]
 
 _SHAPES: Final = {
     1: ((64,),),
@@ -28,7 +28,7 @@ _SHAPES: Final = {
 _LAUNCH_COST: Final = 2 * PHASES
 """Of one launch more, in cycles of each instruction: about what two more wavefronts take in a kernel of ten."""
 _OURS: Final = ("fgpu.sim", "fgpu.compiler", "contextlib")
-_SHORTFALL_TOLD: Final = 2
+SHORTFALL_TOLD: Final = 2
 _WAVEFRONTS_TOLD: Final = 16
 """Less than these, and nobody is told that wavefronts are partly empty."""
 
@@ -79,7 +79,7 @@ def shortfall(parts: Sequence[Part]) -> float:
 def warn_of_shortfall(kernel: Kernel, global_size: tuple[int, ...], parts: Sequence[Part]) -> None:
     """Tell of a global size of which no division fills the wavefronts, unless they are few."""
     times, [part, *others] = shortfall(parts), parts
-    if others or times < _SHORTFALL_TOLD or part.wavefronts < _WAVEFRONTS_TOLD:
+    if others or times < SHORTFALL_TOLD or part.wavefronts < _WAVEFRONTS_TOLD:
         return
     local = " x ".join(map(str, part.local_size))
     fitting = tuple(-(-size // WAVEFRONT_SIZE) * WAVEFRONT_SIZE if index == 0 else size

@@ -12,11 +12,12 @@ from fgpu.errors import LaunchError
 
 from .arguments import Size, check_kernel, check_program, sizes
 from .descriptor import KernelDescriptor
-from .index_space import Part, divide, warn_of_shortfall
-from .local_memory import LocalRoom
+from .index_space import SHORTFALL_TOLD, Part, divide, shortfall, warn_of_shortfall
+from .local_memory import LocalMemory, LocalRoom
 
-__all__ = ["PreparedLaunch"]
+__all__ = ["Preparations", "PreparedLaunch"]
 
+_KEPT: Final = 256
 _WORDS: Final = 1 << 32
 _COUNT_AT: Final = SizeWord.as_shape()["parameters"].offset
 
@@ -85,3 +86,30 @@ class PreparedLaunch:
         return (*words[:DescriptorWord.SIZE], size, *words[DescriptorWord.SIZE + 1:first], *parameters,
                 *words[first + count:])
 
+
+class Preparations:
+    """The last launches that were prepared for a configuration: programs launch the same again and again."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._kept: dict[tuple[object, ...], PreparedLaunch] = {}
+
+    def of(self, image: Image, kernel: Kernel, args: Sequence[object], global_size: Size, local_size: Size | None,
+           global_offset: Size | None) -> PreparedLaunch:
+        """:meth:`PreparedLaunch.of`, where need be; it tells of a bad division each time."""
+        where = [sizes("global size", global_size),
+                 None if local_size is None else sizes("local size", local_size),
+                 None if global_offset is None else sizes("global offset", global_offset)]
+        # With their image and kernel kept, their ids are nobody else's.
+        key = id(image), id(kernel), *where, *(
+            each for each in (args if isinstance(args, Sequence) else ()) if isinstance(each, LocalMemory))
+        kept = self._kept.get(key)
+        if kept is not None:
+            return kept
+        prepared = PreparedLaunch.of(image, kernel, self._config, global_size=global_size, local_size=local_size,
+                                     global_offset=global_offset, local=args)
+        if local_size is not None or shortfall(prepared.parts) < SHORTFALL_TOLD:
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            self._kept[key] = prepared
+        return prepared

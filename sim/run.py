@@ -38,6 +38,8 @@ class Run:
 
 def joined(runs: Sequence[Run]) -> Run:
     """What launches one after the other took together; they are of one kernel."""
+    if len(runs) == 1:
+        return runs[0]
     stats: Counter[str] = Counter()
     for run in runs:
         deepest = max(stats["stack_entries"], run.stats.get("stack_entries", 0))
@@ -48,5 +50,5 @@ def joined(runs: Sequence[Run]) -> Run:
     return replace(
         runs[0], cycles=sum(cycles) if cycles else None, instructions=sum(run.instructions for run in runs),
         work_item_instructions=sum(run.work_item_instructions for run in runs),
-        stats=dict(stats) if len(runs) > 1 else runs[0].stats, seconds=sum(run.seconds for run in runs),
+        stats=dict(stats), seconds=sum(run.seconds for run in runs),
         parts=len(runs))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fgpu.address_map import DescriptorWord, ShapeWord
+from fgpu.address_map import DescriptorWord
 from fgpu.config import DIMENSIONS, WAVEFRONT_SIZE, Config
 from fgpu.isa import REGISTER_COUNT, Format, Opcode, Unit
 from fgpu.sim.accesses import AccessCheck, name_work_item, outside_memory
@@ -254,7 +254,7 @@ class WorkItems:
             return self._groups.places.astype(np.uint32)
         if index >= DIMENSIONS:
             return np.uint32(0)
-        local_size = np.uint32(ShapeWord.from_bits(self._words[DescriptorWord.SHAPE]).work_group_size[index])
+        local_size = np.uint32(self._groups.descriptor.steps[index])
         match mnemonic:
             case "size":
                 return np.uint32(self._words[DescriptorWord.GLOBAL_SIZE + index])

@@ -21,13 +21,14 @@ from fgpu.sim.functional.program import Program, check_length
 from fgpu.sim.functional.workitems import WorkGroups
 from fgpu.sim.memory import GlobalMemory
 
-from .abi import PARAMETERS, Check, Job, Library, Outcome, Status
+from .abi import Check, Job, Library, Outcome, Status
 from .steps import Steps
 
 __all__ = ["NativeEngine"]
 
 _PROGRAMS_KEPT = 64
 _WAITING = 1
+_GLOBAL_SIZE, _PARAMETERS = int(DescriptorWord.GLOBAL_SIZE), int(DescriptorWord.PARAMETERS)
 _NO_RANGES = np.zeros(0, dtype=np.uint64)
 
 
@@ -48,6 +49,8 @@ class NativeEngine:
         self._job = Job(
             memory=memory.bytes.ctypes.data, memory_base=memory.base, memory_size=memory.size,
             stack_depth=config.link_stack_depth, subnormals=config.float_subnormals)
+        self._shape: Dispatch | None = None
+        self._local_ids = np.zeros(0, dtype=np.uint32)
         self._ranges: object = None
         self._firsts = self._ends = _NO_RANGES
 
@@ -57,19 +60,18 @@ class NativeEngine:
         descriptor = Dispatch.from_words(launch.descriptor)
         steps = self._steps(launch.program)
         job = self._job
-        job.steps, job.length, job.registers = steps.table.ctypes.data, len(steps.table), steps.registers
+        job.steps, job.length, job.registers = steps.address, len(steps.table), steps.registers
         job.local_bytes = self.config.local_memory * 1024 if steps.uses_local else 0
         job.scratchpad_words = self.config.scratchpad_words if steps.uses_scratchpad else 0
         job.limit = launch.max_cycles
         self._set_check(launch.check)
-        ids = self._set_shape(descriptor, launch.descriptor)
+        self._set_shape(descriptor, launch.descriptor)
         slice = int(1000 * reference.TOLD_SECONDS)      # signals, too, wait so long
         outcome = self._library.run(self._handle, job, slice).contents
         while outcome.status == Status.PAUSED:
             if launch.progress is not None:
                 launch.progress(_progress(descriptor, outcome, time.perf_counter() - started))
             self._library.run(self._handle, None, slice)
-        del ids
         if outcome.status != Status.DONE:
             self._raise(launch, descriptor, outcome)
         return EngineResult(
@@ -116,22 +118,22 @@ class NativeEngine:
             job.firsts, job.ends = self._firsts.ctypes.data, self._ends.ctypes.data
             job.ranges = len(ends)
 
-    def _set_shape(self, descriptor: Dispatch, words: Sequence[int]) -> np.ndarray:
-        """The local ids, of which the job has the address."""
+    def _set_shape(self, descriptor: Dispatch, words: Sequence[int]) -> None:
         job = self._job
+        job.parameters[:] = words[_PARAMETERS:]
+        if descriptor is self._shape:
+            return
         job.entry, job.dimensions, job.place = descriptor.entry, descriptor.dimensions, descriptor.place
         job.wavefronts, job.last_items = descriptor.wavefronts, descriptor.last_items
         groups, job.together = reference.parted(descriptor, self.config)
         job.groups = min(groups, (1 << 64) - 1)
         job.work_groups[:] = descriptor.work_groups
         job.group_size[:] = descriptor.steps
-        for name, first, count in (("global_size", DescriptorWord.GLOBAL_SIZE, DIMENSIONS),
-                                   ("global_offset", DescriptorWord.GLOBAL_OFFSET, DIMENSIONS),
-                                   ("parameters", DescriptorWord.PARAMETERS, PARAMETERS)):
-            getattr(job, name)[:] = words[int(first):int(first) + count]
-        ids = local_ids(descriptor.extents, descriptor.dimensions, descriptor.wavefronts)
-        job.local_ids = ids.ctypes.data
-        return ids
+        job.global_size[:] = words[_GLOBAL_SIZE:_GLOBAL_SIZE + DIMENSIONS]
+        job.global_offset[:] = descriptor.origins
+        self._local_ids = local_ids(descriptor.extents, descriptor.dimensions, descriptor.wavefronts)
+        job.local_ids = self._local_ids.ctypes.data
+        self._shape = descriptor
 
     # -- what is told ---------------------------------------------------------------------------
 

@@ -79,6 +79,7 @@ class Steps:
             table["immediate"][places] = immediates
             table["target"][places] = places + immediates.view(np.int32) + row.is_branch
         self.table = table
+        self.address: int = table.ctypes.data
         self.registers = named
         """A bit for each that the program names, and for r0."""
         self.uses_local = bool(table["local"].any())
