@@ -24,13 +24,13 @@ def _fields(layout: Any) -> dict[str, _Field | tuple[_Field, ...]]:
     return found
 
 
-def unpacked(layout: type[data.Struct], word: int) -> dict[str, Any]:
-    """The fields of a word: numbers, and tuples of them for arrays."""
+def unpacked(layout: Any, word: int) -> dict[str, Any]:
+    """The fields of a word with the layout of a ``data.Struct``: numbers, and tuples of them for arrays."""
     return {name: tuple(word >> low & mask for low, mask in field) if isinstance(field[0], tuple)
             else word >> field[0] & field[1] for name, field in _fields(layout).items()}
 
 
-def packed(layout: type[data.Struct], values: Mapping[str, Any]) -> int:
+def packed(layout: Any, values: Mapping[str, Any]) -> int:
     """The word with these values, of which the fields take the lower bits; others are 0."""
     word, fields = 0, _fields(layout)
     for name, value in values.items():
