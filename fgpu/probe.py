@@ -42,6 +42,10 @@ class ComputeUnitProbe(data.Struct):
     """An instruction is issued in this cycle."""
     lanes: 7
     """Enabled work-items of the issued instruction."""
+    issued_pc: 16
+    """Its address."""
+    executed_pc: 16
+    """Address of the instruction whose phases the processing elements get in a cycle of :attr:`Bucket.ISSUE`."""
     states: data.ArrayLayout(WavefrontState, WAVEFRONTS)
     pcs: data.ArrayLayout(16, WAVEFRONTS)
     """Instruction address of each wavefront slot."""

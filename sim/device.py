@@ -29,6 +29,7 @@ from .index_space import Part
 from .memory import GlobalMemory
 from .prepared import Preparations, PreparedLaunch
 from .printf import Printf, PrintfBuffer, PrintfOption, printf_option, prints
+from .profile import Profile
 from .run import Run, joined
 
 __all__ = ["ENGINES", "MAX_CYCLES", "Device", "Latency", "Run", "memory_timing"]
@@ -110,7 +111,7 @@ class Device(DeviceMemory):
     def launch(self, image: Image | BoundKernel, kernel: str | None = None, *, global_size: Size,
                local_size: Size | None = None, args: Sequence[Argument] = (), global_offset: Size | None = None,
                slot: int = 0, initialize: bool = True, clean: bool = True, max_cycles: int = MAX_CYCLES,
-               printf: PrintfOption = None) -> Run:
+               printf: PrintfOption = None, profile: bool = False) -> Run:
         """Run a kernel to its end.
 
         Parameters
@@ -144,6 +145,9 @@ class Device(DeviceMemory):
         printf
             Where what this launch prints goes, if not where the device's does. What its buffer has no room for is
             counted: a :class:`~fgpu.errors.PrintfWarning` tells.
+        profile
+            Whether to count what happens at each instruction, for :attr:`Run.profile <fgpu.sim.run.Run.profile>`.
+            That costs no cycle; the functional engine, which has none, cannot.
 
         Raises :class:`~fgpu.errors.ImageError` or :class:`~fgpu.errors.LaunchError` for what cannot be run,
         :class:`~fgpu.errors.KernelAccessError` for an access outside every buffer or a misaligned one,
@@ -156,16 +160,18 @@ class Device(DeviceMemory):
         words = argument_words(chosen, args, self, prepared.room.addresses)
         return self.run_prepared(prepared, words, slot=slot, initialize=initialize, clean=clean,
                                  max_cycles=max_cycles, printf=printf,
-                                 is_everywhere=self._leads_elsewhere(chosen, args))
+                                 is_everywhere=self._leads_elsewhere(chosen, args), profile=profile)
 
     @alone
     def run_prepared(self, prepared: PreparedLaunch, words: Sequence[int], *, slot: int = 0, initialize: bool = True,
                      clean: bool = True, max_cycles: int = MAX_CYCLES, printf: PrintfOption = None,
-                     is_everywhere: bool = True) -> Run:
+                     is_everywhere: bool = True, profile: bool = False) -> Run:
         """Run what was prepared for this device's configuration, with the ``words`` of the parameters that the
         source has: buffers' addresses, values, and ``prepared.room.addresses`` for local memory. Nothing is checked
         of them. Where the kernel ``is_everywhere``, it may access memory outside of buffers. See :meth:`launch` for
         the rest."""
+        if profile and self.engine == "functional":
+            raise LaunchError("the functional engine has no cycles to profile; use engine='verilator' or 'pysim'")
         image, kernel = prepared.image, prepared.kernel
         with ExitStack() as after:
             parameters = tuple(words)
@@ -187,7 +193,7 @@ class Device(DeviceMemory):
                 runs.append(self._launch(Launch(
                     program=image.words, descriptor=prepared.descriptor(number, parameters), slot=slot,
                     initialize=initialize, clean=clean and part is parts[-1], max_cycles=max_cycles, check=check,
-                    kernel=kernel.name, lines=image.lines,
+                    kernel=kernel.name, profile=profile, lines=image.lines,
                     progress=self._progress and partial(self._tell, runs, parts)),
                     parts[0].local_size, prepared.room.bytes))
             return joined(runs)
@@ -295,7 +301,10 @@ class Device(DeviceMemory):
             raise LaunchError(f"max_cycles must be an integer from 1 to 2^63 - 1, not {launch.max_cycles!r}")
         self._cache_is_clean = True     # should the engine fail, it starts anew, with an empty cache
         result = self._engine.launch(launch)
+        profile = None if result.profile is None else Profile(
+            kernel=launch.kernel, config=self.config, words=launch.program, locations=launch.lines,
+            entries=result.profile, cycles=result.cycles or 0, stats=result.stats)
         self._cache_is_clean = launch.clean
         return Run(kernel=launch.kernel, engine=self.engine, cycles=result.cycles, instructions=result.instructions,
                    work_item_instructions=result.work_item_instructions, stats=result.stats, seconds=result.seconds,
-                   local_size=local_size, local_bytes=local_bytes)
+                   local_size=local_size, local_bytes=local_bytes, profile=profile)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+
 from fgpu.compiler.ir.module import Location
 from fgpu.errors import ConfigError, LaunchError
 
@@ -98,6 +100,8 @@ class Launch:
     (for the functional engine: after so many wavefront instructions)."""
     progress: Callable[[Progress], None] | None = None
     """Is told now and then how far the launch is; an exception from it ends the launch."""
+    profile: bool = False
+    """Whether to count what happens at each instruction; it changes no cycle."""
     check: AccessCheck | None = None
     """What is looked for in the kernel's accesses to global memory; it changes no cycle."""
     kernel: str = ""
@@ -125,6 +129,9 @@ class EngineResult:
     """Engine-specific counters."""
     seconds: float = 0.0
     """Wall-clock time of the simulation proper, without building or loading a model."""
+    profile: np.ndarray | None = None
+    """If asked for: an entry for each word of the program, as :data:`fgpu.sim.profile.ENTRY`, and one for what was
+    behind them."""
 
 
 class Engine(Protocol):

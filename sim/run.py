@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from .profile import Profile, joined_profiles
+
 __all__ = ["Run", "joined"]
 
 
@@ -30,6 +32,9 @@ class Run:
     parts: int = 1
     """How many launches of the hardware it was; the other figures are their sums."""
 
+    profile: Profile | None = None
+    """What happened at each instruction, where that was asked for."""
+
     @property
     def cycles_per_second(self) -> float | None:
         """Simulation speed; None where there are no cycles."""
@@ -47,8 +52,9 @@ def joined(runs: Sequence[Run]) -> Run:
         if "stack_entries" in run.stats:        # a maximum, of the functional engine
             stats["stack_entries"] = deepest
     cycles = [run.cycles for run in runs if run.cycles is not None]
+    profiles = [run.profile for run in runs if run.profile is not None]
     return replace(
         runs[0], cycles=sum(cycles) if cycles else None, instructions=sum(run.instructions for run in runs),
         work_item_instructions=sum(run.work_item_instructions for run in runs),
-        stats=dict(stats), seconds=sum(run.seconds for run in runs),
-        parts=len(runs))
+        stats=dict(stats), seconds=sum(run.seconds for run in runs), parts=len(runs),
+        profile=joined_profiles(profiles) if profiles else None)

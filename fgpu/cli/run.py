@@ -1,7 +1,7 @@
 """``fgpu run``: one kernel with data from the command line."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,7 @@ from fgpu.extras import demand
 
 from .common import OPENCL, compiler_options, config_options, engine_options, load_image, told_warnings, write_file
 from .groups import command
+from .profile_report import print_profile
 from .progress import launch_progress
 from .report import array_text, counter_table, run_lines, time_table
 from .values import Assignment, CycleWindow, NameList, NumberList, argument, array_bytes
@@ -52,6 +53,10 @@ __all__ = ["run"]
 @click.option("--trace-units", type=NameList(), default=(), metavar="UNIT[,UNIT...]",
               help="Only these units and what is in them, as cu0.scheduler,dispatcher.")
 @click.option("--stats", is_flag=True, help="Also print what the hardware counted: lanes, cache, AXI ports.")
+@click.option("--profile", is_flag=True,
+              help="Also print the source with what each line cost, and what matters most.")
+@click.option("--profile-to", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the profile: a page for the browser (.html), or everything (.json).")
 @click.option("--check-accesses/--no-check-accesses", default=True, show_default=True,
               help="Refuse accesses of the kernel outside its arrays, and misaligned ones.")
 @click.option("--printf-order", type=click.Choice(["arrival", "work-item"]), default="arrival", show_default=True,
@@ -65,7 +70,8 @@ __all__ = ["run"]
 def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, local_size: tuple[int, ...] | None,
         global_offset: tuple[int, ...] | None, arguments: tuple[str, ...], outputs: tuple[tuple[int, str], ...],
         descriptor: Path | None, preloads: tuple[tuple[int, str], ...], seed: int, trace: Path | None,
-        trace_window: tuple[int, int] | None, trace_units: tuple[str, ...], stats: bool, check_accesses: bool,
+        trace_window: tuple[int, int] | None, trace_units: tuple[str, ...], stats: bool, profile: bool,
+        profile_to: Path | None, check_accesses: bool,
         printf_order: Literal["arrival", "work-item"], printf_size: int, as_json: bool,
         options: tuple[str, ...], engine: str, latency: Any, max_cycles: int, config: Config) -> None:
     """Run a kernel: OpenCL C (.cl), assembly (.s) or an image (.mif, .json).
@@ -87,6 +93,10 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         raise click.UsageError("--descriptor already has the entry, the sizes and the parameters")
     if stats and engine == "functional":
         raise click.UsageError("the functional engine counts nothing; --stats needs --engine verilator or pysim")
+    if descriptor is not None and (profile or profile_to):
+        raise click.UsageError("profiles are of kernels with --global; --descriptor has none")
+    if profile_to is not None and profile_to.suffix not in (".html", ".json"):
+        raise click.UsageError(f"--profile-to {profile_to} must end in .html or .json")
     if trace is None and (trace_window is not None or trace_units):
         raise click.UsageError("--trace-window and --trace-units choose from what --trace VCD writes; give it, too")
     image = load_image(file, config, options, () if kernel is None else (kernel,))
@@ -118,14 +128,36 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         else:
             assert global_size is not None
             done = device.launch(image, kernel, global_size=global_size, local_size=local_size, args=args,
-                                 global_offset=global_offset, max_cycles=max_cycles)
+                                 global_offset=global_offset, max_cycles=max_cycles,
+                                 profile=profile or profile_to is not None)
         after = {key: buffer.read() for key, buffer in buffers.items()}
     for key, path in outputs:
         write_file(Path(path), array_bytes(after[key]))
+    if profile_to is not None:
+        _write_profile(profile_to, done)
     if as_json:
-        click.echo(json.dumps({**asdict(done), "cycles_per_second": done.cycles_per_second}))
+        click.echo(json.dumps({**asdict(replace(done, profile=None)), "cycles_per_second": done.cycles_per_second,
+                               "profile": done.profile.to_json() if profile and done.profile else None}))
         return
-    _print(done, {key: array for key, array in after.items() if not np.array_equal(array, before[key])}, stats)
+    _print(done, {key: array for key, array in after.items() if not np.array_equal(array, before[key])}, stats,
+           profile)
+
+
+def _write_profile(path: Path, done: "Run") -> None:
+    from .profile_html import profile_page
+
+    assert done.profile is not None
+    page = path.suffix == ".html"
+    write_file(path, profile_page(done.profile, _sources(done)) if page else json.dumps(done.profile.to_json()))
+
+
+def _sources(done: "Run") -> dict[str, list[str]]:
+    """The lines of the files that a profile speaks of, where they can be read."""
+    sources = {}
+    for at in done.profile.lines if done.profile else ():
+        if at is not None and at.file not in sources and Path(at.file).is_file():
+            sources[at.file] = Path(at.file).read_text(errors="replace").splitlines()
+    return sources
 
 
 def _array(text: str, rng: "np.random.Generator") -> "np.ndarray":
@@ -148,7 +180,7 @@ def _name(key: int) -> str:
     return f"argument {key}" if key < PARAMETERS_MAX else f"0x{key:08X}"
 
 
-def _print(done: "Run", changed: "dict[int, np.ndarray]", stats: bool) -> None:
+def _print(done: "Run", changed: "dict[int, np.ndarray]", stats: bool, profile: bool) -> None:
     console = Console(highlight=False)
     console.print(f"[bold]{done.kernel}[/] on the {done.engine} engine")
     for line in run_lines(done):
@@ -162,3 +194,5 @@ def _print(done: "Run", changed: "dict[int, np.ndarray]", stats: bool) -> None:
     if stats:
         console.print("What the hardware counted:")
         console.print(counter_table(done.stats))
+    if done.profile is not None and profile:
+        print_profile(console, done.profile, _sources(done))

@@ -164,7 +164,7 @@ class WavefrontScheduler(wiring.Component):
         self._fetch(m, controllers)
         self._report_faults(m, controllers)
         if config.statistics:
-            self._probe(m, controllers, issued, decoded.mask)
+            self._probe(m, controllers, issued, decoded)
         return m
 
     def _add_memories(self, m: Module, divergence: DivergenceUnit) -> tuple[Any, Any]:
@@ -430,7 +430,7 @@ class WavefrontScheduler(wiring.Component):
                     self.fault.wavefront.eq(number), self.fault.pc.eq(controller.fault_pc),
                 ]
 
-    def _probe(self, m: Module, controllers: list[Any], issued: Any, mask: Any) -> None:
+    def _probe(self, m: Module, controllers: list[Any], issued: Any, decoded: _Decoded) -> None:
         probe: Any = self.probe
         states = [controller.state for controller in controllers]
         for number, controller in enumerate(controllers):
@@ -453,4 +453,7 @@ class WavefrontScheduler(wiring.Component):
             m.d.comb += probe.bucket.eq(Bucket.EXECUTE)
         with m.Elif(any_is(WavefrontState.BARRIER)):
             m.d.comb += probe.bucket.eq(Bucket.BARRIER)
-        m.d.comb += [probe.issue.eq(issued), probe.lanes.eq(sum(mask[item] for item in range(WAVEFRONT_SIZE)))]
+        m.d.comb += [
+            probe.issue.eq(issued), probe.issued_pc.eq(decoded.pc), probe.executed_pc.eq(self.issue.pc),
+            probe.lanes.eq(sum(decoded.mask[item] for item in range(WAVEFRONT_SIZE))),
+        ]

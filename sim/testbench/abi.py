@@ -9,6 +9,7 @@ from typing import Any, Final
 from fgpu.config import PE_COUNT, WAVEFRONTS, Config
 from fgpu.cu.pipeline import MEMORY_STAGE
 from fgpu.errors import ToolError
+from fgpu.probe import Bucket, WavefrontState
 
 from ..engine import MemoryTiming
 from ..memory import GlobalMemory
@@ -18,17 +19,21 @@ __all__ = [
     "CHECK_ALIGNMENT", "CHECK_ALL", "CHECK_NOTHING", "CONSTANTS", "DONE", "ENUMERATIONS", "OP_PAUSE", "OP_READ",
     "OP_START", "OP_WAIT", "OP_WRITE", "PROTOCOL_ERROR", "REFUSED_ACCESS", "RUNNING", "STRUCTURES", "TIMEOUT",
     "AddressRange", "AxiAddress", "BenchConfig", "BenchLibrary", "HostOp", "PortsIn", "PortsOut", "ProbeOut",
-    "Result", "bench_config",
+    "ProfileEntry", "Result", "bench_config",
 ]
 
 BUCKETS = 8
+STATES = 16
 IDS = 64
 CONSTANTS: Final = {
     "WAVEFRONTS": WAVEFRONTS,       # of a compute unit
     "LANES": PE_COUNT,              # processing elements of a compute unit, and phases of a wavefront
     "BUCKETS": BUCKETS,             # kinds of cycles of a compute unit
+    "STATES": STATES,               # kinds of cycles of a wavefront, and as many more
     "IDS": IDS,                     # AXI identifiers
     "MEMORY_STAGE": MEMORY_STAGE,   # cycles from the issue of a phase until its accesses are seen
+    **{f"BUCKET_{name}": bucket.value for name, bucket in Bucket.__members__.items()},
+    **{f"STATE_{name}": state.value for name, state in WavefrontState.__members__.items()},
 }
 """Numbers that C++ is told."""
 
@@ -133,7 +138,20 @@ class Result(Structure):
                 ("probe", ProbeOut * COMPUTE_UNITS), ("refused", RefusedAccess), ("message", c_char * 256)]
 
 
-STRUCTURES: Final[tuple[Any, ...]] = (BenchConfig, AddressRange, HostOp, Result)
+class ProfileEntry(Structure):
+    """What happened at one instruction of the program.
+
+    ``issues`` of wavefronts with ``work_items`` enabled; ``cycles`` of compute units, each by its bucket at the
+    instruction that the unit executes or that its first wavefront in that state waits at; ``waits``: cycles of
+    wavefronts by their state there. Of accesses to global memory: ``phases`` of eight work-items, the ``accesses`` in
+    them, and in how many different ``lines`` of the cache these are, counted for each phase.
+    """
+
+    _fields_ = [("issues", c_uint64), ("work_items", c_uint64), ("cycles", c_uint64 * BUCKETS),
+                ("waits", c_uint64 * STATES), ("phases", c_uint64), ("accesses", c_uint64), ("lines", c_uint64)]
+
+
+STRUCTURES: Final[tuple[Any, ...]] = (BenchConfig, AddressRange, HostOp, Result, ProfileEntry)
 """Those that Python hands over or gets back, beside the ports."""
 
 _FUNCTIONS = {
@@ -142,6 +160,7 @@ _FUNCTIONS = {
     "bench_launch": ([c_void_p, c_void_p, c_uint32, c_uint64], None),
     "bench_wavefronts": ([c_void_p], c_uint64),
     "bench_allow": ([c_void_p, c_void_p, c_uint32, c_uint32], None),
+    "bench_profile": ([c_void_p, POINTER(ProfileEntry), c_uint32, c_uint32], None),
     "bench_step": ([c_void_p, c_void_p, c_void_p], c_uint32),
     "bench_result": ([c_void_p], POINTER(Result)),
     "bench_quiet": ([c_void_p], c_uint32),

@@ -27,7 +27,8 @@ Progress = Callable[[str], None]
 """Is told, in a few words, what a build is doing."""
 
 _HERE = Path(__file__).parent
-BENCH_SOURCES = [_HERE / f"{name}.cpp" for name in ("testbench", "axi_checker", "memory", "host", "access")]
+BENCH_SOURCES = [
+    _HERE / f"{name}.cpp" for name in ("testbench", "axi_checker", "memory", "host", "access", "profiler")]
 _TAIL_LINES = 25
 
 

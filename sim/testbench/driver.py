@@ -4,8 +4,11 @@ import ctypes
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from fgpu.address_map import (
     DESCRIPTOR_WORDS,
@@ -129,6 +132,7 @@ class BenchEngine(ABC):
         begin = time.perf_counter()
         try:
             self._allow(bench, launch.check)
+            profile = self._profile(bench, launch)
             self._library.bench_launch(bench, operations, len(operations), launch.max_cycles)
             self._run_sliced(lambda: self._tell(bench, launch, begin))
             result = self._library.bench_result(bench).contents
@@ -141,7 +145,7 @@ class BenchEngine(ABC):
             if fault is not None:
                 raise fault
             seconds = time.perf_counter() - begin
-            return self._result(result, seconds)
+            return replace(self._result(result, seconds), profile=profile)
         except BaseException:
             # The kernel is stuck, or was left in the middle: only a power cycle leads to a known state.
             self.close()
@@ -155,6 +159,14 @@ class BenchEngine(ABC):
         allowed = everywhere if check is None or check.ranges is None else check.ranges
         ranges = [abi.AddressRange(*ends) for ends in allowed]
         self._library.bench_allow(bench, (abi.AddressRange * len(ranges))(*ranges), len(ranges), mode)
+
+    def _profile(self, bench: int, launch: Launch) -> np.ndarray | None:
+        """Where the bench counts from now on what happens at each instruction, if that is wanted."""
+        entries = np.zeros(len(launch.program) + 1, np.dtype(abi.ProfileEntry)) if launch.profile else None
+        place = None if entries is None else ctypes.cast(entries.ctypes.data, ctypes.POINTER(abi.ProfileEntry))
+        line_bytes = 4 * self.config.line_words
+        self._library.bench_profile(bench, place, len(launch.program) + 1, line_bytes.bit_length() - 1)
+        return entries
 
     def _run_sliced(self, tell: Callable[[], None] = lambda: None) -> None:
         """Return to Python now and then, for Ctrl-C and to ``tell``; often enough, not for every cycle."""

@@ -109,6 +109,10 @@ void fgpu_bench_launch(Testbench *bench, HostOp *operations, uint32_t count, uin
     bench->launch(operations, count, max_cycles);
 }
 
+void fgpu_bench_profile(Testbench *bench, ProfileEntry *entries, uint32_t count, uint32_t line_shift) {
+    bench->profiler.watch(entries, count, line_shift);
+}
+
 uint32_t fgpu_bench_step(Testbench *bench, const PortsOut *out, PortsIn *in) { return bench->step(*out, *in); }
 
 uint32_t fgpu_bench_quiet(Testbench *bench) { return bench->quiet(); }

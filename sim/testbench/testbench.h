@@ -10,6 +10,7 @@
 #include "axi_checker.h"
 #include "host.h"
 #include "memory.h"
+#include "profiler.h"
 #include "abi.h"
 
 namespace fgpu {
@@ -36,8 +37,10 @@ public:
         host.step(out.lite, out.kernel_status, in.lite, cycle);
         for (unsigned i = 0; i < config.ports; i++)
             ports[i].step(out.axi[i], in.axi[i], cycle);
-        if (counted)
+        if (counted) {
             count(out);
+            profiler.step(out, config.compute_units);
+        }
         failed = host.failure.status | unsigned(accesses.step(out.access, cycle));
         for (unsigned i = 0; i < config.ports; i++)
             failed |= ports[i].failure.status;
@@ -69,6 +72,7 @@ public:
 
     PortsIn inputs{};   // what the engine drives, for engines that keep it here
     AccessChecker accesses;
+    Profiler profiler;
 
 private:
     void count(const PortsOut &out) {
