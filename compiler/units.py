@@ -102,7 +102,7 @@ def compile_unit(source: str, filename: str = "<opencl>", options: Sequence[str]
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8", errors="surrogateescape")
             return _made(source, filename, [f"-I{folder}", *options])
-    if _DEPENDS_ON_MORE.search(source.replace("\\\n", "")) or any(option.startswith("-I") for option in options):
+    if _DEPENDS_ON_MORE.search(source.replace("\\\n", "")):
         return _made(source, filename, options)
     key = json.dumps([compiler_version(), source, filename, list(options)])
     name = hashlib.sha256(key.encode()).hexdigest()

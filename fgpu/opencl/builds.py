@@ -113,10 +113,8 @@ def link_program(context: int, count: int, devices: int, options: int, program_c
 
     try:
         _run(made, chosen, text, linked, Status.LINK_PROGRAM_FAILURE, notify, user_data)
-    except ClError:
-        with LOCK:
-            made.release()
-        raise
+    except ClError as error:        # the program has the log
+        raise ClError(error.status, str(error), made) from None
     return made
 
 

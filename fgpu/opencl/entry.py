@@ -70,6 +70,8 @@ def _guarded(function: Function, implementation: Callable[..., Any], locked: boo
             result = found.handle if isinstance(found, Object) else found
         except BaseException as error:
             code = status_of(function.name, error)
+            if isinstance(error, ClError) and error.result is not None:
+                result = error.result.handle
         if arguments[-1]:
             ctypes.c_int32.from_address(arguments[-1]).value = code
         return result

@@ -18,11 +18,15 @@ _O = TypeVar("_O", bound="Object")
 
 
 class ClError(Exception):
-    """What makes a function of the API return ``status``; ``why`` is for people."""
+    """What makes a function of the API return ``status``; ``why`` is for people.
 
-    def __init__(self, status: Status, why: str = "") -> None:
+    ``result`` is an object that the host gets all the same.
+    """
+
+    def __init__(self, status: Status, why: str = "", result: "Object | None" = None) -> None:
         super().__init__(f"CL_{status.name}: {why}" if why else f"CL_{status.name}")
         self.status = status
+        self.result = result
 
 
 class _Block(ctypes.Structure):
