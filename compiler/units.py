@@ -24,7 +24,7 @@ from .interface import Interface
 
 __all__ = ["Unit", "compile_unit", "link_units"]
 
-_MAGIC: Final = b"fgpu-unit 1\n"
+_MAGIC: Final = b"fgpu-unit 2\n"
 _DEPENDS_ON_MORE: Final = re.compile(r"(#|%:|\?\?=)\s*(include|import|embed)|__DATE__|__TIME")
 _KNOWN: Final = ("llvm.", "_Z", "fgpu_", "__fgpu", "printf", "__translate_sampler")
 """What the names of functions begin with that are defined later, or refused with a better message."""
@@ -39,12 +39,14 @@ class Unit:
     extensions: tuple[str, ...]
     """The types that it has beyond those of every program: ``cl_khr_fp64``, ``cl_khr_fp16``."""
     kernels: Mapping[str, Interface]
+    undefined: tuple[str, ...] = ()
+    """Names of what it calls or accesses and does not have, nor the compiler."""
     log: str = ""
     """Clang's warnings."""
 
     def to_bytes(self) -> bytes:
         """What :meth:`from_bytes` takes, in this version of fgpu or in another."""
-        head = json.dumps({"extensions": list(self.extensions), "log": self.log,
+        head = json.dumps({"extensions": list(self.extensions), "log": self.log, "undefined": list(self.undefined),
                            "kernels": [kernel.to_json() for kernel in self.kernels.values()],
                            "bitcode": base64.b64encode(self.bitcode).decode()}).encode()
         return _MAGIC + hashlib.sha256(head).hexdigest().encode() + b"\n" + head
@@ -59,7 +61,7 @@ class Unit:
             data: dict[str, Any] = json.loads(head)
             kernels = [Interface.from_json(kernel) for kernel in data["kernels"]]
             return cls(base64.b64decode(data["bitcode"]), tuple(data["extensions"]),
-                       {kernel.name: kernel for kernel in kernels}, data["log"])
+                       {kernel.name: kernel for kernel in kernels}, tuple(data["undefined"]), data["log"])
         except (ValueError, KeyError, TypeError) as error:
             raise CompileError(f"this program is of another version of fgpu: {error!r}") from None
 
@@ -115,8 +117,9 @@ def _made(source: str, filename: str, options: Sequence[str]) -> Unit:
     from .frontend.interface import read_interfaces
 
     made = clang.compile_unit(source, filename, options)
-    return Unit(made.bitcode, made.extensions, {kernel.name: kernel for kernel in read_interfaces(made.declared)},
-                made.log)
+    kernels = {kernel.name: kernel for kernel in read_interfaces(made.declared)}
+    with _parsed(made.bitcode) as module:
+        return Unit(made.bitcode, made.extensions, kernels, _undefined(module), made.log)
 
 
 def link_units(units: Sequence[Unit], *, is_library: bool = False) -> Unit:
@@ -124,32 +127,43 @@ def link_units(units: Sequence[Unit], *, is_library: bool = False) -> Unit:
 
     Raises :class:`~fgpu.errors.CompileError` that names what is there twice or not at all.
     """
+    linked = units[0] if len(units) == 1 else _linked(units)
+    if linked.undefined and not is_library:
+        raise CompileError("\n".join(f"error: undefined symbol {name!r}" for name in linked.undefined))
+    return linked
+
+
+def _linked(units: Sequence[Unit]) -> Unit:
+    kernels = {name: kernel for unit in units for name, kernel in unit.kernels.items()}
+    extensions = tuple(dict.fromkeys(extension for unit in units for extension in unit.extensions))
+    log = "\n".join(unit.log for unit in units if unit.log)
+    try:
+        with _parsed(units[0].bitcode) as module:
+            defined = _definitions(module)
+            for unit in units[1:]:
+                other = _parsed(unit.bitcode, module)
+                more = _definitions(other)
+                if twice := sorted(defined & more):
+                    raise CompileError("\n".join(f"error: symbol {name!r} is defined more than once"
+                                                 for name in twice))
+                defined |= more
+                module.link_in(other)
+            return Unit(module.as_bitcode(), extensions, kernels, _undefined(module), log)
+    except RuntimeError as error:
+        raise CompileError(f"error: cannot link: {error}") from None
+
+
+def _parsed(bitcode: bytes, beside: Any = None) -> Any:
+    """LLVM's module, in a context of its own or that of another module."""
     demand("compiling OpenCL C", "opencl")
     from llvmlite import binding as llvm
 
-    kernels = {name: kernel for unit in units for name, kernel in unit.kernels.items()}
-    log = "\n".join(unit.log for unit in units if unit.log)
-    extensions = tuple(dict.fromkeys(extension for unit in units for extension in unit.extensions))
-    try:
-        context = llvm.create_context()
-        with llvm.parse_bitcode(units[0].bitcode, context) as module:
-            defined = _definitions(module)
-            for unit in units[1:]:
-                other = llvm.parse_bitcode(unit.bitcode, context)
-                twice = defined & _definitions(other)
-                if twice:
-                    raise CompileError("".join(f"error: symbol {name!r} is defined more than once\n"
-                                               for name in sorted(twice)))
-                defined |= _definitions(other)
-                module.link_in(other)
-            missing = [] if is_library else [
-                item.name for item in (*module.functions, *module.global_variables)
-                if item.is_declaration and not item.name.startswith(_KNOWN)]
-            if missing:
-                raise CompileError("".join(f"error: undefined symbol {name!r}\n" for name in missing))
-            return Unit(module.as_bitcode() if len(units) > 1 else units[0].bitcode, extensions, kernels, log)
-    except RuntimeError as error:
-        raise CompileError(f"error: cannot link: {error}") from None
+    return llvm.parse_bitcode(bitcode, llvm.create_context() if beside is None else beside._context)
+
+
+def _undefined(module: Any) -> tuple[str, ...]:
+    return tuple(item.name for item in (*module.functions, *module.global_variables)
+                 if item.is_declaration and not item.name.startswith(_KNOWN))
 
 
 def _definitions(module: Any) -> set[str]:
@@ -160,9 +174,7 @@ def _definitions(module: Any) -> set[str]:
 
 def _only(bitcode: bytes, kernel: str) -> bytes:
     """The module with ``kernel`` alone seen from outside, so that what it does not call is left out."""
-    from llvmlite import binding as llvm
-
-    with llvm.parse_bitcode(bitcode, llvm.create_context()) as module:
+    with _parsed(bitcode) as module:
         for item in (*module.functions, *module.global_variables):
             if not item.is_declaration and item.name != kernel and item.linkage.name in (_EXTERNAL, _AVAILABLE):
                 item.linkage = _INTERNAL

@@ -48,6 +48,10 @@ _WIDTHS = {"cl_khr_fp64": re.compile(r"error:.*(double|fp64|'DBL_|'HUGE_VAL')"),
            "cl_khr_fp16": re.compile(r"error:.*(half|fp16|'HALF_)")}
 """What clang is told to support once it says in such a message that the program needs it. Without, numbers like 1.5
 are of type float, as on machines that have no other, and `sqrt(2)` is not ambiguous."""
+_STRING = re.compile(r'"(\\.|[^"\\\n])*"')
+_PRINTED_DOUBLE = re.compile(r"\bprintf\s*\([^;]*?(?<![\w.])((\d+\.\d*|\.\d+)(e[+-]?\d+)?|\d+e[+-]?\d+)(?![\w.])",
+                             re.IGNORECASE)
+"""Who prints such a number wants to see all its digits."""
 _AMBIGUOUS = "' is ambiguous"
 _NO_PROMISES = ("-Drestrict=", "-D__restrict=", "-D__restrict__=")
 """Without the promise that nobody else accesses what a pointer points to, by which LLVM would move accesses over
@@ -181,7 +185,8 @@ def compile_unit(source: str, filename: str, options: Sequence[str] = ()) -> Uno
     def run(extensions: Collection[str], defined: Sequence[str]) -> _Answer:
         return _run_clang([*_CLANG, *_UNOPTIMIZED, *_supporting(extensions), *defined, *options], code, filename)
 
-    (status, bitcode, messages), extensions = _as_wide_as_needed(run, options)
+    has_doubles = _PRINTED_DOUBLE.search(_STRING.sub('""', source)) and "-cl-single-precision-constant" not in options
+    (status, bitcode, messages), extensions = _as_wide_as_needed(run, options, ["cl_khr_fp64"] if has_doubles else [])
     _check(status, messages)
     made = Unoptimized(bitcode, bitcode, tuple(extensions), explained(_without_ours(messages)))
     if _promises_too_much(source, options, bitcode):
@@ -220,13 +225,13 @@ def _linking(library: Sequence[Path], extensions: Collection[str]) -> list[str]:
 
 
 def _as_wide_as_needed(run: Callable[[Collection[str], Sequence[str]], _Answer], options: Sequence[str],
-                       tries: bool = True) -> tuple[_Answer, list[str]]:
+                       first: Sequence[str] = (), tries: bool = True) -> tuple[_Answer, list[str]]:
     """What clang says of a program with those of the ``_WIDTHS`` without which it has errors, and which those are.
 
-    ``run`` is given them, and the macros of the others.
+    ``run`` is given them, the ``first`` ones from the start, and the macros of the others.
     """
     allowed = [extension for extension in _WIDTHS if tries and f"-U{extension}" not in options]
-    extensions: list[str] = []
+    extensions = [extension for extension in first if extension in allowed]
 
     def attempt() -> _Answer:
         return run(extensions, [f"-D{name}=1" for name in allowed if name not in extensions])

@@ -152,8 +152,9 @@ def _simulator(device: Device) -> "Simulator":
 
 
 def _print(text: str) -> None:
-    """To the host's standard output, after what it printed itself."""
+    """To the host's standard output, behind what it printed itself."""
     libc = ctypes.CDLL(None)
-    libc.fflush(None)
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    libc.fflush(ctypes.c_void_p.in_dll(libc, "stdout"))
+    if sys.stdout is not None:
+        sys.stdout.write(text)
+        sys.stdout.flush()

@@ -98,3 +98,12 @@ def test_a_unit_is_bytes_and_back():
 def test_warnings_are_in_the_log():
     unit = compile_unit("kernel void k(global int *p) { int unused; *p = 1; }", "a.cl", ["-Wunused"])
     assert unit.log.startswith("a.cl:1:36: warning: unused variable 'unused'")
+
+
+@pytest.mark.parametrize(("call", "is_wide"), [
+    ('printf("%f", 1.5)', True), ('printf("%f", 1e3)', True), ('printf("%d %e", x, .25)', True),
+    ('printf("%f", 1.5f)', False), ('printf("1.5")', False), ('printf("%d", 15)', False), ("x = 1.5", False),
+])
+def test_printed_numbers_are_doubles(call, is_wide):
+    unit = compile_unit(f"kernel void k(float x) {{ {call}; }}")
+    assert (unit.extensions == ("cl_khr_fp64",)) is is_wide
