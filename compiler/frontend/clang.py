@@ -3,9 +3,9 @@
 import enum
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from fgpu.errors import CompileError, ToolError
@@ -57,7 +57,17 @@ _NO_PROMISES = ("-Drestrict=", "-D__restrict=", "-D__restrict__=")
 """Without the promise that nobody else accesses what a pointer points to, by which LLVM would move accesses over
 barriers."""
 _RESTRICT = re.compile("restrict|include")
-_DRIVER = (sys.executable, "-m", "ziglang", "clang", "-target", "spir-unknown-unknown", "-emit-llvm", "-c")
+
+
+def _zig() -> str:
+    """The program of the package ``ziglang``, which has clang: a Python to start it would take longer than most
+    programs to compile."""
+    spec = find_spec("ziglang")
+    folder = spec.submodule_search_locations if spec is not None else None
+    return str(Path(folder[0], "zig")) if folder else "zig"
+
+
+_DRIVER = (_zig(), "clang", "-target", "spir-unknown-unknown", "-emit-llvm", "-c")
 _LANGUAGE = (
     "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc", "-nostdinc", "-gline-tables-only", "-cl-kernel-arg-info",
     # Files are called as they were given, wherever that was, and the compiler's own as they are imported.
