@@ -79,19 +79,13 @@ class Program(Object):
         self._compiling = Lock()
 
     def build_for(self, device: Device) -> Build:
-        """What became of it for a device; a sub-device for which it was not built has the build of its parent."""
-        of: Device | None = device
-        while of is not None:
-            if of in self.builds:
-                return self.builds[of]
-            of = of.parent
-        return _NOT_BUILT
+        """What became of it for a device."""
+        return self.builds.get(device, _NOT_BUILT)
 
     @property
     def executables(self) -> dict[Device, "Unit"]:
         """What can be run, by device. Raises :class:`ClError` where there is nothing."""
-        builds = {device: self.build_for(device) for device in self.devices}
-        found = {device: build.unit for device, build in builds.items() if build.unit is not None
+        found = {device: build.unit for device, build in self.builds.items() if build.unit is not None
                  and build.kind is BinaryType.EXECUTABLE and build.status is BuildStatus.SUCCESS}
         if not found:
             raise ClError(Status.INVALID_PROGRAM_EXECUTABLE, "the program was not built, or not successfully")
