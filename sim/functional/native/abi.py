@@ -98,7 +98,7 @@ CONSTANTS: Final = {"LANES": WAVEFRONT_SIZE, "REGISTERS": REGISTER_COUNT, "LOCAL
 def header() -> str:
     """``job.h``: all of this for C++, and the instructions' names."""
     return "\n".join([
-        "// Written by sim/functional/native/abi.py.", "#pragma once", "#include <cstddef>", "#include <cstdint>",
+        "// Written by sim/functional/native/abi.py.", "#pragma once", "#include <stddef.h>", "#include <stdint.h>",
         "namespace fgpu {",
         *(f"constexpr unsigned {name} = {value}u;" for name, value in CONSTANTS.items()),
         "namespace op {", enumeration(Opcode), "}",

@@ -1,8 +1,5 @@
 // Accesses of a wavefront to memories: addresses, what they are held to, loads, stores and atomic operations.
 #pragma once
-#include <algorithm>
-#include <bit>
-
 #include "lanes.h"
 
 namespace fgpu {
@@ -16,10 +13,10 @@ struct Memory {
     uint32_t offset(uint32_t address) const { return (address - base) & wrap; }
     uint32_t word(uint32_t offset) const {
         uint32_t word;
-        std::memcpy(&word, bytes + (offset & ~3u), 4);
+        memcpy(&word, bytes + (offset & ~3u), 4);
         return word;
     }
-    void put(uint32_t offset, uint32_t word) const { std::memcpy(bytes + (offset & ~3u), &word, 4); }
+    void put(uint32_t offset, uint32_t word) const { memcpy(bytes + (offset & ~3u), &word, 4); }
 };
 
 // Lanes whose addresses are the enabled ones' all have a good address, so that nothing need be masked before the end.
@@ -39,7 +36,7 @@ static inline Addresses addresses(const Step &step, const Lanes *registers, cons
     EACH_PART(i)
         sum[i] = step.immediate ? base.part[i] : base.part[i] + (index.part[i] << step.scale);
     if (Masked) {
-        unsigned lane = std::countr_zero(enabled);
+        unsigned lane = lowest_bit(enabled);
         Words first = all(sum[lane / WIDTH][lane % WIDTH]);
         EACH_PART(i) sum[i] = choose(mask.part[i], sum[i], first);
     }
@@ -56,8 +53,8 @@ static inline Addresses addresses(const Step &step, const Lanes *registers, cons
     found.least = ~0u, found.greatest = 0, found.bits = 0;
     uint32_t different = 0;
     for (unsigned i = 0; i < WIDTH; i++) {
-        found.least = std::min(found.least, uint32_t(least[i])), found.bits |= bits[i];
-        found.greatest = std::max(found.greatest, uint32_t(greatest[i])), different |= differs[i];
+        found.least = fgpu::least(found.least, uint32_t(least[i])), found.bits |= bits[i];
+        found.greatest = fgpu::greatest(found.greatest, uint32_t(greatest[i])), different |= differs[i];
     }
     found.ascending = !different && found.greatest - found.least == 4 * (LANES - 1);
     return found;
@@ -85,7 +82,7 @@ public:
         }
         const uint32_t *lane = there.lane.words();
         for (; enabled; enabled &= enabled - 1)
-            if (!allows(step, lane[std::countr_zero(enabled)])) return false;
+            if (!allows(step, lane[lowest_bit(enabled)])) return false;
         return true;
     }
 
@@ -108,7 +105,13 @@ private:
     }
     // The last one that begins at the address or before; if there is none, one that is not there.
     uint32_t range_of(uint32_t address) const {
-        return uint32_t(std::upper_bound(firsts_, firsts_ + ranges_, uint64_t(address)) - firsts_) - 1;
+        uint32_t low = 0, high = ranges_;
+        while (low < high) {
+            uint32_t middle = (low + high) / 2;
+            if (firsts_[middle] <= address) low = middle + 1;
+            else high = middle;
+        }
+        return low - 1;
     }
     // A load of a word may take the whole word in which a range ends.
     static uint64_t rounded(const Step &step, uint64_t end) {
@@ -131,7 +134,7 @@ __attribute__((noinline)) static void gather(const Memory &memory, const uint32_
     const uint8_t *bytes = memory.bytes;
     const uint32_t base = memory.base, wrap = memory.wrap & ~3u;
     for (unsigned lane = 0; lane < LANES; lane++)
-        std::memcpy(&words[lane], bytes + ((address[lane] - base) & wrap), 4);
+        memcpy(&words[lane], bytes + ((address[lane] - base) & wrap), 4);
 }
 
 // Loads of a part of a word bring the whole one.
@@ -142,7 +145,7 @@ static inline void load(const Memory &memory, const Addresses &from, Lanes &rd, 
         Words word = all(memory.word(memory.offset(from.least)));
         for (Words &part : value.part) part = word;
     } else if (from.ascending && !(from.least & 3) && memory.wrap == ~0u) {
-        std::memcpy(&value, memory.bytes + memory.offset(from.least), sizeof value);
+        memcpy(&value, memory.bytes + memory.offset(from.least), sizeof value);
     } else {
         gather(memory, from.lane.words(), value.words());
     }
@@ -154,14 +157,14 @@ static inline void store(const Memory &memory, const Step &step, const Addresses
                          uint64_t enabled) {
     const uint32_t *address = to.lane.words(), *word = value.words();
     if (step.scale == 2 && to.ascending && !(to.least & 3) && memory.wrap == ~0u && enabled == ~uint64_t(0)) {
-        std::memcpy(memory.bytes + memory.offset(to.least), &value, sizeof value);
+        memcpy(memory.bytes + memory.offset(to.least), &value, sizeof value);
         return;
     }
     for (; enabled; enabled &= enabled - 1) {
-        unsigned lane = std::countr_zero(enabled);
+        unsigned lane = lowest_bit(enabled);
         uint32_t offset = memory.offset(address[lane]);
         if (step.scale == 2) memory.put(offset, word[lane]);
-        else if (step.scale == 1) std::memcpy(memory.bytes + (offset & ~1u), &word[lane], 2);
+        else if (step.scale == 1) memcpy(memory.bytes + (offset & ~1u), &word[lane], 2);
         else memory.bytes[offset] = uint8_t(word[lane]);
     }
 }
@@ -170,10 +173,10 @@ static inline void store(const Memory &memory, const Step &step, const Addresses
 static inline uint32_t updated(unsigned opcode, uint32_t old, uint32_t operand, uint32_t expected) {
     switch (opcode) {
     case op::AADD: case op::LAADD: return old + operand;
-    case op::AMAX: case op::LAMAX: return std::max(int32_t(old), int32_t(operand));
-    case op::AMIN: case op::LAMIN: return std::min(int32_t(old), int32_t(operand));
-    case op::AUMAX: case op::LAUMAX: return std::max(old, operand);
-    case op::AUMIN: case op::LAUMIN: return std::min(old, operand);
+    case op::AMAX: case op::LAMAX: return greatest(int32_t(old), int32_t(operand));
+    case op::AMIN: case op::LAMIN: return least(int32_t(old), int32_t(operand));
+    case op::AUMAX: case op::LAUMAX: return greatest(old, operand);
+    case op::AUMIN: case op::LAUMIN: return least(old, operand);
     case op::AAND: case op::LAAND: return old & operand;
     case op::AOR: case op::LAOR: return old | operand;
     case op::AXOR: case op::LAXOR: return old ^ operand;
@@ -187,7 +190,7 @@ static inline void atomic(const Memory &memory, const Step &step, const Addresse
     const uint32_t *address = at.lane.words(), *first = operand.words(), *second = expected.words();
     uint32_t *result = rd.words();
     for (; enabled; enabled &= enabled - 1) {
-        unsigned lane = std::countr_zero(enabled);
+        unsigned lane = lowest_bit(enabled);
         uint32_t offset = memory.offset(address[lane]), old = memory.word(offset);
         memory.put(offset, updated(step.opcode, old, first[lane], second[lane]));
         result[lane] = old;     // may be the operand's register, of which this lane is not read any more

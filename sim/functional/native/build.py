@@ -16,7 +16,8 @@ __all__ = ["library"]
 _HERE = Path(__file__).parent
 _FLAGS: Final = (
     "-std=c++20", "-O2", "-ftree-vectorize", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
-    "-fno-strict-aliasing", "-Wall", "-Wextra", "-Wno-psabi", "-Wno-ignored-attributes")
+    "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Wno-psabi",
+    "-Wno-ignored-attributes")
 _LEVELS: Final = {
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
     "x86-64-v3": {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"},
@@ -41,13 +42,11 @@ def _level() -> str | None:
 def _tuned(compiler: Compiler) -> tuple[Compiler, list[str]]:
     """The compiler, and the flags, for this processor."""
     level = _level() if platform.machine() in ("x86_64", "AMD64") else None
-    if level is None:
-        return compiler, []
-    if compiler.version.startswith("zig "):
-        command = tuple(f"-mcpu={level.replace('-', '_')}" if word.startswith("-mcpu=") else word
-                        for word in compiler.command)
-        return Compiler(command, compiler.version), []
-    return compiler, [f"-march={level}"]
+    if not compiler.version.startswith("zig "):
+        return compiler, [] if level is None else [f"-march={level}"]
+    # As a C compiler it does not build a C++ library, which would take minutes.
+    words = {"c++": "cc", "-mcpu=baseline": f"-mcpu={(level or 'baseline').replace('-', '_')}"}
+    return Compiler(tuple(words.get(word, word) for word in compiler.command), compiler.version), []
 
 
 @lru_cache

@@ -1,5 +1,5 @@
 // The schedule: which wavefronts execute which instructions next. It is that of sim/functional/engine.py.
-#include <chrono>
+#include <time.h>
 
 #include "execute.h"
 #include "wavefronts.h"
@@ -9,11 +9,17 @@ namespace fgpu {
 constexpr unsigned FAIRNESS = 16;
 constexpr uint64_t CLOCK_READ = 20000;  // instructions
 
+static uint64_t now() {     // nanoseconds
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return uint64_t(time.tv_sec) * 1000000000 + uint64_t(time.tv_nsec);
+}
+
 class Engine {
 public:
     const Outcome *run(const Job *job, uint32_t milliseconds) {
         if (job) start(*job);
-        deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+        deadline_ = now() + 1000000 * uint64_t(milliseconds);
         clock_ = out_.instructions;
         out_.status = go_on();
         if (out_.status != status::DONE) tell();
@@ -46,7 +52,7 @@ private:
             uint32_t stopped = run_straight(place.pc, place.who);
             if (stopped) return stopped;
             if (out_.instructions >= clock_) {
-                if (std::chrono::steady_clock::now() >= deadline_) return status::PAUSED;
+                if (now() >= deadline_) return status::PAUSED;
                 clock_ = out_.instructions + CLOCK_READ;
             }
         }
@@ -54,18 +60,18 @@ private:
 
     void start_groups() {
         out_.first_group = next_group_;
-        out_.groups = std::min<uint64_t>(job_.together, job_.groups - next_group_);
+        out_.groups = least<uint64_t>(job_.together, job_.groups - next_group_);
         next_group_ += out_.groups;
         unsigned count = unsigned(out_.groups) * job_.wavefronts;
         waves_.start(unsigned(out_.groups), job_.wavefronts, job_.last_items, job_.stack_depth);
-        if (registers_.size() < size_t(count) * (REGISTERS + 1)) registers_.resize(size_t(count) * (REGISTERS + 1));
+        registers_.resize(size_t(count) * (REGISTERS + 1));
         for (unsigned wavefront = 0; wavefront < count; wavefront++)
             for (uint32_t left = job_.registers; left; left &= left - 1)
-                registers_[wavefront * (REGISTERS + 1) + std::countr_zero(left)] = Lanes{};
-        if (local_.size() < out_.groups * job_.local_bytes) local_.resize(out_.groups * job_.local_bytes);
-        size_t reached = job_.check == check::NOTHING ? job_.local_bytes : std::min(job_.local_used + 3, job_.local_bytes);
+                registers_[wavefront * (REGISTERS + 1) + lowest_bit(left)] = Lanes{};
+        local_.resize(out_.groups * job_.local_bytes);
+        size_t reached = job_.check == check::NOTHING ? job_.local_bytes : least(job_.local_used + 3, job_.local_bytes);
         for (unsigned group = 0; reached && group < out_.groups; group++)
-            std::memset(&local_[size_t(group) * job_.local_bytes], 0, reached);
+            memset(&local_[size_t(group) * job_.local_bytes], 0, reached);
         scratchpad_.assign(size_t(count) * job_.scratchpad_words, Lanes{});
         views_.resize(count);
         Set every;
@@ -89,7 +95,7 @@ private:
 
     void finish_groups() {
         out_.divergent_branches += waves_.divergences;
-        out_.stack_entries = std::max(out_.stack_entries, waves_.deepest);
+        out_.stack_entries = greatest(out_.stack_entries, waves_.deepest);
         waves_.divergences = waves_.deepest = 0;
     }
 
@@ -100,7 +106,7 @@ private:
         uint64_t items = 0;
         who.each([&](unsigned wavefront) {
             running[count++] = wavefront;
-            items += std::popcount(waves_.masks[wavefront]);
+            items += ones(waves_.masks[wavefront]);
         });
         for (;;) {
             if (pc < 0 || pc >= int(job_.length) || steps_[pc].kind == kind::NONE)
@@ -204,20 +210,18 @@ private:
     void refuse(int pc, unsigned number, const Wavefront &wavefront) {
         const Lanes lanes = addresses<true>(steps_[pc], wavefront.registers, wavefront.mask, wavefront.enabled).lane;
         out_.pc = pc, out_.wavefront = number;
-        if (!out_.refused) refused_items_.clear(), refused_addresses_.clear();
+        refused_items_.resize(TOGETHER * LANES), refused_addresses_.resize(TOGETHER * LANES);
         for (uint64_t left = wavefront.enabled; left; left &= left - 1) {
-            unsigned lane = std::countr_zero(left);
+            unsigned lane = lowest_bit(left);
             if (fence_.allows(steps_[pc], lanes.words()[lane])) continue;
-            refused_items_.push_back(number * LANES + lane);
-            refused_addresses_.push_back(lanes.words()[lane]);
-            out_.refused++;
+            refused_items_[out_.refused] = number * LANES + lane;
+            refused_addresses_[out_.refused++] = lanes.words()[lane];
         }
     }
 
     void tell() {
         pcs_.assign(waves_.masks.size(), -1);
-        for (const Pending::Place &place : pending_.places())
-            place.who.each([&](unsigned wavefront) { pcs_[wavefront] = place.pc; });
+        pending_.each([&](int pc, const Set &who) { who.each([&](unsigned wavefront) { pcs_[wavefront] = pc; }); });
         auto address = [](auto &list) { return reinterpret_cast<uint8_t *>(list.data()); };
         out_.pcs = address(pcs_), out_.masks = address(waves_.masks), out_.parked = address(waves_.parked);
         out_.resume = address(waves_.resume), out_.states = address(waves_.states);
@@ -228,22 +232,29 @@ private:
     Fence fence_{job_};
     const Step *steps_ = nullptr;
     Outcome out_{};
-    uint64_t next_group_ = 0, turn_ = 0, clock_ = 0;
-    std::chrono::steady_clock::time_point deadline_;
+    uint64_t next_group_ = 0, turn_ = 0, clock_ = 0, deadline_ = 0;
     Pending pending_;
     Wavefronts waves_;
-    std::vector<uint32_t> hints_, refused_items_, refused_addresses_;
-    std::vector<int32_t> pcs_;
-    std::vector<Lanes> registers_, scratchpad_;
-    std::vector<uint8_t> local_;
-    std::vector<Wavefront> views_;
+    Array<uint32_t> hints_, refused_items_, refused_addresses_;
+    Array<int32_t> pcs_;
+    Array<Lanes> registers_, scratchpad_;
+    Array<uint8_t> local_;
+    Array<Wavefront> views_;
 };
 
 }
 
+inline void *operator new(size_t, void *place) noexcept { return place; }
+
 extern "C" {
-void *fgpu_functional_create() { return new fgpu::Engine; }
-void fgpu_functional_destroy(void *engine) { delete static_cast<fgpu::Engine *>(engine); }
+void *fgpu_functional_create() {
+    void *place = malloc(sizeof(fgpu::Engine));
+    return place ? new (place) fgpu::Engine : nullptr;
+}
+void fgpu_functional_destroy(void *engine) {
+    static_cast<fgpu::Engine *>(engine)->~Engine();
+    free(engine);
+}
 const fgpu::Outcome *fgpu_functional_run(void *engine, const fgpu::Job *job, uint32_t milliseconds) {
     return static_cast<fgpu::Engine *>(engine)->run(job, milliseconds);
 }

@@ -27,7 +27,7 @@ static inline Lanes runtime_value(const Step &step, const Wavefront &wavefront) 
     uint32_t index = step.immediate, word = 0;
     Lanes value;
     if (step.opcode == op::LID && index < job.dimensions) {
-        std::memcpy(&value, wavefront.local_ids + size_t(index) * job.wavefronts * LANES, sizeof value);
+        memcpy(&value, wavefront.local_ids + size_t(index) * job.wavefronts * LANES, sizeof value);
         return value;
     }
     if (step.opcode == op::LP) word = job.parameters[index];
@@ -59,7 +59,7 @@ template <bool Masked> static inline void access_scratchpad(const Step &step, Wa
         return;
     }
     for (uint64_t left = wavefront.enabled; left; left &= left - 1) {
-        unsigned lane = std::countr_zero(left);
+        unsigned lane = lowest_bit(left);
         uint32_t &there = wavefront.scratchpad[word.words()[lane]].words()[lane];
         if (is_load) wavefront.registers[step.to].words()[lane] = there;
         else there = wavefront.registers[step.rd].words()[lane];

@@ -1,8 +1,6 @@
 // The 64 words of a register, a wavefront's, as four vectors; what instructions compute on them.
 #pragma once
-#include <cmath>
-#include <cstring>
-
+#include "array.h"
 #include "job.h"
 
 namespace fgpu {
@@ -79,7 +77,7 @@ template <typename F> static Words flushed_before_rounding(Words result, Words a
     constexpr double tiny = 0x1p-126 * (1 - 0x1p-25);
     Floats x = Floats(a), y = Floats(b);
     for (unsigned i = 0; i < WIDTH; i++)
-        if ((result[i] & ~SIGN) == LEAST_NORMAL && std::fabs(f(double(x[i]), double(y[i]))) < tiny) result[i] &= SIGN;
+        if ((result[i] & ~SIGN) == LEAST_NORMAL && __builtin_fabs(f(double(x[i]), double(y[i]))) < tiny) result[i] &= SIGN;
     return result;
 }
 
@@ -94,9 +92,9 @@ template <typename F> static inline Words arithmetic(Words a, Words b, bool subn
 }
 
 struct Root {
-    double operator()(double x, double) const { return std::sqrt(x); }
+    double operator()(double x, double) const { return __builtin_sqrt(x); }
     Floats operator()(Floats x, Floats) const {
-        for (unsigned i = 0; i < WIDTH; i++) x[i] = std::sqrt(x[i]);
+        for (unsigned i = 0; i < WIDTH; i++) x[i] = __builtin_sqrtf(x[i]);
         return x;
     }
 };

@@ -1,10 +1,6 @@
 // Control flow of the wavefronts that run together: enabled work-items, stacks and barriers.
 #pragma once
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <vector>
-
+#include "array.h"
 #include "job.h"
 
 namespace fgpu {
@@ -13,16 +9,19 @@ constexpr unsigned TOGETHER = 256;  // wavefronts
 
 // Some of the wavefronts; iteration is in ascending order.
 struct Set {
-    std::array<uint64_t, TOGETHER / 64> bits{};
+    uint64_t bits[TOGETHER / 64] = {};
 
     void add(unsigned wavefront) { bits[wavefront / 64] |= uint64_t(1) << wavefront % 64; }
     void add(const Set &others) {
-        for (unsigned i = 0; i < bits.size(); i++) bits[i] |= others.bits[i];
+        for (unsigned i = 0; i < TOGETHER / 64; i++) bits[i] |= others.bits[i];
+    }
+    void remove(const Set &others) {
+        for (unsigned i = 0; i < TOGETHER / 64; i++) bits[i] &= ~others.bits[i];
     }
     bool empty() const { return !(bits[0] | bits[1] | bits[2] | bits[3]); }
     template <typename F> void each(F f) const {
-        for (unsigned i = 0; i < bits.size(); i++)
-            for (uint64_t left = bits[i]; left; left &= left - 1) f(64 * i + unsigned(std::countr_zero(left)));
+        for (unsigned i = 0; i < TOGETHER / 64; i++)
+            for (uint64_t left = bits[i]; left; left &= left - 1) f(64 * i + lowest_bit(left));
     }
 };
 
@@ -36,41 +35,44 @@ public:
 
     void add(int pc, const Set &who) {
         if (who.empty()) return;
-        for (Place &place : places_)
-            if (place.pc == pc) return place.who.add(who);
-        places_.push_back({pc, who});
+        for (unsigned i = 0; i < count_; i++)
+            if (places_[i].pc == pc) return places_[i].who.add(who);
+        places_[count_++] = {pc, who};
     }
     Place take(bool lowest) {
-        auto place = places_.begin();
-        if (lowest)
-            place = std::min_element(places_.begin(), places_.end(),
-                                     [](const Place &a, const Place &b) { return a.pc < b.pc; });
-        Place taken = *place;
-        places_.erase(place);
+        unsigned at = 0;
+        for (unsigned i = 1; lowest && i < count_; i++)
+            if (places_[i].pc < places_[at].pc) at = i;
+        Place taken = places_[at];
+        memmove(&places_[at], &places_[at + 1], (--count_ - at) * sizeof(Place));
         return taken;
     }
     // The first PC behind one at which others are, or else the end.
     int stop(int pc, int end) const {
         int stop = -1;
-        for (const Place &place : places_)
-            if (place.pc > pc && (stop < 0 || place.pc < stop)) stop = place.pc;
+        each([&](int other, const Set &) {
+            if (other > pc && (stop < 0 || other < stop)) stop = other;
+        });
         return stop < 0 ? end : stop;
     }
-    bool empty() const { return places_.empty(); }
-    void clear() { places_.clear(); }
-    const std::vector<Place> &places() const { return places_; }
+    bool empty() const { return !count_; }
+    void clear() { count_ = 0; }
+    template <typename F> void each(F f) const {
+        for (unsigned i = 0; i < count_; i++) f(places_[i].pc, places_[i].who);
+    }
 
 private:
-    std::vector<Place> places_;
+    Place places_[TOGETHER + 1];    // each wavefront is at one
+    unsigned count_ = 0;
 };
 
 enum State : uint8_t { RUNNING, WAITING, ENDED };
 
 class Wavefronts {
 public:
-    std::vector<uint64_t> masks, parked;
-    std::vector<int32_t> resume;        // where those go on that are at a barrier
-    std::vector<uint8_t> states;
+    Array<uint64_t> masks, parked;
+    Array<int32_t> resume;       // where those go on that are at a barrier
+    Array<uint8_t> states;
     uint64_t divergences = 0, deepest = 0;
 
     // Each work-group has so many; its last one has so many work-items.
@@ -79,7 +81,7 @@ public:
         per_group_ = per_group, capacity_ = stack_depth, has_barriers_ = false, divergences = deepest = 0;
         masks.assign(count, ~uint64_t(0)), parked.assign(count, 0), resume.assign(count, 0);
         states.assign(count, RUNNING), depth_.assign(count, 0);
-        if (stack_.size() < size_t(count) * stack_depth) stack_.resize(size_t(count) * stack_depth);
+        stack_.resize(size_t(count) * stack_depth);
         for (unsigned last = per_group - 1; last < count; last += per_group)
             masks[last] = ~uint64_t(0) >> (LANES - last_items);
     }
@@ -107,7 +109,7 @@ public:
         if (overflow >= 0) return overflow;
         mixed.each([&](unsigned w) {
             uint64_t others = masks[w] & ~taken[w];
-            bool takers_first = std::popcount(taken[w]) < std::popcount(others);
+            bool takers_first = ones(taken[w]) < ones(others);
             push(w, takers_first ? following : target, takers_first ? others : taken[w], true);
             masks[w] = takers_first ? taken[w] : others;
             (takers_first ? there : here).add(w);
@@ -161,7 +163,7 @@ private:
 
     void push(unsigned wavefront, int pc, uint64_t mask, bool is_branch) {
         entry(wavefront, depth_[wavefront]++) = {mask, pc, is_branch};
-        deepest = std::max(deepest, uint64_t(depth_[wavefront]));
+        deepest = greatest(deepest, uint64_t(depth_[wavefront]));
     }
 
     void pop(const Set &who, Pending &pending) {
@@ -193,22 +195,24 @@ private:
 
     // Adds them to the PCs that f tells, the lowest first.
     template <typename F> void arrive(const Set &who, Pending &pending, F f) {
-        Pending found;
-        who.each([&](unsigned w) {
-            Set one;
-            one.add(w);
-            found.add(f(w), one);
-        });
-        while (!found.empty()) {
-            Pending::Place place = found.take(true);
-            pending.add(place.pc, place.who);
+        int pcs[TOGETHER];
+        who.each([&](unsigned w) { pcs[w] = f(w); });
+        for (Set left = who; !left.empty();) {
+            Set there;
+            int lowest = INT32_MAX;
+            left.each([&](unsigned w) { lowest = least(lowest, pcs[w]); });
+            left.each([&](unsigned w) {
+                if (pcs[w] == lowest) there.add(w);
+            });
+            left.remove(there);
+            pending.add(lowest, there);
         }
     }
 
     unsigned per_group_ = 1, capacity_ = 0;
     bool has_barriers_ = false;
-    std::vector<uint32_t> depth_;
-    std::vector<Entry> stack_;
+    Array<uint32_t> depth_;
+    Array<Entry> stack_;
 };
 
 }
