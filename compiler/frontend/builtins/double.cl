@@ -195,7 +195,10 @@ LANES1(double, sign, double)
 /* 6.12.5 */
 PRODUCTS(double)
 double OVERLOAD scale_for(double magnitude)
-{ return magnitude < 0x1p-400 ? 0x1p600 : magnitude > 0x1p500 ? 0x1p-540 : 1.0; }
+{
+    double scale = magnitude > 0x1p760 ? 0x1p-540 : magnitude > 0x1p500 ? 0x1p-280 : 1.0;
+    return magnitude < 0x1p-400 ? 0x1p600 : scale;
+}
 LENGTHS(double, HUGE_VAL)
 
 /* 6.12.6 */

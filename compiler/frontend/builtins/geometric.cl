@@ -5,7 +5,8 @@ PRODUCTS(float)
 
 float OVERLOAD scale_for(float magnitude)
 {
-    float scale = magnitude > 0x1p62f ? 0x1p-66f : 1.0f;
+    /* No more than needed: small components beside a large one must keep the bits that `normalize` leaves of them. */
+    float scale = magnitude > 0x1p94f ? 0x1p-66f : magnitude > 0x1p62f ? 0x1p-33f : 1.0f;
     return magnitude < 0x1p-50f ? 0x1p110f : scale;
 }
 LENGTHS(float, INFINITY)
