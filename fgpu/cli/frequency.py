@@ -50,24 +50,34 @@ def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[s
     return names
 
 
-def measure(name: str, config: Config) -> "Timing":
-    """The timing of a unit, with a display while it is measured."""
-    from fgpu.tools.timing import component_timing
+def measure(name: str, config: Config, *, route: bool = True) -> list["Timing"]:
+    """The timing of a unit, with a display while it is measured; without ``route`` for each module in it."""
+    from fgpu.tools import timing
 
+    unit = units()[name](config)
+    if not route:
+        with progress_bar(f"placing {name}"):
+            return timing.placed_timings(unit)
     with progress_bar(f"placing and routing {name}"):
-        return component_timing(units()[name](config))
+        return [timing.component_timing(unit)]
 
 
-def as_dict(name: str, timing: "Timing") -> dict[str, Any]:
+def as_dict(name: str, timings: list["Timing"], *, route: bool = True) -> dict[str, Any]:
     """For a JSON file."""
-    return {"unit": name, **asdict(timing)}
+    found: dict[str, Any] = {"unit": name, **asdict(timings[0])}
+    return found if route else {**found, "placed": [asdict(each) for each in timings]}
 
 
-def report(name: str, timing: "Timing") -> str:
-    """A line, and the slowest path."""
+def report(name: str, timings: list["Timing"], *, route: bool = True) -> str:
+    """A line, and the slowest path; without ``route`` also the slowest path into each of the other modules."""
     from fgpu.tools.timing import SPEED_GRADE
 
-    lines = [f"{name} by itself on an ECP5 of speed grade {SPEED_GRADE}: {timing.frequency:.1f} MHz (nextpnr). "
-             f"The slowest path takes {timing.delay:.1f} ns:"]
-    lines += [f"  {place.arrival:5.1f} ns  {place.signal}" for place in timing.path]
+    slowest = timings[0]
+    how = "nextpnr" if route else "nextpnr, placed, not routed"
+    lines = [f"{name} by itself on an ECP5 of speed grade {SPEED_GRADE}: {slowest.frequency:.1f} MHz ({how}). "
+             f"The slowest path takes {slowest.delay:.1f} ns:"]
+    lines += [f"  {place.arrival:5.1f} ns  {place.signal}" for place in slowest.path]
+    if len(timings) > 1:
+        lines.append("Into other modules:")
+        lines += [f"  {each.delay:5.1f} ns  {each.path[0].signal} -> {each.path[-1].signal}" for each in timings[1:]]
     return "\n".join(lines)

