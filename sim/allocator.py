@@ -19,7 +19,7 @@ class Allocator:
     def __init__(self, base: int, size: int) -> None:
         self._base = base
         self._size = size
-        self._lock = Lock()
+        self.lock = Lock()
         self._taken: list[tuple[int, int]] = []     # first address and end, ascending
         self._holes = [(base, size)]                # a page's address and the room there; those with room, ascending
         self._returned: deque[int] = deque()
@@ -30,7 +30,7 @@ class Allocator:
 
         Raises :class:`~fgpu.errors.MemoryAccessError` where there is no room.
         """
-        with self._lock:
+        with self.lock:
             if self._returned:
                 self._take_back()
             if address is None:
@@ -47,7 +47,7 @@ class Allocator:
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:
         """First address and end of each range that is taken, ascending; those that touch each other are one."""
-        with self._lock:
+        with self.lock:
             self._take_back()
             if self._ranges is None:
                 joined: list[tuple[int, int]] = []

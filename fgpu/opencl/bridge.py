@@ -4,7 +4,7 @@ import ctypes
 from importlib import import_module
 from typing import Any, Final
 
-from .entry import ENTRIES
+from .entry import ENTRIES, set_interrupted
 from .functions import FUNCTIONS, Function, Result
 from .objects import LOCK, set_dispatch
 
@@ -30,17 +30,19 @@ def prototype(function: Function) -> Any:
     return ctypes.CFUNCTYPE(ctypes.c_int32 if function.result is Result.STATUS else ctypes.c_size_t, *parameters)
 
 
-def attach(dispatch: int, platform: int, table: int) -> None:
+def attach(dispatch: int, platform: int, table: int, interrupted: int) -> None:
     """Write the address of each function's implementation to its slot in ``table``.
 
-    ``dispatch`` is the address of the ICD's dispatch table, which handles lead to, and ``platform`` the platform's
-    handle. Several threads may call this at once; a second library in the process is told that there is one.
+    ``dispatch`` is the address of the ICD's dispatch table, which handles lead to, ``platform`` the platform's
+    handle, and ``interrupted`` where the thread's number goes whose call ended by Ctrl-C. Several threads may call
+    this at once; a second library in the process is told that there is one.
     """
     with LOCK:
         if _callbacks:
             return
         set_dispatch(dispatch, platform)
-        for name in MODULES:
+        set_interrupted(interrupted)
+        for name in (*MODULES, "forks"):
             import_module(f"{__package__}.{name}")
         for name, called in ENTRIES.items():
             function = FUNCTIONS[name]

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from fgpu.sim import Device as Simulator
     from fgpu.sim.memory import GlobalMemory
 
-__all__ = ["ALIGNMENT", "DEVICES", "MAX_ALLOCATION", "MEMORY_SIZE", "Device", "memory", "of_type"]
+__all__ = ["ALIGNMENT", "DEVICES", "MAX_ALLOCATION", "MEMORY_SIZE", "Device", "allocator_lock", "memory", "of_type"]
 
 MEMORY_SIZE: Final = 1 << 30
 """Bytes of the global memory."""
@@ -41,6 +42,11 @@ def memory() -> "GlobalMemory":
 
         _memory = GlobalMemory(_MEMORY_BASE, MEMORY_SIZE)
     return _memory
+
+
+def allocator_lock() -> AbstractContextManager[object]:
+    """What to hold while nobody shall allocate global memory, if there is any yet."""
+    return nullcontext() if _memory is None else _memory.allocator.lock
 
 
 class Device(Object):
@@ -75,6 +81,10 @@ class Device(Object):
     def is_part_of(self, devices: "Sequence[Device]") -> bool:
         """Whether it is a sub-device of one of them, or of such a one's."""
         return self.parent is not None and (self.parent in devices or self.parent.is_part_of(devices))
+
+    def after_fork(self) -> None:
+        """Threads of the old process may be in its simulator."""
+        self.__dict__.pop("simulator", None)
 
     def seconds(self, cycles: int | None) -> float | None:
         """How long that many cycles take; None where there are none."""

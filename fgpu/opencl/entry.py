@@ -1,18 +1,19 @@
 """What makes a Python function one of the API."""
 
-import _thread
 import ctypes
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Final, TypeVar
 
 from .enums import Status
 from .functions import FUNCTIONS, Function, Result
 from .objects import LOCK, ClError, Object
 
-__all__ = ["ENTRIES", "entry", "status_of"]
+__all__ = ["ENTRIES", "entry", "is_interrupted", "set_interrupted", "status_of"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -39,37 +40,55 @@ def entry(name: str, *, locked: bool = True) -> Callable[[_F], _F]:
     return register
 
 
+_interrupted = ctypes.c_size_t()
+
+
+def set_interrupted(address: int) -> None:
+    """Say where the C library wants the number of a thread whose call Ctrl-C ended.
+
+    It interrupts that thread again when the call has returned: a callback of ctypes can raise nothing.
+    """
+    global _interrupted
+    _interrupted = ctypes.c_size_t.from_address(address)
+
+
+def is_interrupted() -> bool:
+    """Whether Ctrl-C ended something in this thread, whose host will hear of it when the call returns."""
+    return _interrupted.value == threading.get_ident()
+
+
 def _guarded(function: Function, implementation: Callable[..., Any], locked: bool) -> Callable[..., int]:
     """The implementation as C calls it: nothing is ever raised."""
-
-    def called(arguments: tuple[int, ...]) -> Any:
-        if not locked:
-            return implementation(*arguments)
-        with LOCK:
-            return implementation(*arguments)
+    name = function.name
+    lock = LOCK if locked else nullcontext()
 
     def status(*arguments: int) -> int:
         try:
-            called(arguments)
+            with lock:
+                implementation(*arguments)
             return 0
         except BaseException as error:
-            return status_of(function.name, error)
+            code = status_of(name, error)
+            # The host, which is Python, hears of Ctrl-C when this returns, but not if it has an error to raise.
+            return 0 if is_interrupted() else code
 
     def address(*arguments: int) -> int:
         try:
-            return int(called(arguments))
+            with lock:
+                return int(implementation(*arguments))
         except BaseException as error:
-            status_of(function.name, error)
+            status_of(name, error)
             return 0
 
     def with_status(*arguments: int) -> int:
         code = 0
         result = 0
         try:
-            found = called(arguments[:-1])
+            with lock:
+                found = implementation(*arguments[:-1])
             result = found.handle if isinstance(found, Object) else found
         except BaseException as error:
-            code = status_of(function.name, error)
+            code = status_of(name, error)
             if isinstance(error, ClError) and error.result is not None:
                 result = error.result.handle
         if arguments[-1]:
@@ -87,7 +106,7 @@ def status_of(where: str, error: BaseException) -> int:
     status = error.status if isinstance(error, ClError) else \
         Status.OUT_OF_HOST_MEMORY if isinstance(error, MemoryError) else Status.OUT_OF_RESOURCES
     if isinstance(error, KeyboardInterrupt):
-        _thread.interrupt_main()
+        _interrupted.value = threading.get_ident()
     elif not isinstance(error, ClError):    # a fault of ours
         sys.stderr.write(f"fgpu: {where}: {''.join(traceback.format_exception(error))}")
     elif os.environ.get("FGPU_OPENCL_LOG"):

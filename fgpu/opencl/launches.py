@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fgpu.sim import Device as Simulator
     from fgpu.sim.prepared import PreparedLaunch
 
-__all__: list[str] = []
+__all__ = ["after_fork"]
 
 _DIMENSIONS: Final = 3
 _SIZES_END: Final = 1 << 32
@@ -26,8 +26,14 @@ _SIZES_END: Final = 1 << 32
 _NO_LIMIT: Final = (1 << 63) - 1
 _PREPARED_MAX: Final = 64
 """Shapes of launches that a kernel remembers."""
-_starting: Final = Lock()
+_starting = Lock()
 _Sizes = tuple[int, ...]
+
+
+def after_fork() -> None:
+    """In a new process: threads of the old one may have been starting devices."""
+    global _starting
+    _starting = Lock()
 
 
 @entry("clEnqueueNDRangeKernel", locked=False)

@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 
 from .enums import Status
 
-__all__ = ["CHANGED", "LOCK", "ClError", "Object", "find", "find_all", "platform_block", "set_dispatch"]
+__all__ = ["CHANGED", "LOCK", "ClError", "Object", "alive", "find", "find_all", "platform_block", "set_dispatch"]
 
 LOCK: Final = threading.RLock()
 """Held by every call of the API, but while it waits, compiles or calls back; never by a command that runs."""
@@ -95,6 +95,14 @@ class Object:
         if self.references == 0:
             _alive[self.handle] = self
             del _owned[self.handle]
+
+    def after_fork(self) -> None:
+        """In a new process, with the API's lock: the threads of the old one are not there."""
+
+
+def alive() -> list["Object"]:
+    """All objects that have a handle."""
+    return [*_owned.values(), *_alive.values()]
 
 
 def find(kind: type[_O], handle: int) -> _O:

@@ -112,6 +112,10 @@ class Program(Object):
                     raise ClError(Status.OUT_OF_RESOURCES, f"kernel {kernel!r}: {error}") from None
             return self._images[key]
 
+    def after_fork(self) -> None:
+        """Threads of the old process may be compiling."""
+        self._compiling = Lock()
+
     def forget(self) -> None:
         """Images of what was built before."""
         self._images = {}

@@ -15,10 +15,10 @@ from typing import Final
 from .answers import answer, handle, uint, ulong
 from .contexts import Context
 from .devices import Device
-from .entry import entry, status_of
+from .entry import entry, is_interrupted, status_of
 from .enums import CommandType, ExecutionStatus, ProfilingInfo, QueueInfo, QueueProperties, Status
 from .events import Event, give_event, wait_list, wait_until_over
-from .objects import LOCK, ClError, Object, find
+from .objects import CHANGED, LOCK, ClError, Object, find
 
 __all__ = ["Command", "CommandQueue", "Work", "checked_properties"]
 
@@ -84,6 +84,24 @@ class Command(Event):
             else:
                 left.extend(event._before)
         return None
+
+    def abandon(self) -> None:
+        """Fail, unless it runs; then wait for its end. What it uses of the host's may go then."""
+        while self.status > 0 and self._work is None:
+            CHANGED.wait()
+        if self.status > 0:
+            for event in self._before:
+                event.followers.remove(self)
+            if self.is_ready:
+                self.queue.takes(self)
+            self._work = None
+            self.is_ready = False
+            self.queue.leaves(self)
+            self.advance(int(Status.OUT_OF_RESOURCES))
+
+    def is_lost(self) -> bool:
+        """In a new process: whether a thread of the old one runs it."""
+        return self._work is None
 
     def run(self) -> None:
         """Run it; the lock, held once, is free meanwhile."""
@@ -162,7 +180,12 @@ class CommandQueue(Object):
         if blocking:
             try:
                 wait_until_over([command])
-            except ClError:
+            except (ClError, KeyboardInterrupt) as error:
+                if isinstance(error, KeyboardInterrupt) or is_interrupted():    # no error, for the host
+                    command.abandon()
+                    if event_out:
+                        give_event(command, event_out)
+                    raise KeyboardInterrupt from None
                 if event_out:
                     command.release()
                 raise ClError(Status(command.status)) from None
@@ -216,7 +239,7 @@ class CommandQueue(Object):
         """A command is over."""
         del self._unfinished[command]
         if self._last is command:
-            self._last = None
+            self._last = next(reversed(self._unfinished), None)     # one that was abandoned leaves others behind
         if self._barrier is command:
             self._barrier = None
 
@@ -248,6 +271,15 @@ class CommandQueue(Object):
         if self.references == 0:
             self.flush()
             self._wake.notify()     # the worker ends with the last command
+
+    def after_fork(self) -> None:
+        """No worker is there any more, and what ran in other threads will not be over."""
+        self._worker = None
+        self._worker_sleeps = False
+        for command in list(self._unfinished):
+            if command.is_lost():
+                self.leaves(command)
+                command.advance(int(Status.OUT_OF_RESOURCES))
 
     # -- the worker -------------------------------------------------------------------------------
 

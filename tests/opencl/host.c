@@ -284,6 +284,7 @@ static void do_fork_busy(void)
 {
     pthread_t thread;
     start();
+    transfer(1);
     for (size_t i = 0; i < 3; i++)
         CHECK(!pthread_create(&thread, NULL, transfer_forever, (void *)i));
     for (int i = 0; i < 5; i++) {

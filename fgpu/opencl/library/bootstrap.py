@@ -5,7 +5,7 @@ import sys
 from importlib.util import find_spec
 
 
-def start(dispatch: int, platform: int, table: int, packages: str, version: str) -> None:
+def start(dispatch: int, platform: int, table: int, interrupted: int, packages: str, version: str) -> None:
     """Fill the library's table, or say in one line why not.
 
     ``packages`` and ``version`` are the site-packages and the version of Python of the environment that the library
@@ -22,7 +22,7 @@ def start(dispatch: int, platform: int, table: int, packages: str, version: str)
             site.addsitedir(packages)
         from fgpu.opencl.bridge import attach
 
-        attach(dispatch, platform, table)
+        attach(dispatch, platform, table, interrupted)
     except BaseException as error:
         sys.stderr.write(f"fgpu: no OpenCL platform in this process: {error or type(error).__name__} "
                          f"({sys.executable or 'an embedded Python'}, {sys.version.split()[0]})\n")

@@ -21,6 +21,7 @@
 #include <wchar.h>
 
 static void *python[SLOTS];                     /* what Python answers each slot with */
+static volatile size_t interrupted;             /* the thread whose call Ctrl-C ended, in a Python program */
 static void *const dispatch[SLOTS];             /* the ICD's table, which begins each handle */
 static struct { void *const *dispatch; void *reserved; } platform = {dispatch, NULL};
 
@@ -86,6 +87,11 @@ static struct {
     void *(*compile)(const char *, const char *, int);
     void *(*evaluate)(void *, void *, void *);
     void (*clear_error)(void);
+    void (*interrupt)(void);
+    int (*has_gil)(void);
+    void *(*has_error)(void);
+    void (*fetch_error)(void **, void **, void **);
+    void (*restore_error)(void *, void *, void *);
     void (*before_fork)(void);
     void (*after_fork_parent)(void);
     void (*after_fork_child)(void);
@@ -101,6 +107,9 @@ static int find_functions(void *handle)
         && FIND(set_item, "PyDict_SetItemString") && FIND(decode, "PyUnicode_DecodeFSDefault")
         && FIND(from_size, "PyLong_FromSize_t") && FIND(compile, "Py_CompileString")
         && FIND(evaluate, "PyEval_EvalCode") && FIND(clear_error, "PyErr_Clear")
+        && FIND(interrupt, "PyErr_SetInterrupt") && FIND(has_gil, "PyGILState_Check")
+        && FIND(has_error, "PyErr_Occurred") && FIND(fetch_error, "PyErr_Fetch")
+        && FIND(restore_error, "PyErr_Restore")
         && FIND(before_fork, "PyOS_BeforeFork") && FIND(after_fork_parent, "PyOS_AfterFork_Parent")
         && FIND(after_fork_child, "PyOS_AfterFork_Child");
 #undef FIND
@@ -232,6 +241,7 @@ static int attach(void)
         py.set_item(globals, "DISPATCH", py.from_size((size_t)dispatch));
         py.set_item(globals, "PLATFORM", py.from_size((size_t)&platform));
         py.set_item(globals, "TABLE", py.from_size((size_t)python));
+        py.set_item(globals, "INTERRUPTED", py.from_size((size_t)&interrupted));
         py.set_item(globals, "PACKAGES", py.decode(environment.packages));
         py.set_item(globals, "VERSION", py.decode(environment.version));
         void *code = py.compile(bootstrap, "<fgpu-opencl>", 257 /* Py_file_input */);
@@ -245,10 +255,31 @@ static int attach(void)
     return is_attached;
 }
 
-/* Whether Python answers a slot. Not any more when the host's interpreter ends. */
-static inline int enter(int slot)
+struct error { void *type, *value, *traceback; };
+
+/* Whether there is a Python to answer. Not any more when the host's interpreter ends. A Python program may be raising an
+   error, and release an object of ours on the way. */
+static inline int enter(struct error *error)
 {
-    if (!is_attached ? !attach() : !is_ours && (!py.is_initialized() || (py.is_finalizing && py.is_finalizing())))
+    error->type = NULL;
+    if (!is_attached && !attach())
         return 0;
-    return python[slot] != NULL;
+    if (!is_ours) {
+        if (!py.is_initialized() || (py.is_finalizing && py.is_finalizing()))
+            return 0;
+        if (py.has_gil() && py.has_error())
+            py.fetch_error(&error->type, &error->value, &error->traceback);
+    }
+    return 1;
+}
+
+/* After a call: Ctrl-C that ended it comes again, for the program itself. */
+static inline void leave(struct error *error)
+{
+    if (__builtin_expect(error->type != NULL, 0))
+        py.restore_error(error->type, error->value, error->traceback);
+    if (__builtin_expect(interrupted != 0, 0) && interrupted == (size_t)pthread_self()) {
+        interrupted = 0;
+        py.interrupt();
+    }
 }
