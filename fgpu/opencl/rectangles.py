@@ -1,9 +1,7 @@
 """Boxes of bytes in buffers and in the host's memory, and their copies."""
 
 import ctypes
-from typing import NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from .buffers import Buffer
 from .entry import entry
@@ -11,6 +9,9 @@ from .enums import CommandType, Status
 from .objects import ClError, find
 from .queues import CommandQueue
 from .transfers import NO_READING, NO_WRITING, check_pointer, find_buffer
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["Box", "overlap"]
 
@@ -51,8 +52,10 @@ class Box(NamedTuple):
         """Bytes from the first to the last."""
         return (self.depth - 1) * self.slice_pitch + (self.height - 1) * self.row_pitch + self.width
 
-    def bytes_at(self, place: int) -> np.ndarray:
+    def bytes_at(self, place: int) -> "np.ndarray":
         """The bytes themselves, in three dimensions, where the box's memory is at ``place`` in this process."""
+        import numpy as np
+
         return np.asarray(_Bytes(place + self.offset, (self.depth, self.height, self.width),
                                  (self.slice_pitch, self.row_pitch, 1)))
 

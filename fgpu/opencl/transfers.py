@@ -3,8 +3,6 @@
 import ctypes
 from typing import Final
 
-import numpy as np
-
 from .buffers import Buffer
 from .devices import memory
 from .entry import entry
@@ -95,6 +93,8 @@ def enqueue_fill_buffer(queue: int, buffer: int, pattern: int, pattern_size: int
     if not pattern or pattern_size not in _PATTERN_SIZES or offset % pattern_size or size % pattern_size:
         raise ClError(Status.INVALID_VALUE, f"{size} bytes at {offset} of {pattern_size} bytes each")
     found.check_range(offset, size, may_be_empty=True)
+    import numpy as np
+
     repeated = np.frombuffer(ctypes.string_at(pattern, pattern_size), f"u{min(pattern_size, 8)}")
 
     def work() -> None:
