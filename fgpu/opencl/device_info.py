@@ -1,9 +1,13 @@
 """``clGetDeviceInfo``: what a device can do, by its configuration."""
 
+import zlib
 from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
-from fgpu import __version__
+import fgpu
 from fgpu.config import ATOMICS, WORK_GROUP_MAX, Config
 
 from .answers import answer, boolean, handle, size, sizes, text, uint, ulong
@@ -22,13 +26,24 @@ from .enums import (
 from .objects import find
 from .platforms import PLATFORM
 
-__all__ = ["extensions", "is_full_profile"]
+__all__ = ["driver_version", "extensions", "is_full_profile"]
 
 _KIB = 1024
 _VENDOR_ID = 0x46475055     # of no PCI device
 _PRINTF_BYTES = 1 << 20     # fgpu.sim.printf.Printf's default
 _IEEE = FloatConfig.DENORM | FloatConfig.INF_NAN | FloatConfig.ROUND_TO_NEAREST | FloatConfig.FMA
 _ROUNDINGS = FloatConfig.ROUND_TO_ZERO | FloatConfig.ROUND_TO_INF      # by conversions' _rtz, _rtp and _rtn
+
+
+@cache
+def driver_version() -> str:
+    """fgpu's version, and what changes with every change of the compiler: pyopencl keeps binaries by it, and fails on
+    one that is not understood any more."""
+    spec = find_spec("fgpu.compiler")
+    folders = spec.submodule_search_locations if spec is not None else None
+    files = [(str(path), status.st_size, status.st_mtime_ns) for folder in folders or ()
+             for path in sorted(Path(folder).rglob("*.[pch]*")) for status in [path.stat()]]
+    return f"{fgpu.__version__}+{zlib.crc32(repr(files).encode()):08x}"
 
 
 def extensions(config: Config) -> list[str]:
@@ -72,11 +87,11 @@ _INFO: Final[dict[int, Callable[[Device], bytes]]] = {
     DeviceInfo.NAME: lambda device: text(device.name),
     DeviceInfo.VENDOR: lambda device: text("fgpu"),
     DeviceInfo.PLATFORM: lambda device: handle(PLATFORM),
-    DeviceInfo.DRIVER_VERSION: lambda device: text(__version__),
+    DeviceInfo.DRIVER_VERSION: lambda device: text(driver_version()),
     DeviceInfo.PROFILE: lambda device: text(
         "FULL_PROFILE" if is_full_profile(device.config) else "EMBEDDED_PROFILE"),
-    DeviceInfo.VERSION: lambda device: text(f"OpenCL 1.2 fgpu {__version__}"),
-    DeviceInfo.OPENCL_C_VERSION: lambda device: text(f"OpenCL C 1.2 fgpu {__version__}"),
+    DeviceInfo.VERSION: lambda device: text(f"OpenCL 1.2 fgpu {fgpu.__version__}"),
+    DeviceInfo.OPENCL_C_VERSION: lambda device: text(f"OpenCL C 1.2 fgpu {fgpu.__version__}"),
     DeviceInfo.EXTENSIONS: lambda device: text(" ".join(extensions(device.config))),
     DeviceInfo.BUILT_IN_KERNELS: lambda device: text(""),
     DeviceInfo.AVAILABLE: lambda device: boolean(True),

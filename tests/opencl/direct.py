@@ -4,7 +4,7 @@ import ctypes
 from importlib import import_module
 
 from fgpu.opencl.bridge import MODULES
-from fgpu.opencl.entry import ENTRIES
+from fgpu.opencl.entry import ENTRIES, is_interrupted, set_interrupted
 from fgpu.opencl.enums import CommandType, Status
 from fgpu.opencl.functions import FUNCTIONS, Result
 from fgpu.opencl.objects import LOCK, find
@@ -12,6 +12,8 @@ from fgpu.opencl.queues import CommandQueue
 
 for _module in MODULES:
     import_module(f"fgpu.opencl.{_module}")
+_interrupted = ctypes.c_size_t()
+set_interrupted(ctypes.addressof(_interrupted))
 
 
 class Failed(Exception):
@@ -27,6 +29,9 @@ def call(name, *arguments):
     with_status = FUNCTIONS[name].result in (Result.OBJECT, Result.ADDRESS_AND_STATUS)
     status = ctypes.c_int32(99)
     result = ENTRIES[name](*map(address_of, arguments), *([ctypes.addressof(status)] if with_status else []))
+    if is_interrupted():        # as the C library does
+        _interrupted.value = 0
+        raise KeyboardInterrupt
     code = status.value if with_status else result
     if code and FUNCTIONS[name].result is not Result.ADDRESS:
         raise Failed(name, code)
