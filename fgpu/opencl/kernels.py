@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+from weakref import ref
 
 from .answers import answer, give, give_handles, handle, size, sizes, text, uint, ulong
 from .buffers import Buffer
@@ -46,7 +47,8 @@ class Argument:
     words: tuple[int, ...] = ()
     """As the hardware gets it; none for local memory."""
     local_bytes: int = 0
-    buffer: Buffer | None = None
+    buffer: "ref[Buffer] | None" = None
+    """As arguments hold no references; commands do."""
 
 
 class Kernel(Object):
@@ -111,7 +113,7 @@ def _buffer(length: int, value: int, kernel: Kernel) -> Argument:
     buffer = find(Buffer, found)
     if buffer.context is not kernel.context:
         raise ClError(Status.INVALID_MEM_OBJECT, "a buffer of another context")
-    return Argument((buffer.address,), buffer=buffer)
+    return Argument((buffer.address,), buffer=ref(buffer))
 
 
 def _unknown(length: int, value: int, kernel: Kernel) -> Argument:

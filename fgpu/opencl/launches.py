@@ -4,9 +4,11 @@ import ctypes
 import math
 import sys
 import warnings
+from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from .buffers import Buffer
 from .devices import Device
 from .entry import entry
 from .enums import CommandType, Status
@@ -81,7 +83,8 @@ def _enqueue(queue: CommandQueue, kernel: Kernel, kind: CommandType, size: _Size
     words = tuple(word for argument in arguments
                   for word in ((next(places),) if argument.local_bytes else argument.words))
     with LOCK:
-        queue.enqueue(kind, _work(queue.device, kernel, prepared, words, arguments), waits, event_out)
+        needed = _buffers(kernel, arguments)
+        queue.enqueue(kind, _work(queue.device, kernel, prepared, words, needed), waits, event_out)
 
 
 def _arguments(kernel: Kernel) -> list[Argument]:
@@ -90,6 +93,15 @@ def _arguments(kernel: Kernel) -> list[Argument]:
         missing = [index for index, argument in enumerate(kernel.arguments) if argument is None]
         raise ClError(Status.INVALID_KERNEL_ARGS, f"kernel {kernel.name!r} lacks the arguments {missing}")
     return arguments
+
+
+def _buffers(kernel: Kernel, arguments: Sequence[Argument]) -> list[Buffer]:
+    """Those that the arguments lead to. Raises :class:`ClError` if one was released."""
+    found = [argument.buffer() for argument in arguments if argument.buffer is not None]
+    there = [buffer for buffer in found if buffer is not None]
+    if len(there) < len(found):
+        raise ClError(Status.INVALID_KERNEL_ARGS, f"kernel {kernel.name!r} has a buffer as argument that is gone")
+    return there
 
 
 def _prepared(kernel: Kernel, device: Device, size: _Sizes, group: _Sizes | None, start: _Sizes) -> "PreparedLaunch":
@@ -119,9 +131,9 @@ def _check_shape(kernel: Kernel, size: _Sizes, group: _Sizes | None, start: _Siz
         raise ClError(Status.INVALID_GLOBAL_OFFSET, f"the global size {size} from {start} on")
     demanded = kernel.interface.work_group_size
     if group is None:
-        if demanded is not None:
-            raise ClError(Status.INVALID_WORK_GROUP_SIZE, f"kernel {kernel.name!r} demands the local size {demanded}")
-        return
+        if demanded is None:
+            return
+        group = demanded[:len(size)]
     if any(extent > WORK_GROUP_MAX for extent in group):
         raise ClError(Status.INVALID_WORK_ITEM_SIZE, f"the local size {group}")
     if 0 in group or math.prod(group) > WORK_GROUP_MAX:
@@ -133,7 +145,7 @@ def _check_shape(kernel: Kernel, size: _Sizes, group: _Sizes | None, start: _Siz
 
 
 def _work(device: Device, kernel: Kernel, prepared: "PreparedLaunch", words: tuple[int, ...],
-          arguments: list[Argument]) -> Work:
+          needed: list[Buffer]) -> Work:
     """The command; it keeps kernel and buffers alive."""
 
     def launch() -> float | None:
@@ -145,7 +157,7 @@ def _work(device: Device, kernel: Kernel, prepared: "PreparedLaunch", words: tup
             sys.stderr.write(f"fgpu: {error}\n")
             raise ClError(Status.OUT_OF_RESOURCES, str(error)) from None
         finally:
-            arguments.clear()
+            needed.clear()
         return device.seconds(run.cycles)
 
     return launch

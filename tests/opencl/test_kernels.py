@@ -151,6 +151,22 @@ def test_arguments_are_those_of_the_time_of_the_call(program, context, queue, ou
     assert content(queue, out, 64) == [64] * 64
 
 
+def test_an_argument_holds_no_reference_and_a_launch_does(program, context, queue):
+    kernel = kernel_of(program, "plain")
+    buffer = call("clCreateBuffer", context, 0, 256, 0)
+    set_handle(kernel, 0, buffer)
+    gate = call("clCreateUserEvent", context)
+    call("clEnqueueNDRangeKernel", queue, kernel, 1, 0, sizes(64), 0, 1, sizes(gate), 0)
+    call("clReleaseMemObject", buffer)
+    call("clRetainMemObject", buffer)       # is there as long as the launch is
+    call("clReleaseMemObject", buffer)
+    call("clSetUserEventStatus", gate, 0)
+    call("clFinish", queue)
+    assert status_of("clRetainMemObject", buffer) is Status.INVALID_MEM_OBJECT
+    assert status_of("clEnqueueNDRangeKernel", queue, kernel, 1, 0, sizes(64), 0, 0, 0, 0) is \
+        Status.INVALID_KERNEL_ARGS
+
+
 @pytest.mark.parametrize(("size", "local", "offset"), [
     ((61,), None, None), ((96,), None, (7,)), ((64,), (16,), (1000,)), ((2048,), (512,), None), ((1,), (1,), None),
 ])
@@ -175,7 +191,8 @@ def test_launches_in_parts_have_one_size(program, queue, out):
 def test_demanded_work_groups(program, queue, out):
     kernel = kernel_of(program, "demands")
     set_handle(kernel, 0, out)
-    launch(queue, kernel, (16, 8, 2), (8, 4, 1))
+    launch(queue, kernel, (16, 8, 1), (8, 4, 1))
+    launch(queue, kernel, (16, 8, 2))       # as the conformance tests want it
     assert content(queue, out, 256) == [1] * 256
 
     def failure(*arguments):
@@ -183,7 +200,8 @@ def test_demanded_work_groups(program, queue, out):
             launch(queue, kernel, *arguments)
         return failed.value.status
 
-    assert failure((16, 8, 2)) is Status.INVALID_WORK_GROUP_SIZE
+    assert failure((12, 8, 2)) is Status.INVALID_WORK_GROUP_SIZE
+    assert failure((64,)) is Status.INVALID_WORK_GROUP_SIZE
     assert failure((16, 8, 2), (4, 8, 1)) is Status.INVALID_WORK_GROUP_SIZE
 
 
