@@ -13,7 +13,7 @@ from .build import FETCH, Suite
 from .groups import GROUPS
 from .outcome import Outcome, Store
 from .platforms import Target, choose
-from .report import markdown, table
+from .report import markdown, rows, table
 from .run import Run, run_all, subtests
 from .why import WHY
 
@@ -57,19 +57,19 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
 @click.option("--logs", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
               help="Keep there what programs print.")
 @click.option("--markdown", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="Write the table of all outcomes on the device, and what fails, to this file.")
+              help="Write the table of these groups, and what fails, to this file.")
+@click.option("--report-only", is_flag=True, help="Run nothing: table and Markdown of what there is.")
 @click.option("--headers", type=click.Path(path_type=Path, exists=True), help="OpenCL headers instead of FOLDER's.")
 @click.option("--library", type=click.Path(path_type=Path, exists=True), help="The ICD loader to link with.")
 @click.option("--list", "listing", is_flag=True, help="Print the subtests and their outcomes; run nothing.")
 def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, device: str | None, jobs: int,
          timeout: float, results: Path | None, again: str, logs: Path | None, page: Path | None,
-         headers: Path | None, library: Path | None, listing: bool) -> None:
+         report_only: bool, headers: Path | None, library: Path | None, listing: bool) -> None:
     try:
         target = choose(platform, device)
         suite = Suite(cts, headers=headers, library=library, jobs=jobs)
         store = Store(results or cts / "outcomes.jsonl")
-        runs = [run for name in groups for run in _runs(suite, name, target, timeout, logs)
-                if not only or run.subtest in only]
+        runs = [run for name in groups for run in _runs(suite, name, target, timeout, logs)]
     except FgpuError as error:
         raise click.ClickException(str(error)) from None
     if listing:
@@ -77,14 +77,17 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
             outcome = store.get(run.key)
             click.echo(f"{run.group.folder} {run.subtest} {outcome.verdict if outcome else '-'}")
         return
-    _run(runs, store, again.replace(",", " ").split(), jobs)
-    outcomes = _of(target, store)
-    shown = [outcome for outcome in outcomes if outcome.group in groups]
+    if not report_only:
+        _run([run for run in runs if not only or run.subtest in only], store, again.replace(",", " ").split(), jobs)
+    names: dict[str, list[str]] = {}
+    for run in runs:
+        names.setdefault(run.group.folder, []).append(run.subtest)
+    shown = rows(store.of(_name(target)), names)
     Console().print(table(shown))
     if page is not None:
         facts = {"Device": f"{target.device}, {target.version}, {target.profile}", "Suite": suite.commit()}
-        page.write_text(markdown(outcomes, facts, WHY))
-    sys.exit(any(outcome.verdict not in ("pass", "skip") for outcome in shown))
+        page.write_text(markdown(shown, facts, WHY))
+    sys.exit(any(outcome.verdict not in ("pass", "skip") for row in shown for outcome in row.outcomes))
 
 
 def _runs(suite: Suite, name: str, target: Target, timeout: float, logs: Path | None) -> list[Run]:
@@ -104,10 +107,6 @@ def _run(runs: Sequence[Run], store: Store, again: Sequence[str], jobs: int) -> 
         store.add(outcome)
         click.echo(f"[{number}/{len(todo)}] {outcome.group} {outcome.subtest}: {outcome.verdict}"
                    f" ({outcome.seconds:g} s) {outcome.reason}".rstrip())
-
-
-def _of(target: Target, store: Store) -> list[Outcome]:
-    return store.of(_name(target))
 
 
 def _name(target: Target) -> str:

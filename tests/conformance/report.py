@@ -1,7 +1,7 @@
 """The outcomes as a table on the terminal and as a page of the documents."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
@@ -11,7 +11,7 @@ from .outcome import Outcome
 
 __all__ = ["Row", "markdown", "rows", "table"]
 
-_COLUMNS = ("group", "subtests", "pass", "fail", "skip", "crash", "time-out", "minutes", "shortened")
+_COLUMNS = ("group", "subtests", "pass", "fail", "skip", "crash", "time-out", "not run", "minutes", "shortened")
 
 
 @dataclass(frozen=True)
@@ -20,34 +20,34 @@ class Row:
 
     group: Group
     outcomes: tuple[Outcome, ...]
+    subtests: int
 
     @property
     def cells(self) -> tuple[str, ...]:
         """A text for each column."""
         count = Counter(outcome.verdict for outcome in self.outcomes)
         minutes = sum(outcome.seconds for outcome in self.outcomes) / 60
-        return (self.group.folder, str(len(self.outcomes)),
+        return (self.group.folder, str(self.subtests),
                 *(str(count[verdict]) for verdict in ("pass", "fail", "skip", "crash", "timeout")),
-                f"{minutes:.1f}", self.group.note)
+                str(self.subtests - len(self.outcomes)), f"{minutes:.1f}", self.group.note)
 
 
-def rows(outcomes: Sequence[Outcome]) -> list[Row]:
-    """A row for each group that has outcomes, made with the options that it has now."""
-    return [Row(group, own) for group in GROUPS.values()
-            if (own := tuple(outcome for outcome in outcomes
-                             if outcome.group == group.folder and outcome.options == group.options))]
+def rows(outcomes: Sequence[Outcome], subtests: Mapping[str, Collection[str]]) -> list[Row]:
+    """A row for each group of ``subtests``, with the outcomes that were made with the options that it has now."""
+    return [Row(GROUPS[name], tuple(outcome for outcome in outcomes if outcome.group == name
+                                    and outcome.subtest in own and outcome.options == GROUPS[name].options), len(own))
+            for name, own in subtests.items()]
 
 
 def _total(all_rows: Sequence[Row]) -> tuple[str, ...]:
-    numbers = zip(*(row.cells[1:8] for row in all_rows), strict=True)
-    *counts, minutes = [sum(map(float, column)) for column in numbers] if all_rows else [0.0] * 7
+    numbers = zip(*(row.cells[1:-1] for row in all_rows), strict=True)
+    *counts, minutes = [sum(map(float, column)) for column in numbers] if all_rows else [0.0] * (len(_COLUMNS) - 2)
     return ("all", *(str(round(count)) for count in counts), f"{minutes:.1f}", "")
 
 
-def table(outcomes: Sequence[Outcome]) -> Table:
+def table(all_rows: Sequence[Row]) -> Table:
     """For the terminal."""
     result = Table(*_COLUMNS)
-    all_rows = rows(outcomes)
     for row in all_rows:
         result.add_row(*row.cells)
     result.add_section()
@@ -55,18 +55,17 @@ def table(outcomes: Sequence[Outcome]) -> Table:
     return result
 
 
-def markdown(outcomes: Sequence[Outcome], facts: Mapping[str, str], why: Mapping[str, str]) -> str:
+def markdown(all_rows: Sequence[Row], facts: Mapping[str, str], why: Mapping[str, str]) -> str:
     """For ``docs/``: the table, then each subtest that did not pass, with its reason.
 
     ``why`` says more about a subtest (``group/subtest``), or about all of a group (``group``), than its program does.
     """
-    all_rows = rows(outcomes)
     lines = ["# Conformance", "",
              "The Khronos conformance tests of OpenCL 1.2, without images. This page is made by "
              "`python -m tests.conformance --markdown`; `--help` says how to get the suite.", "",
              *(f"- {name}: {value}" for name, value in facts.items()), "",
              "A subtest that is skipped tests what the device does not claim to have: the harness decides that. "
-             "A time-out is no verdict.", "",
+             "A time-out is no verdict. Minutes are of a machine with other work.", "",
              *_grid(_COLUMNS, [*(row.cells for row in all_rows), _total(all_rows)])]
     bad = [outcome for row in all_rows for outcome in row.outcomes if outcome.verdict not in ("pass", "skip")]
     if bad:

@@ -78,7 +78,7 @@ def test_every_subtest_gets_the_verdict_of_its_own_process(suite: Path) -> None:
         "bad": "ERROR: lane 3 is 4, not 5", "dies": "ended by SIGSEGV", "fine": "", "late": "ended by SIGABRT",
         "not_ours": "", "slow": "not done in 2 s"}
     page = (suite / "page.md").read_text()
-    assert "| made_up | 6 | 1 | 1 | 1 | 2 | 1 |" in page
+    assert "| made_up | 6 | 1 | 1 | 1 | 2 | 1 | 0 |" in page
     assert "| made \\| up |" in page
     assert "| made_up | bad | fail | ERROR: lane 3 is 4, not 5 |" in page
     assert "| made_up | fine |" not in page
@@ -98,6 +98,9 @@ def test_what_has_an_outcome_is_not_run_again_unless_asked(suite: Path) -> None:
     listing = _run(suite, "--list").output
     assert "made_up bad fail\n" in listing
     assert "made_up slow -\n" in listing
+    _run(suite, "--report-only", "--markdown", str(suite / "page.md"))
+    assert _ran(suite) == ["bad", "bad", "fine"]
+    assert "| made_up | 6 | 1 | 1 | 0 | 0 | 0 | 4 |" in (suite / "page.md").read_text()
 
 
 def test_a_group_that_is_none_is_named(suite: Path) -> None:
