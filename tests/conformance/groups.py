@@ -20,9 +20,9 @@ class Group:
     note: str = ""
     """How the options shorten the group, for the table."""
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Arguments for a part of a subtest, by a name of ours, where the program has a single subtest."""
+    """The arguments for each subtest, where its name alone is not enough."""
     subtest: str | None = None
-    """That single subtest's name: the key of its result."""
+    """The one of which these are the parts, by names of ours."""
     leave_out: str | None = None
     """A regular expression for the names of subtests that are not run."""
     limit: float = 1.0
@@ -43,6 +43,14 @@ def _conversions() -> dict[str, tuple[str, ...]]:
             for to in types for of in types}
 
 
+def _dimensions() -> dict[str, tuple[str, ...]]:
+    """Without bounds `quick_3d` has sixteen launches of 2^30 work-items."""
+    sides = {"quick_1d": (), "quick_2d": (), "quick_3d": ("-n", "256"),
+             "full_1d": ("-n", "4096"), "full_2d": ("-n", "128"), "full_3d": ("-n", "32")}
+    return {name: (*side, name) for start, side in sides.items()
+            for name in (f"{start}_implicit_local", f"{start}_explicit_local")}
+
+
 _WIMPY: Final = "wimpy: a fraction of the operands"
 _ALL = (
     Group(folder="computeinfo", program="computeinfo"),
@@ -60,8 +68,8 @@ _ALL = (
     Group(folder="printf", program="printf"),
     Group(folder="atomics", program="atomics"),
     Group(folder="vectors", program="vectors"),
-    Group(folder="thread_dimensions", program="thread_dimensions", leave_out="full_.*", limit=2,
-          note="the quick list: not the `full_` subtests"),
+    Group(folder="thread_dimensions", program="thread_dimensions", parts=_dimensions(), limit=2,
+          note="`quick_3d` up to 256 a side; `full_` up to 4096, 128 and 32 a side in 1, 2 and 3 dimensions"),
     Group(folder="relationals", program="relationals"),
     Group(folder="select", program="select", options=("--wimpy",), note=_WIMPY, limit=2),
     Group(folder="commonfns", program="commonfns"),
