@@ -36,7 +36,7 @@ def device_array(values: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarra
         check_type(array.dtype)
         if array.dtype == np.float64 and not isinstance(values, np.ndarray | np.generic):
             raise MemoryAccessError("say of which type these numbers are, as with dtype=numpy.float32")
-        return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        return np.asarray(array, array.dtype.newbyteorder("<"), order="C")
     element = element_type(dtype)
     with np.errstate(all="ignore"):
         converted = array.astype(element)
@@ -50,7 +50,7 @@ def device_array(values: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarra
         value = array[wrong].flat[0]
         raise MemoryAccessError(f"{value} is no {element.name}; convert the values first, as with "
                                 f"numpy.asarray(values).astype(numpy.{element.name}), or use another type")
-    return np.ascontiguousarray(converted)
+    return np.asarray(converted, order="C")
 
 
 def _are_long(values: ArrayLike, array: np.ndarray) -> bool:
