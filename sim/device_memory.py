@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -52,7 +52,8 @@ class DeviceMemory:
         ``address`` (bytes, a multiple of 4) places the buffer; by default it starts on a 4 KiB page of its
         own. Raises :class:`~fgpu.errors.MemoryAccessError` where there is no room.
         """
-        array = self._zeros(content, dtype) if isinstance(content, int | tuple) else device_array(content, dtype)
+        is_shape = isinstance(content, int | tuple)
+        array = self._zeros(content, dtype) if is_shape else device_array(content, dtype)
         if array.size == 0:
             raise MemoryAccessError("a buffer must have at least one element")
         self._check_clean()
@@ -61,11 +62,14 @@ class DeviceMemory:
             self.memory.check(address, array.nbytes, "a buffer")
         place = self._allocator.take(array.nbytes, address)
         buffer = Buffer(self, place, array.shape, array.dtype)
-        buffer.write(array)
+        if is_shape:
+            self.memory.clear(place, array.nbytes)
+        else:
+            buffer.write(array)
         return buffer
 
     @staticmethod
-    def _zeros(shape: int | tuple[int, ...], dtype: DTypeLike | None) -> np.ndarray:
+    def _zeros(shape: Any, dtype: DTypeLike | None) -> np.ndarray:
         try:
             element = np.dtype(np.int32 if dtype is None else dtype)
             check_type(element)

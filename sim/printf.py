@@ -6,7 +6,7 @@
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, TextIO
@@ -122,7 +122,7 @@ class PrintfBuffer:
         header = {BufferWord.SCRAP: self.address + _WORD_BYTES * scrap,
                   BufferWord.ROOM: self._share - len(RegionWord), BufferWord.SHARE: self._share,
                   BufferWord.FIRST: self._first}
-        self._buffer.write(_placed(header, scrap + largest))
+        self._buffer[:len(BufferWord)] = np.array([header.get(word, 0) for word in BufferWord], np.uint32)
 
     @property
     def parameter(self) -> tuple[str, int]:
@@ -192,10 +192,3 @@ class PrintfBuffer:
             f"{_WORD_BYTES * int(lost.sum())} bytes that the buffer of {self._option.size} has no room for; "
             f"give it {needed}, with printf=Printf(size={needed}) or --printf-size",
             PrintfWarning, stacklevel=callers_level())
-
-
-def _placed(header: Mapping[BufferWord, int], words: int) -> np.ndarray:
-    content = np.zeros(words, np.uint32)
-    for at, word in header.items():
-        content[at] = word
-    return content
