@@ -7,7 +7,7 @@ Sources: appendix A of the dissertation for the semantics; the bits are those of
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from amaranth.lib import enum
@@ -415,6 +415,7 @@ def encode(opcode: Opcode, operands: Operands = Operands()) -> int:
     return word
 
 
+@lru_cache(maxsize=1 << 16)
 def decode(word: int) -> tuple[Instruction, Operands]:
     """Decode a 32-bit word; bits that the format leaves free are ignored.
 

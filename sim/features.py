@@ -1,6 +1,6 @@
 """Whether a program keeps to the instructions that a configuration has in hardware."""
 
-from collections.abc import Sequence
+from functools import lru_cache
 
 from fgpu.config import Config
 from fgpu.errors import LaunchError
@@ -9,7 +9,8 @@ from fgpu.isa import Instruction, Opcode, Operands, Unit, decode
 __all__ = ["check_built"]
 
 
-def check_built(words: Sequence[int], entry: int, config: Config) -> None:
+@lru_cache(maxsize=256)
+def check_built(words: tuple[int, ...], entry: int, config: Config) -> None:
     """Refuse a program that can come from ``entry`` to an instruction that ``config`` does not build.
 
     The hardware would hang or compute nonsense there. Raises :class:`~fgpu.errors.LaunchError`.

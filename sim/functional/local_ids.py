@@ -29,13 +29,17 @@ def local_ids(extents: tuple[int, ...], dimensions: int, wavefronts: int) -> np.
         if wraps0:
             digits[1] = 0 if wraps1 else digits[1] + 1
             digits[2] += wraps1
-    lanes = np.array(first).T
-    rows: list[list[np.ndarray]] = [[] for _ in range(dimensions)]
-    for _ in range(wavefronts * PHASES):
-        carries = np.zeros(PE_COUNT, dtype=int)
-        for dimension in range(dimensions):
-            rows[dimension].append(lanes[dimension].copy())
-            total = lanes[dimension] + digits[dimension] + carries
-            carries = (total >= extents[dimension]).astype(int)
-            lanes[dimension] = (total - carries * extents[dimension]) & _ID_MASK
-    return np.array([np.concatenate(row) for row in rows], dtype=np.uint32)
+    phases = wavefronts * PHASES
+    found = np.empty((dimensions, phases * PE_COUNT), dtype=np.uint32)
+    for lane, numbers in enumerate(first):
+        carries = [0] * phases
+        for dimension in range(dimensions):     # numbers of few bits: faster than arrays of eight
+            step, extent, number = digits[dimension], extents[dimension], numbers[dimension]
+            row = []
+            for phase, carry in enumerate(carries):
+                row.append(number)
+                number += step + carry
+                carries[phase] = carry = number >= extent
+                number = (number - extent if carry else number) & _ID_MASK
+            found[dimension, lane::PE_COUNT] = row
+    return found

@@ -4,6 +4,7 @@ import ctypes
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ class NativeEngine:
             return
         job.local_used = check.local_bytes
         if check.ranges is not None and check.ranges is not self._ranges:
-            ends = np.array(check.ranges, dtype=np.uint64).reshape(-1, 2)
+            ends = np.fromiter(chain.from_iterable(check.ranges), np.uint64).reshape(-1, 2)
             self._ranges = check.ranges
             self._firsts, self._ends = np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
             job.firsts, job.ends = self._firsts.ctypes.data, self._ends.ctypes.data
