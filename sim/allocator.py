@@ -51,10 +51,11 @@ class Allocator:
             self._take_back()
             if self._ranges is None:
                 joined: list[tuple[int, int]] = []
-                for first, end in self._taken:
-                    if joined and joined[-1][1] == first:
-                        first = joined.pop()[0]
-                    joined.append((first, end))
+                for taken in self._taken:
+                    if joined and joined[-1][1] == taken[0]:
+                        joined[-1] = joined[-1][0], taken[1]
+                    else:
+                        joined.append(taken)    # the same tuple: thousands of new ones wake the garbage collector
                 self._ranges = tuple(joined)
             return self._ranges
 
