@@ -59,4 +59,4 @@ def _fits_registers(callee: Function, words: int) -> bool:
 
 def _is_scalar(type: Type) -> bool:
     is_private = type.kind == "ptr" and type.space == 0
-    return (type.is_word and not is_private) or (type.kind == "int" and type.bits == _LONG_BITS)
+    return (type.is_word and not is_private) or (type.kind in ("int", "float") and type.bits == _LONG_BITS)

@@ -280,3 +280,11 @@ def test_zeros_keep_their_sign():
         times = {"sinpi": 3, "tanpi": 3, "asinpi": 0, "atanpi": 0}.get(name, 1)
         assert got.tolist() == (x * times).tolist(), name
         assert np.array_equal(np.signbit(got), np.signbit(x)), name
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("call", ["tan(p[i])", "pow(p[i], p[i])", "tgamma(p[i])", "atan2(p[i], p[i])"])
+def test_vectors_call_subroutines(call):
+    """Sixteen times the body would neither fit nor compile in seconds."""
+    source = "__kernel void k(__global double16 *p) { size_t i = get_global_id(0); p[i] = " + call + "; }"
+    assert len(compile_opencl(source, config=CONFIG.replace(cram_size=64)).words) < 5000

@@ -64,28 +64,36 @@ double ROUTINE sine_of_quadrants(uint quadrant, ulong fraction, ulong below, uin
     return negative ? -result : result;
 }
 
-/* The sine of x, or, with `ahead` 1, its cosine, which is the sine a quadrant further. */
-double ROUTINE sine(double x, uint ahead)
+/* The sine of x, or, if the lowest bit is set, its cosine, which is the sine a quadrant further. The 192 bits of 2 / pi
+   stand for no more than a few turns of the number's lowest bit. */
+double ROUTINE sine_by(double x, ulong w0, ulong w1, ulong w2)
 {
     int exponent = (int)(as_ulong(x) << 1 >> 53) - 1023;
+    uint ahead = (uint)w2 & 1;
     if (SELDOM(exponent == 1024))
         return as_double(0x7ff8000000000000ul);
     if (exponent < -27)
         return ahead ? 1.0 : x;
-    /* 192 bits that stand for no more than a few turns of the number's lowest bit. */
     ulong number = (as_ulong(x) & 0x000ffffffffffffful) | 0x0010000000000000ul;
-    uint at = (uint)(exponent - 54 + 128), first = at >> 6, places = at & 63;
-    ulong w0 = __fgpu_two_over_pi[first], w1 = __fgpu_two_over_pi[first + 1], w2 = __fgpu_two_over_pi[first + 2];
-    ulong w3 = __fgpu_two_over_pi[first + 3];
-    w0 = w0 << places | w1 >> 1 >> (63 - places);
-    w1 = w1 << places | w2 >> 1 >> (63 - places);
-    w2 = w2 << places | w3 >> 1 >> (63 - places);
     ulong low = number * w1, middle = high_product(number, w2), upper = number * w0 + high_product(number, w1);
     low += middle;
     upper += low < middle;
     /* Two bits of the quadrant, then the fraction. */
     return sine_of_quadrants((uint)(upper >> 62) + ahead, upper << 2 | low >> 62, low << 2,
                              ahead ? 0 : (uint)(as_ulong(x) >> 63));
+}
+
+/* What reads a table in memory is no subroutine. */
+static inline __attribute__((always_inline)) double sine(double x, uint ahead)
+{
+    int exponent = (int)(as_ulong(x) << 1 >> 53) - 1023;
+    uint at = (uint)max(exponent - 54 + 128, 0), first = at >> 6, places = at & 63;
+    ulong w0 = __fgpu_two_over_pi[first], w1 = __fgpu_two_over_pi[first + 1], w2 = __fgpu_two_over_pi[first + 2];
+    ulong w3 = __fgpu_two_over_pi[first + 3];
+    w0 = w0 << places | w1 >> 1 >> (63 - places);
+    w1 = w1 << places | w2 >> 1 >> (63 - places);
+    w2 = w2 << places | w3 >> 1 >> (63 - places);
+    return sine_by(x, w0, w1, (w2 & ~1ul) | ahead);
 }
 double OVERLOAD sin(double x) { return sine(x, 0); }
 double OVERLOAD cos(double x) { return sine(x, 1); }
