@@ -44,6 +44,8 @@ class ComputeUnitProbe(data.Struct):
     """Enabled work-items of the issued instruction."""
     issued_pc: 16
     """Its address."""
+    issued_wavefront: WAVEFRONT_BITS
+    """The slot of its wavefront."""
     executed_pc: 16
     """Address of the instruction whose phases the processing elements get in a cycle of :attr:`Bucket.ISSUE`."""
     states: data.ArrayLayout(WavefrontState, WAVEFRONTS)

@@ -111,7 +111,8 @@ class Device(DeviceMemory):
     def launch(self, image: Image | BoundKernel, kernel: str | None = None, *, global_size: Size,
                local_size: Size | None = None, args: Sequence[Argument] = (), global_offset: Size | None = None,
                slot: int = 0, initialize: bool = True, clean: bool = True, max_cycles: int = MAX_CYCLES,
-               printf: PrintfOption = None, profile: bool = False) -> Run:
+               printf: PrintfOption = None, profile: bool = False,
+               record: bool | tuple[int, int] = False) -> Run:
         """Run a kernel to its end.
 
         Parameters
@@ -148,6 +149,9 @@ class Device(DeviceMemory):
         profile
             Whether to count what happens at each instruction, for :attr:`Run.profile <fgpu.sim.run.Run.profile>`.
             That costs no cycle; the functional engine, which has none, cannot.
+        record
+            Whether to record what happens in which cycle, for :attr:`Run.events <fgpu.sim.run.Run.events>`; or in
+            which cycles, from the first up to, but not including, the second. As little of a burden as ``profile``.
 
         Raises :class:`~fgpu.errors.ImageError` or :class:`~fgpu.errors.LaunchError` for what cannot be run,
         :class:`~fgpu.errors.KernelAccessError` for an access outside every buffer or a misaligned one,
@@ -160,18 +164,21 @@ class Device(DeviceMemory):
         words = argument_words(chosen, args, self, prepared.room.addresses)
         return self.run_prepared(prepared, words, slot=slot, initialize=initialize, clean=clean,
                                  max_cycles=max_cycles, printf=printf,
-                                 is_everywhere=self._leads_elsewhere(chosen, args), profile=profile)
+                                 is_everywhere=self._leads_elsewhere(chosen, args), profile=profile,
+                                 record=record)
 
     @alone
     def run_prepared(self, prepared: PreparedLaunch, words: Sequence[int], *, slot: int = 0, initialize: bool = True,
                      clean: bool = True, max_cycles: int = MAX_CYCLES, printf: PrintfOption = None,
-                     is_everywhere: bool = True, profile: bool = False) -> Run:
+                     is_everywhere: bool = True, profile: bool = False,
+                     record: bool | tuple[int, int] = False) -> Run:
         """Run what was prepared for this device's configuration, with the ``words`` of the parameters that the
         source has: buffers' addresses, values, and ``prepared.room.addresses`` for local memory. Nothing is checked
         of them. Where the kernel ``is_everywhere``, it may access memory outside of buffers. See :meth:`launch` for
         the rest."""
-        if profile and self.engine == "functional":
+        if (profile or record) and self.engine == "functional":
             raise LaunchError("the functional engine has no cycles to profile; use engine='verilator' or 'pysim'")
+        window = None if record is False else (0, _CYCLES_END) if record is True else Trace("", record).window
         image, kernel = prepared.image, prepared.kernel
         with ExitStack() as after:
             parameters = tuple(words)
@@ -193,7 +200,7 @@ class Device(DeviceMemory):
                 runs.append(self._launch(Launch(
                     program=image.words, descriptor=prepared.descriptor(number, parameters), slot=slot,
                     initialize=initialize, clean=clean and part is parts[-1], max_cycles=max_cycles, check=check,
-                    kernel=kernel.name, profile=profile, lines=image.lines,
+                    kernel=kernel.name, profile=profile, record=window, lines=image.lines,
                     progress=self._progress and partial(self._tell, runs, parts)),
                     parts[0].local_size, prepared.room.bytes))
             return joined(runs)
@@ -307,4 +314,4 @@ class Device(DeviceMemory):
         self._cache_is_clean = launch.clean
         return Run(kernel=launch.kernel, engine=self.engine, cycles=result.cycles, instructions=result.instructions,
                    work_item_instructions=result.work_item_instructions, stats=result.stats, seconds=result.seconds,
-                   local_size=local_size, local_bytes=local_bytes, profile=profile)
+                   local_size=local_size, local_bytes=local_bytes, profile=profile, events=result.events)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from fgpu.errors import ConfigError, LaunchError
 
 from .accesses import AccessCheck
 from .places import Places
+
+if TYPE_CHECKING:
+    from .event_log import EventLog
 
 __all__ = ["Engine", "EngineResult", "Launch", "MemoryTiming", "Progress", "Trace"]
 
@@ -102,6 +105,8 @@ class Launch:
     """Is told now and then how far the launch is; an exception from it ends the launch."""
     profile: bool = False
     """Whether to count what happens at each instruction; it changes no cycle."""
+    record: tuple[int, int] | None = None
+    """The cycles whose events to record, the second not included; it changes no cycle."""
     check: AccessCheck | None = None
     """What is looked for in the kernel's accesses to global memory; it changes no cycle."""
     kernel: str = ""
@@ -129,6 +134,8 @@ class EngineResult:
     """Engine-specific counters."""
     seconds: float = 0.0
     """Wall-clock time of the simulation proper, without building or loading a model."""
+    events: "EventLog | None" = None
+    """If asked for."""
     profile: np.ndarray | None = None
     """If asked for: an entry for each word of the program, as :data:`fgpu.sim.profile.ENTRY`, and one for what was
     behind them."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from .event_log import EventLog, joined_logs
 from .profile import Profile, joined_profiles
 
 __all__ = ["Run", "joined"]
@@ -31,9 +32,10 @@ class Run:
     """Local memory of each work-group, wherever it is: the kernel's variables and the launch's arguments."""
     parts: int = 1
     """How many launches of the hardware it was; the other figures are their sums."""
-
     profile: Profile | None = None
     """What happened at each instruction, where that was asked for."""
+    events: EventLog | None = None
+    """What happened in which cycle, where that was asked for."""
 
     @property
     def cycles_per_second(self) -> float | None:
@@ -53,8 +55,9 @@ def joined(runs: Sequence[Run]) -> Run:
             stats["stack_entries"] = deepest
     cycles = [run.cycles for run in runs if run.cycles is not None]
     profiles = [run.profile for run in runs if run.profile is not None]
+    logs = [run.events for run in runs if run.events is not None]
     return replace(
         runs[0], cycles=sum(cycles) if cycles else None, instructions=sum(run.instructions for run in runs),
         work_item_instructions=sum(run.work_item_instructions for run in runs),
         stats=dict(stats), seconds=sum(run.seconds for run in runs), parts=len(runs),
-        profile=joined_profiles(profiles) if profiles else None)
+        profile=joined_profiles(profiles) if profiles else None, events=joined_logs(logs) if logs else None)

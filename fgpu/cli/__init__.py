@@ -11,6 +11,7 @@ from .opencl import opencl
 from .plot import plot
 from .run import run
 from .synth import synth
+from .trace import trace
 
 __all__ = ["main"]
 
@@ -24,5 +25,5 @@ def main() -> None:
     """
 
 
-for command in (demo, compile_, run, bench, plot, asm, disasm, verilog, synth, opencl, cache):
+for command in (demo, compile_, run, trace, bench, plot, asm, disasm, verilog, synth, opencl, cache):
     main.add_command(command)

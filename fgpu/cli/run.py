@@ -57,6 +57,9 @@ __all__ = ["run"]
               help="Also print the source with what each line cost, and what matters most.")
 @click.option("--profile-to", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the profile: a page for the browser (.html), or everything (.json).")
+@click.option("--record", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write what happened in which cycle, for a viewer; as `fgpu trace -o FILE`.")
+@click.option("--record-window", type=CycleWindow(), metavar="FROM:TO", help="Only these cycles, as --trace-window.")
 @click.option("--check-accesses/--no-check-accesses", default=True, show_default=True,
               help="Refuse accesses of the kernel outside its arrays, and misaligned ones.")
 @click.option("--printf-order", type=click.Choice(["arrival", "work-item"]), default="arrival", show_default=True,
@@ -71,7 +74,8 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         global_offset: tuple[int, ...] | None, arguments: tuple[str, ...], outputs: tuple[tuple[int, str], ...],
         descriptor: Path | None, preloads: tuple[tuple[int, str], ...], seed: int, trace: Path | None,
         trace_window: tuple[int, int] | None, trace_units: tuple[str, ...], stats: bool, profile: bool,
-        profile_to: Path | None, check_accesses: bool,
+        profile_to: Path | None, record: Path | None,
+        record_window: tuple[int, int] | None, check_accesses: bool,
         printf_order: Literal["arrival", "work-item"], printf_size: int, as_json: bool,
         options: tuple[str, ...], engine: str, latency: Any, max_cycles: int, config: Config) -> None:
     """Run a kernel: OpenCL C (.cl), assembly (.s) or an image (.mif, .json).
@@ -86,6 +90,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
 
     from fgpu.compiler import Image
     from fgpu.sim import Device, KernelDescriptor, Printf, Trace
+    from fgpu.sim.traces import check_trace, write_trace
 
     if (global_size is None) == (descriptor is None):
         raise click.UsageError("give either --global with the number of work-items, or --descriptor")
@@ -93,8 +98,10 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         raise click.UsageError("--descriptor already has the entry, the sizes and the parameters")
     if stats and engine == "functional":
         raise click.UsageError("the functional engine counts nothing; --stats needs --engine verilator or pysim")
-    if descriptor is not None and (profile or profile_to):
-        raise click.UsageError("profiles are of kernels with --global; --descriptor has none")
+    if descriptor is not None and (profile or profile_to or record):
+        raise click.UsageError("profiles and records are of kernels with --global; --descriptor has none")
+    if record is not None:
+        check_trace(record)
     if profile_to is not None and profile_to.suffix not in (".html", ".json"):
         raise click.UsageError(f"--profile-to {profile_to} must end in .html or .json")
     if trace is None and (trace_window is not None or trace_units):
@@ -129,14 +136,19 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
             assert global_size is not None
             done = device.launch(image, kernel, global_size=global_size, local_size=local_size, args=args,
                                  global_offset=global_offset, max_cycles=max_cycles,
-                                 profile=profile or profile_to is not None)
+                                 profile=profile or profile_to is not None,
+                                 record=record is not None and (record_window or True))
         after = {key: buffer.read() for key, buffer in buffers.items()}
     for key, path in outputs:
         write_file(Path(path), array_bytes(after[key]))
+    if record is not None:
+        assert done.events is not None
+        write_trace(done.events, record)
     if profile_to is not None:
         _write_profile(profile_to, done)
     if as_json:
-        click.echo(json.dumps({**asdict(replace(done, profile=None)), "cycles_per_second": done.cycles_per_second,
+        click.echo(json.dumps({**asdict(replace(done, profile=None, events=None)),
+                               "cycles_per_second": done.cycles_per_second,
                                "profile": done.profile.to_json() if profile and done.profile else None}))
         return
     _print(done, {key: array for key, array in after.items() if not np.array_equal(array, before[key])}, stats,

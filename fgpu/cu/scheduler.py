@@ -454,6 +454,7 @@ class WavefrontScheduler(wiring.Component):
         with m.Elif(any_is(WavefrontState.BARRIER)):
             m.d.comb += probe.bucket.eq(Bucket.BARRIER)
         m.d.comb += [
-            probe.issue.eq(issued), probe.issued_pc.eq(decoded.pc), probe.executed_pc.eq(self.issue.pc),
+            probe.issue.eq(issued), probe.issued_pc.eq(decoded.pc),
+            probe.issued_wavefront.eq(decoded.wavefront), probe.executed_pc.eq(self.issue.pc),
             probe.lanes.eq(sum(decoded.mask[item] for item in range(WAVEFRONT_SIZE))),
         ]

@@ -68,10 +68,23 @@ class Check(IntEnum):
     CHECK_ALL = 2
 
 
+class EventKind(IntEnum):
+    """What an :class:`Event` tells."""
+
+    EVENT_STATE = 0
+    """The wavefront in slot ``number`` of compute unit ``unit`` goes into the state ``value``, or on to ``pc``."""
+    EVENT_ISSUE = 1
+    """An instruction of that wavefront is issued, with ``value`` work-items enabled."""
+    EVENT_ACCESS = 2
+    """Work-items of that wavefront access global memory: ``value`` has a bit for each of eight."""
+    EVENT_CACHE = 3
+    """Something happens in the cache: ``number`` is the event's place among those that the model counts."""
+
+
 OP_WRITE, OP_READ, OP_START, OP_WAIT, OP_PAUSE = Op
 RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT, REFUSED_ACCESS = Status
 CHECK_NOTHING, CHECK_ALIGNMENT, CHECK_ALL = Check
-ENUMERATIONS: Final = (Op, Status, Check)
+ENUMERATIONS: Final = (Op, Status, Check, EventKind)
 
 
 class Range(Structure):
@@ -151,7 +164,14 @@ class ProfileEntry(Structure):
                 ("waits", c_uint64 * STATES), ("phases", c_uint64), ("accesses", c_uint64), ("lines", c_uint64)]
 
 
-STRUCTURES: Final[tuple[Any, ...]] = (BenchConfig, AddressRange, HostOp, Result, ProfileEntry)
+class Event(Structure):
+    """Something that happened in a cycle of a launch."""
+
+    _fields_ = [("cycle", c_uint64), ("kind", c_uint32), ("unit", c_uint32), ("number", c_uint32), ("pc", c_uint32),
+                ("value", c_uint64)]
+
+
+STRUCTURES: Final[tuple[Any, ...]] = (BenchConfig, AddressRange, HostOp, Result, ProfileEntry, Event)
 """Those that Python hands over or gets back, beside the ports."""
 
 _FUNCTIONS = {
@@ -161,6 +181,8 @@ _FUNCTIONS = {
     "bench_wavefronts": ([c_void_p], c_uint64),
     "bench_allow": ([c_void_p, c_void_p, c_uint32, c_uint32], None),
     "bench_profile": ([c_void_p, POINTER(ProfileEntry), c_uint32, c_uint32], None),
+    "bench_record": ([c_void_p, c_uint64, c_uint64], None),
+    "bench_events": ([c_void_p, POINTER(c_uint64)], c_void_p),
     "bench_step": ([c_void_p, c_void_p, c_void_p], c_uint32),
     "bench_result": ([c_void_p], POINTER(Result)),
     "bench_quiet": ([c_void_p], c_uint32),

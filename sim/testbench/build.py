@@ -28,7 +28,8 @@ Progress = Callable[[str], None]
 
 _HERE = Path(__file__).parent
 BENCH_SOURCES = [
-    _HERE / f"{name}.cpp" for name in ("testbench", "axi_checker", "memory", "host", "access", "profiler")]
+    _HERE / f"{name}.cpp"
+    for name in ("testbench", "axi_checker", "memory", "host", "access", "profiler", "recorder")]
 _TAIL_LINES = 25
 
 

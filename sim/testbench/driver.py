@@ -24,6 +24,7 @@ from fgpu.probe import Bucket, WavefrontState
 from ..accesses import AccessCheck, name_work_item, outside_memory
 from ..dispatch import Dispatch
 from ..engine import EngineResult, Launch, MemoryTiming, Progress
+from ..event_log import EVENT, EventLog
 from ..faults import kernel_fault
 from ..functional.local_ids import local_ids
 from ..memory import GlobalMemory
@@ -133,6 +134,7 @@ class BenchEngine(ABC):
         try:
             self._allow(bench, launch.check)
             profile = self._profile(bench, launch)
+            self._library.bench_record(bench, *(launch.record or (0, 0)))
             self._library.bench_launch(bench, operations, len(operations), launch.max_cycles)
             self._run_sliced(lambda: self._tell(bench, launch, begin))
             result = self._library.bench_result(bench).contents
@@ -145,7 +147,8 @@ class BenchEngine(ABC):
             if fault is not None:
                 raise fault
             seconds = time.perf_counter() - begin
-            return replace(self._result(result, seconds), profile=profile)
+            return replace(self._result(result, seconds), profile=profile,
+                           events=self._recorded(bench, launch, result.cycles))
         except BaseException:
             # The kernel is stuck, or was left in the middle: only a power cycle leads to a known state.
             self.close()
@@ -167,6 +170,19 @@ class BenchEngine(ABC):
         line_bytes = 4 * self.config.line_words
         self._library.bench_profile(bench, place, len(launch.program) + 1, line_bytes.bit_length() - 1)
         return entries
+
+    def _recorded(self, bench: int, launch: Launch, cycles: int) -> EventLog | None:
+        """The events of a launch that has ended, if they are wanted."""
+        if launch.record is None:
+            return None
+        count = ctypes.c_uint64()
+        place = self._library.bench_events(bench, ctypes.byref(count))
+        entries = np.zeros(count.value, EVENT)
+        ctypes.memmove(entries.ctypes.data, place, entries.nbytes)
+        first, end = launch.record
+        return EventLog(
+            kernel=launch.kernel, config=self.config, words=launch.program, locations=launch.lines, entries=entries,
+            cache_events=list(self._events), first=first, end=min(end, cycles))
 
     def _run_sliced(self, tell: Callable[[], None] = lambda: None) -> None:
         """Return to Python now and then, for Ctrl-C and to ``tell``; often enough, not for every cycle."""

@@ -113,6 +113,13 @@ void fgpu_bench_profile(Testbench *bench, ProfileEntry *entries, uint32_t count,
     bench->profiler.watch(entries, count, line_shift);
 }
 
+void fgpu_bench_record(Testbench *bench, uint64_t first, uint64_t end) { bench->recorder.record(first, end); }
+
+const Event *fgpu_bench_events(Testbench *bench, uint64_t *count) {
+    *count = bench->recorder.events.size();
+    return bench->recorder.events.data();
+}
+
 uint32_t fgpu_bench_step(Testbench *bench, const PortsOut *out, PortsIn *in) { return bench->step(*out, *in); }
 
 uint32_t fgpu_bench_quiet(Testbench *bench) { return bench->quiet(); }

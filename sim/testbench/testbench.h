@@ -11,6 +11,7 @@
 #include "host.h"
 #include "memory.h"
 #include "profiler.h"
+#include "recorder.h"
 #include "abi.h"
 
 namespace fgpu {
@@ -40,6 +41,7 @@ public:
         if (counted) {
             count(out);
             profiler.step(out, config.compute_units);
+            recorder.step(out, config.compute_units, host.cycles(cycle));
         }
         failed = host.failure.status | unsigned(accesses.step(out.access, cycle));
         for (unsigned i = 0; i < config.ports; i++)
@@ -73,6 +75,7 @@ public:
     PortsIn inputs{};   // what the engine drives, for engines that keep it here
     AccessChecker accesses;
     Profiler profiler;
+    Recorder recorder;
 
 private:
     void count(const PortsOut &out) {

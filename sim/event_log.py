@@ -1,0 +1,87 @@
+"""The events of a launch: what each wavefront did when, and what the cache did."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fgpu.compiler.ir.module import Location
+from fgpu.config import WAVEFRONTS, Config
+from fgpu.probe import WavefrontState
+
+from .places import Places
+from .testbench.abi import Event, EventKind
+
+__all__ = ["EVENT", "EventKind", "EventLog", "Stay", "joined_logs"]
+
+EVENT: Final = np.dtype(Event)
+"""One event (:class:`~fgpu.sim.testbench.abi.Event`)."""
+
+_MOVED_ON: Final = (WavefrontState.BRANCH, WavefrontState.BARRIER)
+"""The program counter is behind the instruction already."""
+
+
+class Stay(NamedTuple):
+    """A wavefront in one state at one instruction, from the cycle ``start`` up to, but not including, ``end``."""
+
+    unit: int
+    slot: int
+    start: int
+    end: int
+    state: WavefrontState
+    pc: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventLog:
+    """What happened in some cycles of a launch, counted as :attr:`Run.cycles <fgpu.sim.run.Run.cycles>` are."""
+
+    kernel: str
+    config: Config
+    words: Sequence[int]
+    locations: Mapping[int, Location]
+    entries: np.ndarray
+    """:data:`EVENT`, in the order of their cycles."""
+    cache_events: Sequence[str]
+    """What the ``number`` of an event of the cache means: a field of :class:`~fgpu.cache.probe.CacheProbe`, once for
+    each slice."""
+    first: int
+    end: int
+    """The cycles that were recorded, ``end`` not included."""
+
+    @cached_property
+    def places(self) -> Places:
+        """What to say of the program's words."""
+        return Places(self.words, self.kernel, self.locations)
+
+    def of(self, kind: EventKind) -> np.ndarray:
+        """The events of a kind."""
+        return self.entries[self.entries["kind"] == kind]
+
+    def stays(self) -> Iterator[Stay]:
+        """What the wavefronts did, one slot after the other."""
+        states = self.of(EventKind.EVENT_STATE)
+        slots = states["unit"] * WAVEFRONTS + states["number"]
+        free = WavefrontState.FREE.value
+        for slot in range(self.config.compute_units * WAVEFRONTS):
+            mine = states[slots == slot]
+            ends = [*mine["cycle"][1:].tolist(), self.end]
+            for start, end, state, pc in zip(
+                    mine["cycle"].tolist(), ends, mine["value"].tolist(), mine["pc"].tolist(), strict=True):
+                if state != free and end > start:
+                    there = WavefrontState(state)
+                    at = (pc - 1) & 0xFFFF if there in _MOVED_ON else pc
+                    yield Stay(slot // WAVEFRONTS, slot % WAVEFRONTS, start, end, there, at)
+
+
+def joined_logs(logs: Sequence[EventLog]) -> EventLog:
+    """The log of launches one after the other: each goes on where the one before it ended."""
+    parts, begin = [], 0
+    for log in logs:
+        entries = log.entries.copy()
+        entries["cycle"] += begin
+        parts.append(entries)
+        begin += log.end
+    return replace(logs[0], entries=np.concatenate(parts), end=begin)

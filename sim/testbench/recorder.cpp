@@ -1,0 +1,27 @@
+#include "recorder.h"
+
+namespace fgpu {
+
+void Recorder::look(const PortsOut &out, unsigned units, uint64_t cycle) {
+    for (unsigned i = 0; i < units; i++) {
+        const ProbeOut &probe = out.probe[i];
+        const AccessOut &access = out.access[i];
+        for (unsigned slot = 0; slot < WAVEFRONTS; slot++) {
+            const uint32_t state = probe.states >> 4 * slot & 15;
+            const uint32_t pc = state == STATE_FREE ? 0 : uint32_t(probe.pcs[slot]);
+            const uint32_t both = state << 16 | pc;
+            if (both != last[i][slot]) {
+                last[i][slot] = both;
+                events.push_back({cycle, EVENT_STATE, i, slot, pc, state});
+            }
+        }
+        if (probe.issue)
+            events.push_back({cycle, EVENT_ISSUE, i, probe.issued_wavefront, probe.issued_pc, probe.lanes});
+        if (access.valid)
+            events.push_back({cycle, EVENT_ACCESS, i, access.wavefront, access.pc, access.lanes});
+    }
+    for (uint64_t bits = out.events; bits; bits &= bits - 1)
+        events.push_back({cycle, EVENT_CACHE, 0, uint32_t(__builtin_ctzll(bits)), 0, 1});
+}
+
+}  // namespace fgpu

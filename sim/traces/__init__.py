@@ -1,0 +1,39 @@
+"""Files that show the events of a launch in other people's viewers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from fgpu.errors import LaunchError
+from fgpu.extras import demand
+
+from ..event_log import EventLog
+from .csv_table import write_csv
+from .kanata import write_kanata
+from .perfetto import write_perfetto
+
+__all__ = ["TRACE_WRITERS", "check_trace", "write_trace"]
+
+TRACE_WRITERS: Final[dict[str, Callable[[EventLog, Path], None]]] = {
+    ".pftrace": write_perfetto,
+    ".kanata": write_kanata,
+    ".csv": write_csv,
+}
+"""What writes a file, by the end of its name."""
+
+
+def check_trace(path: Path) -> None:
+    """Raise :class:`~fgpu.errors.LaunchError` for a path that nothing can be written to, and
+    :class:`~fgpu.errors.MissingExtraError` where the package for it is missing."""
+    if path.suffix not in TRACE_WRITERS:
+        raise LaunchError(f"events are written to files that end in {', '.join(TRACE_WRITERS)}, unlike {path.name}")
+    if path.suffix == ".pftrace":
+        demand("a trace for Perfetto", "trace")
+    if not path.parent.is_dir():
+        raise LaunchError(f"there is no folder {path.parent} to write {path.name} to")
+
+
+def write_trace(log: EventLog, path: Path) -> None:
+    """Write the log; the end of the path's name says how. Raises as :func:`check_trace`."""
+    check_trace(path)
+    TRACE_WRITERS[path.suffix](log, path)

@@ -1,0 +1,135 @@
+"""Logs of events, and the files that are made of them, read again by others' readers."""
+
+import csv
+from collections import Counter
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from fgpu import Config, Device, compile_opencl
+from fgpu.cli import main
+from fgpu.errors import LaunchError
+from fgpu.probe import WavefrontState
+from fgpu.sim.event_log import EventKind
+from fgpu.sim.traces import write_trace
+
+_SOURCE = """\
+__kernel void mixed(__global const int *in, __global int *out) {
+    int i = get_global_id(0), sum = 0;
+    for (int k = 0; k < (i & 7); k++)
+        sum += in[(i * 9 + k) & 1023];
+    out[i] = sum;
+}
+"""
+
+
+def _run(*, engine="verilator", size=512, **options):
+    image = compile_opencl(_SOURCE, filename="traced.cl")
+    with Device(Config(), engine=engine, memory_latency=5) as device:
+        args = [device.buffer(np.arange(1024, dtype=np.int32)), device.buffer(1024)]
+        return device.launch(image, global_size=size, args=args, **options)
+
+
+@pytest.fixture(scope="module")
+def run():
+    return _run(record=True, profile=True)
+
+
+def test_recording_costs_no_cycle(run):
+    plain = _run()
+    assert plain.events is None
+    assert (plain.cycles, plain.stats) == (run.cycles, run.stats)
+
+
+def test_the_log_has_all_that_the_counters_count(run):
+    log = run.events
+    issues = log.of(EventKind.EVENT_ISSUE)
+    assert len(issues) == run.instructions
+    assert issues["value"].sum() == run.work_item_instructions
+    assert len(log.of(EventKind.EVENT_ACCESS)) == run.profile.total.phases
+    cache = Counter(log.cache_events[number] for number in log.of(EventKind.EVENT_CACHE)["number"])
+    assert all(run.stats[f"cache.{name}"] == cache[name] for name in log.cache_events)
+    waits = Counter()
+    for stay in log.stays():
+        waits[stay.state.name.lower()] += stay.end - stay.start
+    assert waits == {state: cycles for state, cycles in run.profile.total.waits.items() if cycles}
+
+
+def test_a_window_has_its_cycles_only(run):
+    log = _run(record=(200, 300)).events
+    assert log.entries["cycle"].min() >= 200
+    assert log.entries["cycle"].max() < 300
+    whole = run.events.of(EventKind.EVENT_ISSUE)
+    inside = whole[(whole["cycle"] >= 200) & (whole["cycle"] < 300)]
+    assert np.array_equal(log.of(EventKind.EVENT_ISSUE), inside)
+    with pytest.raises(LaunchError, match="window of a trace"):
+        _run(record=(300, 200))
+
+
+@pytest.mark.ci
+def test_both_engines_with_a_clock_log_the_same():
+    fast, slow = (_run(engine=engine, size=64, record=True).events for engine in ("verilator", "pysim"))
+    assert np.array_equal(fast.entries, slow.entries)
+
+
+def test_perfettos_own_classes_read_the_file(run, tmp_path):
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
+
+    write_trace(run.events, tmp_path / "run.pftrace")
+    trace = Trace.FromString((tmp_path / "run.pftrace").read_bytes())
+    names = {packet.track_descriptor.uuid: packet.track_descriptor.name for packet in trace.packet
+             if packet.HasField("track_descriptor")}
+    assert {"CU 0", "wavefront 7", "CU 0: wavefronts"} <= set(names.values())
+    depth, named = Counter(), Counter()
+    last = {}
+    for packet in trace.packet:
+        event = packet.track_event
+        if event.type in (1, 2):
+            assert packet.timestamp >= last.get(event.track_uuid, 0)
+            last[event.track_uuid] = packet.timestamp
+            depth[event.track_uuid] += 1 if event.type == 1 else -1
+            assert 0 <= depth[event.track_uuid] <= 2
+            named[event.name] += 1
+    assert set(depth.values()) == {0}
+    assert any(name.startswith("traced.cl:4: PC ") for name in named)
+    assert named["memory_read"] > 0
+
+
+def test_the_file_for_konata_goes_forward_and_retires_all(run, tmp_path):
+    write_trace(run.events, tmp_path / "run.kanata")
+    lines = [line.split("\t") for line in (tmp_path / "run.kanata").read_text().splitlines()]
+    assert lines[0] == ["Kanata", "0004"]
+    assert lines[1][0] == "C="
+    assert all(int(cycles) > 0 for kind, cycles in (line[:2] for line in lines) if kind == "C")
+    begun = [line[1] for line in lines if line[0] == "I"]
+    assert begun
+    assert sorted(begun) == sorted(line[1] for line in lines if line[0] == "R")
+    started = set()
+    for line in lines[2:]:
+        if line[0] == "I":
+            started.add(line[1])
+        elif line[0] in "LSR":
+            assert line[1] in started
+
+
+def test_a_table_has_every_event(run, tmp_path):
+    write_trace(run.events, tmp_path / "run.csv")
+    with (tmp_path / "run.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(run.events.entries)
+    assert {row["line"] for row in rows if row["event"] == "issue"} >= {"traced.cl:4", "traced.cl:5"}
+    assert WavefrontState[next(row for row in rows if row["event"] == "state")["what"].upper()]
+
+
+def test_the_command_writes_what_the_name_says(tmp_path):
+    source = tmp_path / "traced.cl"
+    source.write_text(_SOURCE)
+    command = ["trace", str(source), "--global", "64", "--arg", "range:int32:1024", "--arg", "zeros:int32:1024"]
+    done = CliRunner().invoke(main, [*command, "-o", str(tmp_path / "out.csv"), "--window", "100:200"])
+    assert done.exit_code == 0, done.output
+    assert len((tmp_path / "out.csv").read_text().splitlines()) > 10
+    for wrong, says in (("out.txt", "end in .pftrace, .kanata, .csv"), ("nowhere/out.csv", "there is no folder")):
+        refused = CliRunner().invoke(main, [*command, "-o", str(tmp_path / wrong)])
+        assert refused.exit_code != 0
+        assert says in refused.output
