@@ -30,7 +30,8 @@ def install(folder: Path | None) -> None:
 
     for place in [Place(folder, "OCL_ICD_VENDORS")] if folder else places():
         if folder is None and not place.is_writable:
-            click.echo(f"{place.folder}: not yours to write; as root, {place.readers} would find the FGPU")
+            click.echo(f"{place.folder}: not yours to write; as root, {place.readers} would find the FGPU "
+                       "(without: --folder)")
             continue
         click.echo(f"{put(place.folder)}: found by {place.readers}")
     if folder is not None:
@@ -56,6 +57,5 @@ def status() -> None:
     from fgpu.opencl.install import find_libpython, places
 
     for place in places():
-        state = "installed" if place.files else "not installed"
-        click.echo(f"{place.folder}: {state}; read by {place.readers}")
+        click.echo(f"{place.folder}: {place.state}; read by {place.readers}")
     click.echo(f"C programs load {find_libpython() or 'nothing: this Python has no shared library (libpython)'}")

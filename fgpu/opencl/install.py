@@ -3,7 +3,6 @@
 import os
 import sys
 import sysconfig
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +13,7 @@ from fgpu.files import write_atomically
 
 from .library import ICD, LIBRARY
 
-__all__ = ["Place", "find_libpython", "install", "places", "uninstall"]
+__all__ = ["Place", "find_libpython", "install", "is_of_wheel", "places", "uninstall"]
 
 SYSTEM: Final = Path("/etc/OpenCL/vendors")
 
@@ -34,9 +33,14 @@ class Place:
         return os.access(nearest, os.W_OK)
 
     @property
-    def files(self) -> list[Path]:
-        """What :func:`install` put there."""
-        return [path for path in _files(self.folder) if path.exists()]
+    def state(self) -> str:
+        """What is there, for people."""
+        if not (self.folder / ICD).exists():
+            return "not installed"
+        if is_of_wheel(self.folder):
+            return "installed, by the wheel"
+        settings = _settings(self.folder)
+        return f"installed, for {settings.get('python') or 'no Python'}"
 
 
 def places() -> list[Place]:
@@ -49,10 +53,26 @@ def places() -> list[Place]:
     return found
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    yield folder / ICD
-    yield folder / f"{LIBRARY}.conf"
-    yield folder / LIBRARY
+def is_of_wheel(folder: Path) -> bool:
+    """Whether a wheel put the library into a folder: then it is for any Python that fgpu is installed in."""
+    try:
+        return (folder / ICD).read_text().strip() == LIBRARY
+    except OSError:
+        return False
+
+
+def _files(folder: Path) -> list[Path]:
+    """What :func:`install` writes: the settings alone beside a wheel's library."""
+    settings = folder / f"{LIBRARY}.conf"
+    return [settings] if is_of_wheel(folder) else [folder / ICD, folder / LIBRARY, settings]
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    try:
+        lines = (folder / f"{LIBRARY}.conf").read_text().splitlines()
+    except OSError:
+        return {}
+    return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
 def install(folder: Path) -> Path:
@@ -60,20 +80,21 @@ def install(folder: Path) -> Path:
 
     Raises :class:`~fgpu.errors.ToolError` where there is no compiler.
     """
-    from .library.build import build_library
+    icd, library = folder / ICD, folder / LIBRARY
+    if not is_of_wheel(folder):
+        from .library.build import build_library
 
-    content = build_library().read_bytes()
-    icd, settings, library = _files(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(library, content)
-    library.chmod(0o755)
-    write_atomically(settings, environment())
-    write_atomically(icd, f"{library.absolute()}\n")
+        content = build_library().read_bytes()
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(library, content)
+        library.chmod(0o755)
+        write_atomically(icd, f"{library.absolute()}\n")
+    write_atomically(folder / f"{LIBRARY}.conf", environment())
     return icd
 
 
 def uninstall(folder: Path) -> list[Path]:
-    """Remove what :func:`install` put into a folder, and the folder if nothing else is in it."""
+    """Remove what :func:`install` put into a folder; what a wheel put there is pip's. Returns what is removed."""
     removed = [path for path in _files(folder) if path.exists()]
     for path in removed:
         path.unlink()

@@ -1,5 +1,6 @@
 """``fgpu opencl``: what it puts where, and takes away again."""
 
+import sys
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -33,4 +34,23 @@ def test_status_says_who_finds_it(tmp_path, monkeypatch):
     install.install(places[1].folder)
     one, two, *_ = run("status").splitlines()
     assert one == f"{tmp_path / 'one'}: not installed; read by reader of one"
-    assert two == f"{tmp_path / 'two'}: installed; read by reader of two"
+    assert two == f"{tmp_path / 'two'}: installed, for {sys.executable}; read by reader of two"
+
+
+def test_what_a_wheel_brought_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(install, "places", lambda: [install.Place(tmp_path, "pyopencl")])
+    for name in ("fgpu.icd", "libfgpu-opencl.so"):
+        (tmp_path / name).write_text("libfgpu-opencl.so\n")
+    assert "installed, by the wheel" in run("status")
+    run("install")
+    assert (tmp_path / "libfgpu-opencl.so.conf").exists()       # what C programs need beside
+    run("uninstall")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fgpu.icd", "libfgpu-opencl.so"]
+    assert (tmp_path / "libfgpu-opencl.so").read_text() == "libfgpu-opencl.so\n"
+
+
+def test_a_folder_of_others_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(install, "places", lambda: [install.Place(tmp_path, "all programs")])
+    monkeypatch.setattr(install.Place, "is_writable", False)
+    assert f"{tmp_path}: not yours to write; as root, all programs would find the FGPU" in run("install")
+    assert not [*tmp_path.iterdir()]
