@@ -190,7 +190,8 @@ class Unoptimized:
 def compile_unit(source: str, filename: str, options: Sequence[str] = ()) -> Unoptimized:
     """Run clang on ``source``. Its errors become a :class:`~fgpu.errors.CompileError`."""
     options = accepted(options)
-    code = f'#line 1 "{_quoted(filename)}"\n{source.removeprefix(_BYTE_ORDER_MARK)}\n'.encode()
+    text = f'#line 1 "{_quoted(filename)}"\n{source.removeprefix(_BYTE_ORDER_MARK)}\n'
+    code = text.encode("utf-8", "surrogateescape")
 
     def run(extensions: Collection[str], defined: Sequence[str]) -> _Answer:
         return _run_clang([*_CLANG, *_UNOPTIMIZED, *_supporting(extensions), *defined, *options], code, filename)

@@ -1,8 +1,9 @@
 """Programs: sources and binaries, and what became of them for each device."""
 
 import ctypes
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,7 @@ from .contexts import Context
 from .devices import Device
 from .entry import entry
 from .enums import BinaryType, BuildInfo, BuildStatus, ProgramInfo, Status
-from .objects import ClError, Object, find, find_all
+from .objects import LOCK, ClError, Object, find, find_all
 
 if TYPE_CHECKING:
     from fgpu.compiler.image import Image
@@ -109,12 +110,22 @@ class Program(Object):
                 try:
                     self._images[key] = unit.image(kernel, device.config)
                 except FgpuError as error:
+                    self._tell(str(error), device)
                     raise ClError(Status.OUT_OF_RESOURCES, f"kernel {kernel!r}: {error}") from None
             return self._images[key]
 
     def after_fork(self) -> None:
         """Threads of the old process may be compiling."""
         self._compiling = Lock()
+
+    def _tell(self, message: str, device: Device) -> None:
+        """That a kernel cannot be compiled: on standard error, and in the build log."""
+        with LOCK:
+            build = self.build_for(device)
+            if message in build.log:
+                return
+            self.builds[device] = replace(build, log=f"{build.log}{message}\n")
+        sys.stderr.write(f"fgpu: {message}\n")
 
     def forget(self) -> None:
         """Images of what was built before."""

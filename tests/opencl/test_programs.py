@@ -104,6 +104,14 @@ def test_sources_are_one_text(context, queue):
     assert status_of("clCreateProgramWithSource", context, 1, ctypes.c_size_t(0), 0) is Status.INVALID_VALUE
 
 
+def test_sources_need_not_be_utf8(context, queue):
+    source = ctypes.create_string_buffer(b"// \xe4\nkernel void k(global int *p) { *p = 3; }")
+    program = call("clCreateProgramWithSource", context, 1, ctypes.c_size_t(ctypes.addressof(source)), 0)
+    call("clBuildProgram", program, 0, 0, 0, 0, 0)
+    assert result(context, queue, program) == 3
+    call("clCompileProgram", made(context, '#include "h"'), 0, 0, 0, 1, ctypes.c_size_t(program), texts("h"), 0, 0)
+
+
 def test_errors_are_in_the_log_as_clang_words_them(context):
     program = made(context, "kernel void k(global int *p) { *p = a; }\nkernel void l() { b(); }\n")
     assert status_of("clBuildProgram", program, 0, 0, 0, 0, 0) is Status.BUILD_PROGRAM_FAILURE
@@ -225,3 +233,19 @@ def test_a_sub_device_has_what_was_built_for_its_parent():
     assert status.value == BuildStatus.SUCCESS
     queue = call("clCreateCommandQueue", context, parts[0], 0)
     assert result(context, queue, program) == 5
+
+
+def test_a_kernel_that_cannot_be_compiled_fails_alone(context, queue, capfd):
+    program = built(context, """
+kernel void k(global int *p) { *p = 6; }
+int f(int x);
+int g(int x) { return x ? f(x - 1) + x : 0; }
+int f(int x) { return x ? g(x / 2) * 3 + x : 1; }
+kernel void recursive(global int *p) { *p = f(*p); }
+""")
+    assert result(context, queue, program) == 6
+    for _ in range(2):
+        with pytest.raises(direct.Failed, match="OUT_OF_RESOURCES"):
+            result(context, queue, program, "recursive")
+    for text in build_info(program, BuildInfo.BUILD_LOG), capfd.readouterr().err:
+        assert text.count("recursive: not supported") == 1
