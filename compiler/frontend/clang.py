@@ -3,7 +3,7 @@
 import enum
 import re
 import subprocess
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -52,6 +52,8 @@ _STRING = re.compile(r'"(\\.|[^"\\\n])*"')
 _PRINTED_DOUBLE = re.compile(r"\bprintf\s*\([^;]*?(?<![\w.])((\d+\.\d*|\.\d+)(e[+-]?\d+)?|\d+e[+-]?\d+)(?![\w.])",
                              re.IGNORECASE)
 """Who prints such a number wants to see all its digits."""
+_LATER = {"ctz": re.compile(r"error:.* undeclared (?:identifier|function) 'ctz'")}
+"""Functions of later versions that are declared only once clang misses them: programs may have their own."""
 _AMBIGUOUS = "' is ambiguous"
 _NO_PROMISES = ("-Drestrict=", "-D__restrict=", "-D__restrict__=")
 """Without the promise that nobody else accesses what a pointer points to, by which LLVM would move accesses over
@@ -239,18 +241,28 @@ def _as_wide_as_needed(run: Callable[[Collection[str], Sequence[str]], _Answer],
                        first: Sequence[str] = (), tries: bool = True) -> tuple[_Answer, list[str]]:
     """What clang says of a program with those of the ``_WIDTHS`` without which it has errors, and which those are.
 
-    ``run`` is given them, the ``first`` ones from the start, and the macros of the others.
+    ``run`` is given them, the ``first`` ones from the start, and the macros of the others and of the ``_LATER``
+    functions that it misses.
     """
     allowed = [extension for extension in _WIDTHS if tries and f"-U{extension}" not in options]
     extensions = [extension for extension in first if extension in allowed]
 
+    functions: list[str] = []
+
     def attempt() -> _Answer:
-        return run(extensions, [f"-D{name}=1" for name in allowed if name not in extensions])
+        return run(extensions, [*(f"-D{name}=1" for name in allowed if name not in extensions),
+                                *(f"-D__FGPU_{name}" for name in functions)])
+
+    def missing(known: Mapping[str, re.Pattern[str]], names: Collection[str], there: Collection[str]) -> list[str]:
+        return [name for name in names if name not in there and known[name].search(answer[2])]
 
     answer = attempt()
-    while answer[0] and (more := [extension for extension in allowed
-                                  if extension not in extensions and _WIDTHS[extension].search(answer[2])]):
-        extensions += more
+    while answer[0]:
+        wider, later = missing(_WIDTHS, allowed, extensions), missing(_LATER, _LATER if tries else (), functions)
+        if not wider and not later:
+            break
+        extensions += wider
+        functions += later
         answer = attempt()
     if answer[0] and not extensions and _AMBIGUOUS in answer[2]:    # by functions of what the program has not
         without = run((), ())

@@ -138,6 +138,17 @@ FGPU_VECTORS(double)
 /* OpenCL 2.0's name; clang declares it for that only. */
 __attribute__((overloadable, convergent)) void work_group_barrier(cl_mem_fence_flags flags);
 
+/* OpenCL 2.0's; a program for 1.2 may have a function of its own of that name: see clang.py. */
+#ifdef __FGPU_ctz
+#define FGPU_CTZ(type) __attribute__((overloadable, const)) type ctz(type);
+#define FGPU_CTZ_OF(type) FGPU_CTZ(type) FGPU_CTZ(type##2) FGPU_CTZ(type##3) FGPU_CTZ(type##4) FGPU_CTZ(type##8) \
+    FGPU_CTZ(type##16)
+FGPU_CTZ_OF(char) FGPU_CTZ_OF(uchar) FGPU_CTZ_OF(short) FGPU_CTZ_OF(ushort) FGPU_CTZ_OF(int) FGPU_CTZ_OF(uint)
+FGPU_CTZ_OF(long) FGPU_CTZ_OF(ulong)
+#undef FGPU_CTZ
+#undef FGPU_CTZ_OF
+#endif
+
 /* Programs are compiled with all functions static. */
 #ifndef __FGPU_SOME_KERNELS
 #define __kernel __kernel __attribute__((used))

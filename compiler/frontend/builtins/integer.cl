@@ -27,7 +27,8 @@
     type##n OVERLOAD clamp(type##n x, type low, type high) { return clamp(x, (type##n)low, (type##n)high); }
 #define COUNT(type, utype, bits) \
     type OVERLOAD clz(type x) { return (type)__builtin_clzg((utype)x, bits); } \
-    LANES1(type, clz, type)
+    type OVERLOAD ctz(type x) { return (type)__builtin_ctzg((utype)x, bits); } \
+    LANES1(type, clz, type) LANES1(type, ctz, type)
 #define INTEGER(type, utype, stype, bits) \
     FOR_WIDTHS(ELEMENTWISE, type, utype, bits) FOR_VECTORS(WITH_SCALARS, type) COUNT(type, utype, bits)
 FOR_INTEGERS(INTEGER)
