@@ -27,7 +27,7 @@ struct Addresses {
 };
 
 template <bool Masked>
-static inline Addresses addresses(const Step &step, const Lanes *registers, const Lanes &mask, uint64_t enabled) {
+static inline Addresses addresses(const Step &step, const Lanes *registers, const Mask &mask, uint64_t enabled) {
     bool is_atomic = step.kind == kind::ATOMIC;
     const Lanes &base = registers[is_atomic ? step.rs : step.rt], &index = registers[is_atomic ? step.rt : step.rs];
     Addresses found;
@@ -38,7 +38,7 @@ static inline Addresses addresses(const Step &step, const Lanes *registers, cons
     if (Masked) {
         unsigned lane = lowest_bit(enabled);
         Words first = all(sum[lane / WIDTH][lane % WIDTH]);
-        EACH_PART(i) sum[i] = choose(mask.part[i], sum[i], first);
+        EACH_PART(i) sum[i] = choose(mask.lanes.part[i], sum[i], first);
     }
     constexpr Words words = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60};
     Words least = sum[0], greatest = sum[0], bits = sum[0], differs = sum[0] ^ (words + sum[0][0]);
@@ -139,7 +139,7 @@ __attribute__((noinline)) static void gather(const Memory &memory, const uint32_
 
 // Loads of a part of a word bring the whole one.
 template <bool Masked>
-static inline void load(const Memory &memory, const Addresses &from, Lanes &rd, const Lanes &mask) {
+static inline void load(const Memory &memory, const Addresses &from, Lanes &rd, const Mask &mask) {
     Lanes value;
     if (from.least == from.greatest) {
         Words word = all(memory.word(memory.offset(from.least)));

@@ -62,6 +62,7 @@ def library(compiler: str | None = None) -> Library:
     key = "functional-" + digest([*sources, *_FLAGS, *flags, *compiled_by(chosen)])
 
     def build(work: Path) -> dict[str, Any]:
+        print("Compiling the functional engine, which takes some seconds and is kept", file=sys.stderr, flush=True)
         (work / "job.h").write_text(header())
         chosen.compile([(_HERE / "engine.cpp", ())], work / "functional.so",
                        flags=[*_FLAGS, *flags, f"-I{work}", f"-I{_HERE}"])

@@ -83,7 +83,7 @@ private:
     void set_view(unsigned wavefront) {
         unsigned group = wavefront / job_.wavefronts, row = wavefront % job_.wavefronts;
         Wavefront &view = views_[wavefront];
-        view.enabled = waves_.masks[wavefront], view.mask = expanded(view.enabled);
+        view.enabled = waves_.masks[wavefront], view.mask = Mask(view.enabled);
         view.registers = &registers_[size_t(wavefront) * (REGISTERS + 1)];
         view.scratchpad = scratchpad_.data() + size_t(wavefront) * job_.scratchpad_words;
         view.global = {job_.memory, uint32_t(job_.memory_base), ~0u};
@@ -170,7 +170,7 @@ private:
         Wavefront &view = views_[wavefront];
         if (view.enabled != waves_.masks[wavefront]) {
             view.enabled = waves_.masks[wavefront];
-            view.mask = expanded(view.enabled);
+            view.mask = Mask(view.enabled);
         }
         return view;
     }

@@ -6,7 +6,7 @@ namespace fgpu {
 
 // The wavefront's registers, scratchpad and memories, and what it reads of the launch.
 struct Wavefront {
-    Lanes mask;
+    Mask mask;
     uint64_t enabled;
     Lanes *registers, *scratchpad;
     Memory global, local;
@@ -68,7 +68,8 @@ template <bool Masked> static inline void access_scratchpad(const Step &step, Wa
 
 template <bool Masked> static inline void execute_plain(const Step &step, Wavefront &wavefront) {
     Lanes *r = wavefront.registers, &rd = r[step.to];
-    const Lanes &rs = r[step.rs], &rt = r[step.rt], &mask = wavefront.mask;
+    const Lanes &rs = r[step.rs], &rt = r[step.rt];
+    const Mask &mask = wavefront.mask;
     const uint32_t immediate = step.immediate;
     const bool subnormals = wavefront.job->subnormals;
     auto add = [](Words a, Words b, Words) { return a + b; };

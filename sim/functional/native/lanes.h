@@ -41,28 +41,44 @@ static inline uint64_t packed(const Lanes &lanes) {
     return mask[0] | uint64_t(mask[1]) << 32;
 }
 
-// Writes what f makes of rs, rt and the old rd to the enabled lanes.
-template <bool Masked, typename F>
-static inline void compute(Lanes &rd, const Lanes &rs, const Lanes &rt, const Lanes &mask, F f) {
-    EACH_PART(i) {
-        Words result = f(rs.part[i], rt.part[i], rd.part[i]);
-        rd.part[i] = Masked ? choose(mask.part[i], result, rd.part[i]) : result;
+// Which lanes are enabled, and a bit for each part in which some are.
+struct Mask {
+    Lanes lanes;
+    uint32_t parts;
+
+    Mask() = default;
+    explicit Mask(uint64_t enabled) : lanes(expanded(enabled)), parts(0) {
+        EACH_PART(i) parts |= uint32_t((enabled >> WIDTH * i & 0xFFFF) != 0) << i;
     }
+};
+
+// Writes what f makes of a part, by its index, to the enabled lanes.
+template <bool Masked, typename F> static inline void write(Lanes &rd, const Mask &mask, F f) {
+    if (Masked) {
+        for (uint32_t left = mask.parts; left; left &= left - 1) {
+            unsigned i = lowest_bit(left);
+            rd.part[i] = choose(mask.lanes.part[i], f(i), rd.part[i]);
+        }
+    } else {
+        EACH_PART(i) rd.part[i] = f(i);
+    }
+}
+
+// What f makes of rs, rt and the old rd.
+template <bool Masked, typename F>
+static inline void compute(Lanes &rd, const Lanes &rs, const Lanes &rt, const Mask &mask, F f) {
+    write<Masked>(rd, mask, [&](unsigned i) { return f(rs.part[i], rt.part[i], rd.part[i]); });
 }
 
 // The same with one word instead of rt.
 template <bool Masked, typename F>
-static inline void compute(Lanes &rd, const Lanes &rs, uint32_t second, const Lanes &mask, F f) {
+static inline void compute(Lanes &rd, const Lanes &rs, uint32_t second, const Mask &mask, F f) {
     Words word = all(second);
-    EACH_PART(i) {
-        Words result = f(rs.part[i], word, rd.part[i]);
-        rd.part[i] = Masked ? choose(mask.part[i], result, rd.part[i]) : result;
-    }
+    write<Masked>(rd, mask, [&](unsigned i) { return f(rs.part[i], word, rd.part[i]); });
 }
 
-template <bool Masked> static inline void put(Lanes &rd, const Lanes &value, const Lanes &mask) {
-    EACH_PART(i)
-        rd.part[i] = Masked ? choose(mask.part[i], value.part[i], rd.part[i]) : value.part[i];
+template <bool Masked> static inline void put(Lanes &rd, const Lanes &value, const Mask &mask) {
+    write<Masked>(rd, mask, [&](unsigned i) { return value.part[i]; });
 }
 
 // -- floating point: IEEE 754 binary32, rounded to nearest even, with one NaN ---------------------
