@@ -54,13 +54,6 @@ class Buffer(Object):
         self._free: Callable[[int], None] | None = None
         self.farewells: list[Callable[[], object]] = []     # called before the memory is given back
         self.maps: list[Map] = []
-        super().__init__()
-        self.context = context
-        self.flags = flags
-        self.size = size
-        self.host_pointer = host_pointer
-        self.parent = parent
-        self.offset = offset
         if parent is None:
             allocator = memory().allocator
             self.address = allocator.take(size)
@@ -68,6 +61,13 @@ class Buffer(Object):
         else:
             self.address = parent.address + offset
         self.place = self.address + _shift()
+        super().__init__()      # not before there is memory: from here on the host has it
+        self.context = context
+        self.flags = flags
+        self.size = size
+        self.host_pointer = host_pointer
+        self.parent = parent
+        self.offset = offset
 
     def __del__(self) -> None:
         if self.farewells:

@@ -9,6 +9,7 @@ import pytest
 
 from fgpu.opencl.devices import memory
 from fgpu.opencl.enums import MemFlags, MemInfo, MemObjectType, Status
+from fgpu.opencl.objects import alive
 
 from . import direct
 from .direct import call, hold, info, status_of
@@ -139,7 +140,9 @@ def test_memory_is_given_back_when_the_last_command_is_over(context, queue):
 def test_no_more_memory_than_there_is(context):
     gc.collect()
     made = [call("clCreateBuffer", context, 0, 200 * _MIB, 0) for _ in range(4)]
+    there = len(alive())
     assert status_of("clCreateBuffer", context, 0, 256 * _MIB, 0) is Status.MEM_OBJECT_ALLOCATION_FAILURE
+    assert len(alive()) == there
     for buffer in made:
         call("clReleaseMemObject", buffer)
     assert status_of("clReleaseMemObject", call("clCreateBuffer", context, 0, 256 * _MIB, 0)) is Status.SUCCESS
