@@ -70,7 +70,7 @@ class Buffer(Object):
         self.offset = offset
 
     def __del__(self) -> None:
-        if self.farewells:
+        if self.farewells and bid_farewell is not None:     # at the end of a process it may have gone
             bid_farewell(self.farewells, self._end)     # which keeps this alive until then
         else:
             self._end()

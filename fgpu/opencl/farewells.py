@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Final
 
-__all__ = ["bid_farewell", "farewells_here", "prepare_farewells"]
+__all__ = ["after_fork", "bid_farewell", "farewells_here", "prepare_farewells"]
 
 _Farewell = tuple[Sequence[Callable[[], object]], Callable[[], None]]
 
@@ -24,9 +24,17 @@ _thread: threading.Thread | None = None
 def prepare_farewells() -> None:
     """Start the thread: finalizers must not."""
     global _thread
-    if _thread is None or not _thread.is_alive():   # a fork has it no more
+    if _thread is None:
         _thread = threading.Thread(target=_call_others, name="fgpu destructor callbacks", daemon=True)
         _thread.start()
+
+
+def after_fork() -> None:
+    """In a new process: the thread is there again, if it was."""
+    global _thread
+    if _thread is not None:
+        _thread = None
+        prepare_farewells()
 
 
 def bid_farewell(callbacks: Sequence[Callable[[], object]], end: Callable[[], None]) -> None:

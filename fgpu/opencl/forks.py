@@ -7,7 +7,7 @@ what other threads ran at that moment has failed there.
 import os
 from contextlib import ExitStack
 
-from . import callbacks, launches
+from . import callbacks, farewells, launches
 from .devices import allocator_lock
 from .objects import LOCK, alive
 
@@ -32,6 +32,7 @@ def _in_child() -> None:
     for found in alive():
         found.after_fork()
     callbacks.after_fork()
+    farewells.after_fork()
     launches.after_fork()
     _in_parent()
 

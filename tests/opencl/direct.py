@@ -10,7 +10,7 @@ from fgpu.opencl.functions import FUNCTIONS, Result
 from fgpu.opencl.objects import LOCK, find
 from fgpu.opencl.queues import CommandQueue
 
-for _module in MODULES:
+for _module in (*MODULES, "forks"):
     import_module(f"fgpu.opencl.{_module}")
 _interrupted = ctypes.c_size_t()
 set_interrupted(ctypes.addressof(_interrupted))

@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import os
 import threading
 import time
 
@@ -203,6 +204,31 @@ def test_callbacks_at_the_end_wait_for_commands(context, queue):
     assert seen == [(buffer, 1, 1000)]
     assert memory().allocator.ranges == before
     assert status_of("clSetMemObjectDestructorCallback", queue, 1, 0) is Status.INVALID_MEM_OBJECT
+
+
+def test_callbacks_at_the_end_come_in_a_fork_too(context, queue):
+    seen = []
+    function = _destructor(seen)
+    buffer = call("clCreateBuffer", context, 0, 1000, 0)
+    call("clSetMemObjectDestructorCallback", buffer, ctypes.cast(function, ctypes.c_void_p).value, 1)
+    call("clFinish", queue)
+    child = os.fork()
+    if not child:
+        hold(queue, gate := threading.Event())
+        found = np.zeros(4, np.uint8)
+        call("clEnqueueReadBuffer", queue, buffer, 0, 0, 4, found, 0, 0, 0)
+        call("clReleaseMemObject", buffer)
+        call("clFlush", queue)
+        gate.set()
+        for _ in range(250):
+            if seen:
+                os._exit(0)
+            time.sleep(0.02)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert seen == []
+    call("clReleaseMemObject", buffer)
+    assert seen == [(buffer, 1, 1000)]
 
 
 def test_there_are_no_images(context, queue):
