@@ -28,6 +28,8 @@ _MAGIC: Final = b"fgpu-unit 2\n"
 _DEPENDS_ON_MORE: Final = re.compile(r"(#|%:|\?\?=)\s*(include|import|embed)|__DATE__|__TIME")
 _KNOWN: Final = ("llvm.", "_Z", "fgpu_", "__fgpu", "printf", "__translate_sampler")
 """What the names of functions begin with that are defined later, or refused with a better message."""
+_COPIED: Final = "__clang_ocl_kern_imp_"
+"""What the functions are called that clang makes of kernels for calls by other kernels."""
 _EXTERNAL, _INTERNAL, _AVAILABLE = "external", "internal", "available_externally"
 
 
@@ -143,7 +145,7 @@ def _linked(units: Sequence[Unit]) -> Unit:
             for unit in units[1:]:
                 other = _parsed(unit.bitcode, module)
                 more = _definitions(other)
-                if twice := sorted(defined & more):
+                if twice := sorted(name for name in defined & more if not name.startswith(_COPIED)):
                     raise CompileError("\n".join(f"error: symbol {name!r} is defined more than once"
                                                  for name in twice))
                 defined |= more

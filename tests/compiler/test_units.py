@@ -76,6 +76,8 @@ def test_what_is_missing_or_there_twice_is_named():
         link_units([caller])
     with pytest.raises(CompileError, match="'f' is defined more than once"):
         link_units([caller, called, called])
+    with pytest.raises(CompileError, match=r"^error: symbol 'k' is defined more than once$"):
+        link_units([caller, caller])
 
 
 def test_headers_are_found_by_their_names():
