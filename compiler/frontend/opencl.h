@@ -10,7 +10,9 @@
 #undef __SPIR32__
 
 #define __FGPU__ 1
+#ifndef __FGPU_FULL_PROFILE
 #define __EMBEDDED_PROFILE__ 1
+#endif
 #define __OPENCL_VERSION__ 120
 #define __opencl_c_named_address_space_builtins 1
 #define cles_khr_int64 1

@@ -8,6 +8,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from .contexts import Context
+from .device_info import is_full_profile
 from .devices import Device
 from .entry import entry, status_of
 from .enums import BinaryType, BuildStatus, Status
@@ -35,6 +36,7 @@ def build_program(program: int, count: int, devices: int, options: int, notify: 
         found = find(Program, program)
         chosen = _devices(found.devices, count, devices)
         text, words = _options(options, Status.INVALID_BUILD_OPTIONS)
+        words += _profile(chosen)
         _check_notify(notify, user_data)
         _check_idle(found, chosen)
         before = {device: found.build_for(device) for device in chosen}
@@ -67,6 +69,7 @@ def compile_program(program: int, count: int, devices: int, options: int, header
             raise ClError(Status.INVALID_OPERATION, "the program was not made of a source")
         texts = _headers(header_count, headers, names)
         text, words = _options(options, Status.INVALID_COMPILER_OPTIONS)
+        words += _profile(chosen)
         _check_idle(found, chosen)
         _begin(found, chosen, text)
 
@@ -200,6 +203,11 @@ def _options(address: int, wrong: Status) -> tuple[str, list[str]]:
     except (ValueError, CompileError) as error:
         raise ClError(wrong, str(error)) from None
     return text, words
+
+
+def _profile(devices: Sequence[Device]) -> list[str]:
+    """The option without which a program has the macro of the embedded profile."""
+    return ["-D__FGPU_FULL_PROFILE"] if all(is_full_profile(device.config) for device in devices) else []
 
 
 def _headers(count: int, programs: int, names: int) -> Mapping[str, str]:

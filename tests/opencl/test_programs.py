@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from fgpu.opencl.enums import BinaryType, BuildInfo, BuildStatus, Partition, ProgramInfo, Status
+from fgpu.opencl.enums import BinaryType, BuildInfo, BuildStatus, DeviceInfo, Partition, ProgramInfo, Status
 
 from . import direct
 from .direct import call, status_of, texts
@@ -249,3 +249,15 @@ kernel void recursive(global int *p) { *p = f(*p); }
             result(context, queue, program, "recursive")
     for text in build_info(program, BuildInfo.BUILD_LOG), capfd.readouterr().err:
         assert text.count("recursive: not supported") == 1
+
+
+def test_the_macro_of_the_embedded_profile_is_for_devices_of_that(context, queue):
+    source = """#ifdef __EMBEDDED_PROFILE__
+                #define N 1
+                #else
+                #define N 2
+                #endif
+                kernel void k(global int *p) { *p = N; }"""
+    full = direct.text_info("clGetDeviceInfo", direct.device(), DeviceInfo.PROFILE) == "FULL_PROFILE"
+    assert result(context, queue, built(context, source)) == 1 + full
+    assert full
