@@ -129,12 +129,10 @@ private:
     uint32_t ranges_, check_, local_used_;
 };
 
-// A function by itself, as compilers otherwise take the addresses out of vectors one by one.
-__attribute__((noinline)) static void gather(const Memory &memory, const uint32_t *address, uint32_t *words) {
-    const uint8_t *bytes = memory.bytes;
-    const uint32_t base = memory.base, wrap = memory.wrap & ~3u;
-    for (unsigned lane = 0; lane < LANES; lane++)
-        memcpy(&words[lane], bytes + ((address[lane] - base) & wrap), 4);
+// A function by itself, as compilers otherwise take the offsets out of vectors one by one.
+__attribute__((noinline)) static void gather(const uint8_t *bytes, const uint32_t *offset, uint32_t *words) {
+    _Pragma("GCC unroll 8") for (unsigned lane = 0; lane < LANES; lane++)
+        memcpy(&words[lane], bytes + offset[lane], 4);
 }
 
 // Loads of a part of a word bring the whole one.
@@ -147,7 +145,10 @@ static inline void load(const Memory &memory, const Addresses &from, Lanes &rd, 
     } else if (from.ascending && !(from.least & 3) && memory.wrap == ~0u) {
         memcpy(&value, memory.bytes + memory.offset(from.least), sizeof value);
     } else {
-        gather(memory, from.lane.words(), value.words());
+        Lanes offset;
+        EACH_PART(i) offset.part[i] = (from.lane.part[i] - memory.base) & (memory.wrap & ~3u);
+        gather(memory.bytes, offset.words(), Masked ? value.words() : rd.words());
+        if (!Masked) return;
     }
     put<Masked>(rd, value, mask);
 }

@@ -66,7 +66,8 @@ template <bool Masked> static inline void access_scratchpad(const Step &step, Wa
     }
 }
 
-template <bool Masked> static inline void execute_plain(const Step &step, Wavefront &wavefront) {
+template <bool Masked>
+__attribute__((always_inline)) static inline void execute_plain(const Step &step, Wavefront &wavefront) {
     Lanes *r = wavefront.registers, &rd = r[step.to];
     const Lanes &rs = r[step.rs], &rt = r[step.rt];
     const Mask &mask = wavefront.mask;
