@@ -283,6 +283,18 @@ def test_zeros_keep_their_sign():
 
 
 @pytest.mark.ci
+def test_the_largest_number_is_no_infinity():
+    """Powers that are numbers by a unit in the last place."""
+    largest = np.finfo(np.float64).max
+    a, b = np.array([largest, -largest, largest, 0.5]), np.array([1.0, 1.0, -1.0, 1074.0])
+    for name in ("pow", "rootn", "pown"):
+        got = doubles(launch(image(name), f"k_{name}", np.uint64, a.view(np.uint64), b.view(np.uint64)))
+        assert np.allclose(got[:2], a[:2], rtol=1e-15, atol=0), name
+        assert np.allclose(got[2] * 2.0 ** 1000, 2.0 ** 1000 / largest, rtol=1e-15), name
+    assert doubles(launch(image("pow"), "k_pow", np.uint64, a.view(np.uint64), b.view(np.uint64)))[3] == 5e-324
+
+
+@pytest.mark.ci
 @pytest.mark.parametrize("call", ["tan(p[i])", "pow(p[i], p[i])", "tgamma(p[i])", "atan2(p[i], p[i])"])
 def test_vectors_call_subroutines(call):
     """Sixteen times the body would neither fit nor compile in seconds."""

@@ -93,7 +93,8 @@ double ROUTINE power(double x, ulong y, int y_exponent, uint is_negative)
         ulong whole = (ulong)fabs(e), part = high_product(size, g);
         int places = (int)clz(whole) - 1;
         part = places >= 61 ? part << (places - 61) : part >> (61 - places);
-        logarithm = (whole << places) + ((e < 0.0) == (f < 0.0) ? part : -part);
+        /* Below 1024 it must stay there: the largest number's first power is no infinity. */
+        logarithm = (whole << places) + ((e < 0.0) == (f < 0.0) ? part : -part - (f != 0.0));
         exponent = -places;
         is_negative ^= e < 0.0;
     }
