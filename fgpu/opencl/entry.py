@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, Final, TypeVar
 
+from fgpu.errors import MissingExtraError
+
 from .enums import Status
 from .functions import FUNCTIONS, Function, Result
 from .objects import LOCK, ClError, Object
@@ -107,6 +109,8 @@ def status_of(where: str, error: BaseException) -> int:
         Status.OUT_OF_HOST_MEMORY if isinstance(error, MemoryError) else Status.OUT_OF_RESOURCES
     if isinstance(error, KeyboardInterrupt):
         _interrupted.value = threading.get_ident()
+    elif isinstance(error, MissingExtraError):
+        sys.stderr.write(f"fgpu: {where}: {error}\n")
     elif not isinstance(error, ClError):    # a fault of ours
         sys.stderr.write(f"fgpu: {where}: {''.join(traceback.format_exception(error))}")
     elif os.environ.get("FGPU_OPENCL_LOG"):

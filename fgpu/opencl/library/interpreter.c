@@ -88,6 +88,7 @@ static struct {
     void *(*evaluate)(void *, void *, void *);
     void (*clear_error)(void);
     void (*interrupt)(void);
+    void *(*save)(void);
     int (*has_gil)(void);
     void *(*has_error)(void);
     void (*fetch_error)(void **, void **, void **);
@@ -107,7 +108,7 @@ static int find_functions(void *handle)
         && FIND(set_item, "PyDict_SetItemString") && FIND(decode, "PyUnicode_DecodeFSDefault")
         && FIND(from_size, "PyLong_FromSize_t") && FIND(compile, "Py_CompileString")
         && FIND(evaluate, "PyEval_EvalCode") && FIND(clear_error, "PyErr_Clear")
-        && FIND(interrupt, "PyErr_SetInterrupt") && FIND(has_gil, "PyGILState_Check")
+        && FIND(interrupt, "PyErr_SetInterrupt") && FIND(has_gil, "PyGILState_Check") && FIND(save, "PyEval_SaveThread")
         && FIND(has_error, "PyErr_Occurred") && FIND(fetch_error, "PyErr_Fetch")
         && FIND(restore_error, "PyErr_Restore")
         && FIND(before_fork, "PyOS_BeforeFork") && FIND(after_fork_parent, "PyOS_AfterFork_Parent")
@@ -120,8 +121,37 @@ static int find_functions(void *handle)
 static int is_ours;
 static int fork_state;
 
+/* A thread keeps its state of Python from call to call: that is faster, and a fork must not happen while a thread
+   makes one, which the interpreter does under a lock of its own, but without the GIL. */
+static pthread_mutex_t states = PTHREAD_MUTEX_INITIALIZER;
+static __thread int has_state;
+
+/* glibc's, since 2.18; keys of pthreads end too late, when Python's own have lost their values. */
+extern int __cxa_thread_atexit_impl(void (*)(void *), void *, void *) __attribute__((weak));
+extern void *__dso_handle;
+
+static void end_state(void *unused)
+{
+    (void)unused;
+    has_state = 0;
+    py.ensure();
+    py.release(0 /* PyGILState_LOCKED */);
+    py.release(1 /* PyGILState_UNLOCKED: as it was when the state was made */);
+}
+
+static void make_state(void)
+{
+    pthread_mutex_lock(&states);
+    py.ensure();
+    pthread_mutex_unlock(&states);
+    py.save();
+    has_state = 1;
+    __cxa_thread_atexit_impl(end_state, NULL, &__dso_handle);
+}
+
 static void before_fork(void)
 {
+    pthread_mutex_lock(&states);
     fork_state = py.ensure();
     py.before_fork();
 }
@@ -130,12 +160,14 @@ static void after_fork_parent(void)
 {
     py.after_fork_parent();
     py.release(fork_state);
+    pthread_mutex_unlock(&states);
 }
 
 static void after_fork_child(void)
 {
     py.after_fork_child();
     py.release(fork_state);
+    pthread_mutex_unlock(&states);
 }
 
 static int initialize(void *handle)
@@ -143,10 +175,9 @@ static int initialize(void *handle)
     void (*set_name)(const wchar_t *) = (void (*)(const wchar_t *))dlsym(handle, "Py_SetProgramName");
     wchar_t *(*decode)(const char *, size_t *) = (wchar_t *(*)(const char *, size_t *))dlsym(handle, "Py_DecodeLocale");
     void (*start)(int) = (void (*)(int))dlsym(handle, "Py_InitializeEx");
-    void *(*save)(void) = (void *(*)(void))dlsym(handle, "PyEval_SaveThread");
     int *ignores = (int *)dlsym(handle, "Py_IgnoreEnvironmentFlag");
     int *utf8 = (int *)dlsym(handle, "Py_UTF8Mode");
-    if (!start || !save || !decode)
+    if (!start || !decode)
         return 0;
     if (set_name) {
         if (ignores)
@@ -166,7 +197,8 @@ static int initialize(void *handle)
     }
     if (!py.is_initialized())
         return 0;
-    save();
+    py.save();
+    has_state = 1;      /* it is the interpreter's first, and stays with it */
     return 1;
 }
 
@@ -235,6 +267,8 @@ static int attach(void)
 {
     if (!find_python() || !py.is_initialized() || (py.is_finalizing && py.is_finalizing()))
         return 0;
+    if (is_ours && !has_state && __cxa_thread_atexit_impl)
+        make_state();
     int state = py.ensure();
     if (!is_attached) {         /* two threads may do this at once, as Python passes the GIL on: it has locks for it */
         void *globals = py.new_dict();
@@ -264,7 +298,10 @@ static inline int enter(struct error *error)
     error->type = NULL;
     if (!is_attached && !attach())
         return 0;
-    if (!is_ours) {
+    if (is_ours) {
+        if (!has_state && __cxa_thread_atexit_impl)
+            make_state();
+    } else {
         if (!py.is_initialized() || (py.is_finalizing && py.is_finalizing()))
             return 0;
         if (py.has_gil() && py.has_error())
