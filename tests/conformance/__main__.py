@@ -1,8 +1,11 @@
 """``python -m tests.conformance``."""
 
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 from rich.console import Console
@@ -17,6 +20,9 @@ from .report import markdown, rows, table
 from .run import Run, run_all, subtests
 from .why import WHY
 
+_WIDTH: Final = 120
+"""Columns of the table where there is no terminal."""
+_DEVICES: Final = "FGPU_OPENCL_DEVICES"
 _HELP = f"""Run the Khronos conformance tests that apply to OpenCL 1.2 without images, and print a table.
 
 The suite is not a part of this project. Fetch it and what it is built with into the folder that --cts names:
@@ -24,8 +30,14 @@ The suite is not a part of this project. Fetch it and what it is built with into
 \b
 {FETCH}
 Programs are built there when they are first needed, by cmake (pip install cmake ninja) and a C++ compiler, in 10 to
-150 s each. Each subtest runs in a process of its own. Outcomes are kept in a file: what has an outcome is not run
-again, unless --again says so. Long groups are shortened; the table says how.
+150 s each; the group compiler wants spirv-as, too (apt install spirv-tools). Each subtest runs in a process of its
+own. Outcomes are kept in a file: what has an outcome is not run again, unless --again says so. Long groups are
+shortened; the table says how.
+
+Subtests for several devices take two of the platform's. On the FGPU the second one is simulated cycle by cycle, with
+a model that takes minutes to build; FGPU_OPENCL_DEVICES="functional compute_units=4; functional compute_units=4" has
+two fast ones. An .icd in a folder of your own is found by OCL_ICD_VENDORS=FOLDER (fgpu opencl install --folder
+FOLDER).
 
 \b
 Groups: {", ".join(GROUPS)}.
@@ -65,6 +77,7 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
 def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, device: str | None, jobs: int,
          timeout: float, results: Path | None, again: str, logs: Path | None, page: Path | None,
          report_only: bool, headers: Path | None, library: Path | None, listing: bool) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends what runs, too
     try:
         target = choose(platform, device)
         suite = Suite(cts, headers=headers, library=library, jobs=jobs)
@@ -83,9 +96,11 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
     for run in runs:
         names.setdefault(run.group.folder, []).append(run.subtest)
     shown = rows(store.of(_name(target)), names)
-    Console().print(table(shown))
+    Console(width=None if sys.stdout.isatty() else _WIDTH).print(table(shown))
     if page is not None:
         facts = {"Device": f"{target.device}, {target.version}, {target.profile}", "Suite": suite.commit()}
+        if devices := os.environ.get(_DEVICES):
+            facts["Devices"] = f"`{_DEVICES}=\"{devices}\"`"
         page.write_text(markdown(shown, facts, WHY))
     sys.exit(any(outcome.verdict not in ("pass", "skip") for row in shown for outcome in row.outcomes))
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ _RESULTS: Final = "CL_CONFORMANCE_RESULTS_FILENAME"
 """The environment variable by which a program of the suite writes its verdicts as JSON."""
 _TROUBLE = re.compile(r"error|fail|unable|mismatch|expected|invalid|abort|unsupported", re.IGNORECASE)
 _SUMMARY = re.compile(r"(FAILED (sub-)?test|.* FAILED$|FAILED \d+ of)")
+_RUNNING: Final[set["subprocess.Popen[bytes]"]] = set()
 _LONGEST = 160
 _KEPT = 4000
 """Characters of a line that an unlucky program may print without an end."""
@@ -74,6 +75,7 @@ class Run:
                     [self.program, *self.group.options, *self.arguments], cwd=folder, stdout=output,
                     stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
                     env={**os.environ, **self.environment, _RESULTS: str(results)})
+                _RUNNING.add(process)
                 try:
                     code: int | None = process.wait(self.timeout)
                 except subprocess.TimeoutExpired:
@@ -118,9 +120,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    _RUNNING.discard(process)
 
 
-def run_all(runs: Sequence[Run], *, jobs: int = 1) -> Iterator[Outcome]:
+def run_all(runs: Sequence[Run], *, jobs: int = 1) -> Generator[Outcome, None, None]:
     """The outcomes of all ``runs``, ``jobs`` at a time, as they come."""
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         futures = [pool.submit(run.run) for run in runs]
@@ -130,3 +133,5 @@ def run_all(runs: Sequence[Run], *, jobs: int = 1) -> Iterator[Outcome]:
         finally:
             for future in futures:
                 future.cancel()
+            for process in list(_RUNNING):  # the reader was interrupted
+                _end(process)

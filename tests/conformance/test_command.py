@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from .build import Suite
 from .groups import GROUPS, Group
 from .outcome import Store
 from .platforms import Target
-from .run import trouble
+from .run import Run, run_all, trouble
 
 _PROGRAM = f"""#!{sys.executable}
 import json, os, signal, sys, time
@@ -101,6 +102,17 @@ def test_what_has_an_outcome_is_not_run_again_unless_asked(suite: Path) -> None:
     _run(suite, "--report-only", "--markdown", str(suite / "page.md"))
     assert _ran(suite) == ["bad", "bad", "fine"]
     assert "| made_up | 6 | 1 | 1 | 0 | 0 | 0 | 4 |" in (suite / "page.md").read_text()
+
+
+def test_who_stops_reading_ends_what_runs(suite: Path) -> None:
+    program = suite / "build/test_conformance/made_up/test_made_up"
+    runs = [Run(group=_GROUP, subtest=name, arguments=(name,), program=program, device="", timeout=50,
+                environment={"CL_DEVICE_TYPE": "accelerator", "CL_DEVICE_INDEX": "2"}) for name in ("fine", "slow")]
+    began = time.monotonic()
+    outcomes = run_all(runs, jobs=2)
+    assert next(outcomes).verdict == "pass"
+    outcomes.close()
+    assert time.monotonic() - began < 40
 
 
 def test_a_group_that_is_none_is_named(suite: Path) -> None:
