@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from fgpu.compiler import assemble
 from fgpu.config import ATOMICS, FLOAT_OPS, LOCAL_BASE, Config
 from fgpu.errors import FgpuError, SimulationTimeout, ToolError
 from fgpu.isa import INSTRUCTIONS, Format, Opcode, Operands, Space, Unit, encode
@@ -122,6 +123,69 @@ def test_wild_programs(config):
         content = np.frombuffer(rng.randbytes(SIZE), np.uint8)
         kinds |= {said[0] if isinstance(said[0], type) else "ended" for said in compare(config, launches, content)}
     assert {"ended", SimulationTimeout} <= kinds
+
+
+SPECIAL = [0, 1, 0x007F_FFFF, 0x0080_0000, 0x0080_0001, 0x00FF_FFFF, 0x0100_0000, 0x3F00_0000, 0x3F7F_FFFF,
+           0x3F80_0000, 0x3F80_0001, 0x4EFF_FFFF, 0x4F00_0000, 0x4F7F_FFFF, 0x4F80_0000, 0x5F80_0000, 0x7F7F_FFFF,
+           0x7F80_0000, 0x7F80_0001, 0x7FC0_0000, 0x7FFF_FFFF, 0x1F80_0000]
+
+
+@pytest.mark.parametrize("subnormals", [True, False])
+def test_floating_point_of_special_numbers(subnormals):
+    """Each operation on all pairs, of each sign."""
+    numbers = np.array([sign | number for sign in (0, 1 << 31) for number in SPECIAL], np.uint32)
+    pairs = np.array(np.meshgrid(numbers, numbers)).reshape(2, -1)
+    rows = [row for row in INSTRUCTIONS if row.unit is Unit.FLOAT]
+    count, items = len(rows), pairs.shape[1]
+    words = [encode(Opcode.LID, Operands(1)), encode(Opcode.WGOFF, Operands(2)),
+             encode(Opcode.ADD, Operands(1, 1, 2)),
+             encode(Opcode.LP, Operands(2)), encode(Opcode.LP, Operands(3, imm=1)),
+             encode(Opcode.LW, Operands(4, 1, 2)), encode(Opcode.LW, Operands(5, 1, 3))]
+    for number, row in enumerate(rows):
+        registers = {"rd": 6, "rs": 4, "rt": 5}
+        words += [encode(row.opcode, Operands(**{name: registers[name] for name in row.registers})),
+                  encode(Opcode.LP, Operands(7, imm=2 + number)), encode(Opcode.SW, Operands(6, 1, 7))]
+    content = np.zeros(SIZE, np.uint8)
+    content[:pairs.nbytes] = pairs.view(np.uint8).ravel()
+    areas = [BASE + 4 * items * place for place in range(2 + count)]
+    descriptor = KernelDescriptor(entry=0, local_size=(items // 8,), global_size=(items,), parameters=tuple(areas))
+    config = Config(float_ops=FLOAT_OPS, float_subnormals=subnormals)
+    compare(config, [Launch(program=[*words, encode(Opcode.RET)], descriptor=descriptor.words())], content)
+
+
+def test_wavefronts_that_wait_for_others():
+    """At a lower PC than those, in a loop that ends as these come to run: how many turns it takes is the same."""
+    program = assemble("""
+        .kernel wait
+            wgid r1, 0
+            lp r2, 0
+            bne r1, r0, go
+        again:
+            lw r3, r2[r0]
+            beq r3, r0, again
+            ret
+        go:
+            li r4, 40
+        count:
+            addi r4, r4, -1
+            bne r4, r0, count
+            sw r1, r2[r0]
+            ret""").words
+    descriptor = KernelDescriptor(entry=0, local_size=(64,), global_size=(3 * 64,), parameters=(BASE,))
+    said = compare(Config(), [Launch(program=program, descriptor=descriptor.words())], np.zeros(SIZE, np.uint8))
+    assert said[0][0] > 500
+
+
+@pytest.mark.parametrize("name", ["lb", "lh", "lw", "sb", "sh", "sw"])
+@pytest.mark.parametrize("end", range(40, 49))
+def test_the_end_of_a_range(name, end):
+    """Accesses in one range, or in two of which they may be across the ends."""
+    program = assemble(f".kernel k\n lp r1, 0\n lid r2, 0\n {name} r3, r1[r2]\n ret").words
+    launches = [Launch(program=program, check=AccessCheck(ranges), kernel="k", descriptor=KernelDescriptor(
+                    entry=0, local_size=(items,), global_size=(items,), parameters=(BASE + start,)).words())
+                for items in (1, 3) for start in (36, 40, 44)
+                for ranges in (((BASE, BASE + end),), ((BASE, BASE + 38), (BASE + 38, BASE + end)))]
+    compare(Config(), launches, np.zeros(SIZE, np.uint8))
 
 
 def test_an_unknown_kind():

@@ -118,11 +118,7 @@ private:
         return step.kind == kind::LOAD && step.scale == 2 ? (end + 3) & ~uint64_t(3) : end;
     }
     uint64_t local_end(const Step &step) const { return rounded(step, local_used_); }
-    // Ranges that touch each other are one.
-    uint64_t end(unsigned range, const Step &step) const {
-        while (range + 1 < ranges_ && firsts_[range + 1] == ends_[range]) range++;
-        return rounded(step, ends_[range]);
-    }
+    uint64_t end(unsigned range, const Step &step) const { return rounded(step, ends_[range]); }
 
     uint64_t base_, size_;
     const uint64_t *firsts_, *ends_;
