@@ -186,16 +186,16 @@ def _around_integers(rng, count):
 
 
 BY_MPMATH = {       # as above, by mpmath; -0 is checked by itself
-    "expm1": (mpmath.expm1, 3, 1.6, _near_zero), "log1p": (mpmath.log1p, 2, 0.7, _area),
+    "expm1": (mpmath.expm1, 3, 1.8, _near_zero), "log1p": (mpmath.log1p, 2, 0.7, _area),
     "sinh": (mpmath.sinh, 4, 1.3, _near_zero), "cosh": (mpmath.cosh, 4, 1.2, _near_zero),
-    "tanh": (mpmath.tanh, 5, 2, _middle),
+    "tanh": (mpmath.tanh, 5, 2.7, _middle),
     "asinh": (mpmath.asinh, 4, 1.6, _near_zero), "acosh": (mpmath.acosh, 4, 1.8, _above_one),
     "atanh": (mpmath.atanh, 5, 1.6, _area),
     "asin": (mpmath.asin, 4, 1.5, _area), "acos": (mpmath.acos, 4, 1.5, _area), "atan": (mpmath.atan, 5, 0.7, _any),
-    "asinpi": (lambda x: mpmath.asin(x) / mpmath.pi, 5, 1.5, _area),
+    "asinpi": (lambda x: mpmath.asin(x) / mpmath.pi, 5, 1.7, _area),
     "acospi": (lambda x: mpmath.acos(x) / mpmath.pi, 5, 1.6, _area),
     "atanpi": (lambda x: mpmath.atan(x) / mpmath.pi, 5, 0.9, _near_zero),
-    "sinpi": (_of_half_turns(mpmath.sinpi), 4, 1, _halves), "cospi": (_of_half_turns(mpmath.cospi), 4, 1, _halves),
+    "sinpi": (_of_half_turns(mpmath.sinpi), 4, 1.4, _halves), "cospi": (_of_half_turns(mpmath.cospi), 4, 1.4, _halves),
     "tanpi": (_of_half_turns(_tanpi), 6, 2, _halves),
     "erf": (mpmath.erf, 16, 1, _middle), "erfc": (_erfc, 16, 2, _middle),
     "tgamma": (_gamma, 16, 1.5, _around_integers),
