@@ -132,6 +132,19 @@ FGPU_VECTORS(double)
 #define HALF_MAX 0x1.ffcp15h
 #define HALF_MIN 0x1.0p-14h
 #define HALF_EPSILON 0x1.0p-10h
+#define M_E_H 2.71828182845904523536h
+#define M_LOG2E_H 1.44269504088896340736h
+#define M_LOG10E_H 0.43429448190325182765h
+#define M_LN2_H 0.69314718055994530942h
+#define M_LN10_H 2.30258509299404568402h
+#define M_PI_H 3.14159265358979323846h
+#define M_PI_2_H 1.57079632679489661923h
+#define M_PI_4_H 0.78539816339744830962h
+#define M_1_PI_H 0.31830988618379067154h
+#define M_2_PI_H 0.63661977236758134308h
+#define M_2_SQRTPI_H 1.12837916709551257390h
+#define M_SQRT2_H 1.41421356237309504880h
+#define M_SQRT1_2_H 0.70710678118654752440h
 #endif
 
 #define CLK_LOCAL_MEM_FENCE 1
@@ -156,6 +169,11 @@ FGPU_CTZ_OF(long) FGPU_CTZ_OF(ulong)
 #define __kernel __kernel __attribute__((used))
 #define kernel kernel __attribute__((used))
 #endif
+
+/* 6.10: a kernel with hints. */
+#define __kernel_exec(X, typen) \
+    __kernel __attribute__((work_group_size_hint(X, 1, 1))) __attribute__((vec_type_hint(typen)))
+#define kernel_exec(X, typen) __kernel_exec(X, typen)
 
 #if __OPENCL_C_VERSION__ >= 120
 int printf(__constant const char *format, ...);

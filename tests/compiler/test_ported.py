@@ -264,13 +264,25 @@ def test_macros_tell_what_there_is():
     present = ["cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cles_khr_int64",
                "cl_khr_global_int32_extended_atomics", "cl_khr_local_int32_base_atomics",
                "cl_khr_local_int32_extended_atomics", "cl_khr_fp64", "cl_khr_fp16", "CL_VERSION_1_2",
-               "__EMBEDDED_PROFILE__", "__ENDIAN_LITTLE__"]
+               "__EMBEDDED_PROFILE__", "__ENDIAN_LITTLE__", "__kernel_exec", "kernel_exec"]
     absent = ["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics",
               "cl_khr_3d_image_writes", "cl_khr_subgroups", "cl_amd_media_ops",
               "cl_amd_media_ops2", "cl_intel_subgroups", "__IMAGE_SUPPORT__", "__SPIR__", "__SPIRV__"]
     wrong = [f"#ifndef {name}\n#error {name}\n#endif\n" for name in present] + \
         [f"#ifdef {name}\n#error {name}\n#endif\n" for name in absent]
-    compile_opencl("".join(wrong) + "kernel void k(global int *o) { o[0] = 1; }")
+    compile_opencl("".join(wrong) + "__kernel_exec(64, int4) void k(global int *o) { o[0] = 1; }")
+
+
+def test_constants_of_each_type():
+    names = ["E", "LOG2E", "LOG10E", "LN2", "LN10", "PI", "PI_2", "PI_4", "1_PI", "2_PI", "2_SQRTPI", "SQRT2",
+             "SQRT1_2"]
+    right = [np.e, 1 / np.log(2), 1 / np.log(10), np.log(2), np.log(10), np.pi, np.pi / 2, np.pi / 4, 1 / np.pi,
+             2 / np.pi, 2 / np.sqrt(np.pi), np.sqrt(2), np.sqrt(0.5)]
+    source = "kernel void k(global half *h, global float *f) {" + "".join(
+        f"h[{i}] = M_{name}_H; f[{i}] = M_{name}_F;" for i, name in enumerate(names)) + "}"
+    halves, floats = run(source, [np.zeros(64, np.float16), np.zeros(64, np.float32)])
+    assert halves[:13].tolist() == np.array(right, np.float16).tolist()
+    assert floats[:13].tolist() == np.array(right, np.float32).tolist()
 
 
 def test_the_fourth_word_of_a_vector_of_three_is_not_written():
