@@ -70,13 +70,14 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
               help="Keep there what programs print.")
 @click.option("--markdown", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write the table of these groups, and what fails, to this file.")
+@click.option("--note", metavar="TEXT", help="A remark for the Markdown, about what the outcomes are of.")
 @click.option("--report-only", is_flag=True, help="Run nothing: table and Markdown of what there is.")
 @click.option("--headers", type=click.Path(path_type=Path, exists=True), help="OpenCL headers instead of FOLDER's.")
 @click.option("--library", type=click.Path(path_type=Path, exists=True), help="The ICD loader to link with.")
 @click.option("--list", "listing", is_flag=True, help="Print the subtests and their outcomes; run nothing.")
 def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, device: str | None, jobs: int,
          timeout: float, results: Path | None, again: str, logs: Path | None, page: Path | None,
-         report_only: bool, headers: Path | None, library: Path | None, listing: bool) -> None:
+         note: str | None, report_only: bool, headers: Path | None, library: Path | None, listing: bool) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends what runs, too
     try:
         target = choose(platform, device)
@@ -101,6 +102,8 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
         facts = {"Device": f"{target.device}, {target.version}, {target.profile}", "Suite": suite.commit()}
         if devices := os.environ.get(_DEVICES):
             facts["Devices"] = f"`{_DEVICES}=\"{devices}\"`"
+        if note:
+            facts["Note"] = note
         page.write_text(markdown(shown, facts, WHY))
     sys.exit(any(outcome.verdict not in ("pass", "skip") for row in shown for outcome in row.outcomes))
 

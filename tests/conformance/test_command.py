@@ -69,7 +69,7 @@ def _ran(suite: Path) -> list[str]:
 
 
 def test_every_subtest_gets_the_verdict_of_its_own_process(suite: Path) -> None:
-    result = _run(suite, "--jobs", "3", "--markdown", str(suite / "page.md"))
+    result = _run(suite, "--jobs", "3", "--markdown", str(suite / "page.md"), "--note", "of one version")
     assert result.exit_code == 1, result.output
     assert _ran(suite) == ["bad", "dies", "fine", "late", "not_ours", "slow"]
     outcomes = {outcome.subtest: outcome for outcome in Store(suite / "outcomes.jsonl").of("FGPU: FGPU functional")}
@@ -83,6 +83,7 @@ def test_every_subtest_gets_the_verdict_of_its_own_process(suite: Path) -> None:
     assert "| made \\| up |" in page
     assert "| made_up | bad | fail | ERROR: lane 3 is 4, not 5 |" in page
     assert "| made_up | fine |" not in page
+    assert "- Note: of one version\n" in page
 
 
 def test_what_has_an_outcome_is_not_run_again_unless_asked(suite: Path) -> None:
