@@ -164,7 +164,7 @@ def main(kinds: tuple[str, ...], side: int) -> None:
         f"{1e6 * _best(partial(device.run_prepared, prepared, ())):.0f}" for device in devices.values()))
     Console().print(table)
     table = Table("kernel", "global", "local", *(f"{kind}, ms" for kind in kinds),
-                  *(f"{kind}, million/s" for kind in kinds))
+                  *(f"{kind}, M/s" for kind in kinds))
     for case in _cases(side):
         seconds, rates, run = [], [], None
         for device in devices.values():

@@ -1,1 +1,1 @@
-"""The functional engine in C++: the same as the one in NumPy bit for bit, and fifty times faster."""
+"""The functional engine in C++: the same as the one in NumPy bit for bit, and faster."""
