@@ -12,6 +12,7 @@ from fgpu.compiler import compile_opencl
 
 from ..compiler.floating import all_pairs
 from ..compiler.test_doubles import CONFIG, SPECIAL, doubles, kernel, launch
+from . import polynomials
 
 EXTENDED = np.longdouble
 SAMPLE = 600
@@ -301,3 +302,8 @@ def test_vectors_call_subroutines(call):
     """Sixteen times the body would neither fit nor compile in seconds."""
     source = "__kernel void k(__global double16 *p) { size_t i = get_global_id(0); p[i] = " + call + "; }"
     assert len(compile_opencl(source, config=CONFIG.replace(cram_size=64)).words) < 5000
+
+
+@pytest.mark.ci
+def test_polynomials_are_those_of_the_program():
+    assert polynomials.HEADER.read_text(encoding="utf-8") == polynomials.text()
