@@ -105,7 +105,7 @@ def placed_timings(component: wiring.Component, *, target: float = 100.0) -> lis
     """The same without routing, with the delays that nextpnr expects then: the slowest path into each module of the
     component, slowest first.
 
-    It takes a quarter of the time. Raises as :func:`component_timing`.
+    It is sooner done: of the cache in 94 s instead of 138. Raises as :func:`component_timing`.
     """
     text, options = _task(component, target)
     options += ["--no-route", "--sdf", _SDF]
