@@ -2,12 +2,13 @@
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
 from fgpu.config import Config
 from fgpu.gateware.choose import choose
 from fgpu.gateware.round_robin import RoundRobin
+from fgpu.gateware.skid_buffer import SkidBuffer
 from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
 
 from .payloads import TagOp, TagRequest, WriteRow
@@ -21,10 +22,12 @@ _TURN = 4
 class Arbiter(wiring.Component):
     """Merges the requests of the compute units, round-robin, and those of the cleaner, which go first.
 
-    Latency 1 cycle, 1 request a cycle. The row of a write takes another way, ``writes``, in the cycle in
+    Latency 1 cycle, 1 request a cycle; a second request finds room while the first waits, so that ``ready`` does not
+    depend on ``granted.ready``. The row of a write takes another way, ``writes``, in the cycle in
     which the request is accepted: only the data stage needs it. (Dissertation, section 3.5.4.)
 
     ``hold`` keeps the compute units out, ``pending`` tells that one is at the door, ``idle`` that none is inside.
+    ``reads_inside`` counts the reads and atomic operations there, ``read_comes`` tells that one is accepted.
     Reads wait here, not in the tag stage, until ``admit_reads`` says that there is a tag manager for each that
     misses: writes pass them. Otherwise a kernel's stores would wait for all loads of all wavefronts.
 
@@ -42,6 +45,8 @@ class Arbiter(wiring.Component):
             "admit_reads": In(1),
             "granted": Out(stream.Signature(TagRequest(config))),
             "writes": Out(stream.Signature(WriteRow(config))),
+            "read_comes": Out(1),
+            "reads_inside": Out(range(3)),
             "pending": Out(1),
             "idle": Out(1),
         })
@@ -70,12 +75,13 @@ class Arbiter(wiring.Component):
         chosen = Signal(MemoryRequest(self._config))
         m.d.comb += chosen.eq(choose([request.payload for request in self.requests], choice[:exact_log2(count)]))
 
-        space = Signal()
+        m.submodules.inside = inside = SkidBuffer(TagRequest(self._config))
+        taken = inside.input
+        connect(m, inside.output, flipped(self.granted))
         accept = Signal()
         m.d.comb += [
-            space.eq(~self.granted.valid | self.granted.ready),
-            self.cleaner.ready.eq(space),
-            accept.eq(space & self.writes.ready & ~self.hold & ~self.cleaner.valid),
+            self.cleaner.ready.eq(taken.ready),
+            accept.eq(taken.ready & self.writes.ready & ~self.hold & ~self.cleaner.valid),
             self.writes.payload.row.eq(chosen.row),
             self.writes.payload.strobe.eq(chosen.strobe),
             turn.accept.eq(accept & ~due.any()),
@@ -96,16 +102,19 @@ class Arbiter(wiring.Component):
             if self._config.atomics:
                 with m.Case(MemoryOp.ATOMIC):
                     m.d.comb += tag_op.eq(TagOp.ATOMIC)
-        with m.If(space):
-            m.d.sync += self.granted.valid.eq(self.cleaner.valid | (accept & turn.valid))
-            with m.If(self.cleaner.valid):
-                m.d.sync += self.granted.payload.eq(self.cleaner.payload)
-            with m.Else():
-                m.d.sync += [
-                    self.granted.payload.op.eq(tag_op),
-                    self.granted.payload.line.eq(chosen.line),
-                    self.granted.payload.rows.eq(chosen.rows),
-                    self.granted.payload.whole.eq(chosen.strobe.all()),
-                    self.granted.payload.cu.eq(choice),
-                ]
+        m.d.comb += taken.valid.eq(self.cleaner.valid | (accept & turn.valid))
+        with m.If(self.cleaner.valid):
+            m.d.comb += taken.payload.eq(self.cleaner.payload)
+        with m.Else():
+            m.d.comb += [
+                taken.payload.op.eq(tag_op),
+                taken.payload.line.eq(chosen.line),
+                taken.payload.rows.eq(chosen.rows),
+                taken.payload.whole.eq(chosen.strobe.all()),
+                taken.payload.cu.eq(choice),
+            ]
+        m.d.comb += self.read_comes.eq(accept & turn.valid & (chosen.op != MemoryOp.WRITE))
+        op = self.granted.payload.op
+        goes = self.granted.valid & self.granted.ready & ((op == TagOp.READ) | (op == TagOp.ATOMIC))
+        m.d.sync += self.reads_inside.eq(self.reads_inside + self.read_comes - goes)
         return m

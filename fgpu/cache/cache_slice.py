@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Const, Module, Value
+from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -17,7 +17,7 @@ from .cleaner import Cleaner
 from .data_stage import DataStage
 from .early_cleaner import EarlyCleaner
 from .line_buffer import LineBuffer
-from .payloads import Station, TagOp, WriteRow
+from .payloads import Station, WriteRow
 from .probe import CacheProbe
 from .tag_manager import TagManagers
 from .tag_stage import TagStage
@@ -98,16 +98,23 @@ class CacheSlice(wiring.Component):
         connect(m, stations.output, data_stage.stations)
         connect(m, writes.output, data_stage.writes)
         connect(m, data_stage.buffer, buffer.port)
-        connect(m, data_stage.evicted_rows, pipeline.input)
         connect(m, data_stage.filled, managers.filled)
-        connect(m, data_stage.evicted, managers.evicted)
         connect(m, tags.fills, master.reads)
         connect(m, managers.write_backs, master.writes)
         connect(m, pipeline.beats, master.write_beats)
         connect(m, master.read_beats, buffer.beats)
         connect(m, master.written, managers.written)
         connect(m, master.axi, flipped(self.axi))
+        # Block RAM shows a row late in its cycle: behind it is a register.
+        m.d.sync += [
+            pipeline.input.push.eq(data_stage.evicted_rows.push),
+            pipeline.input.row.eq(data_stage.evicted_rows.row),
+            managers.evicted.valid.eq(data_stage.evicted.valid),
+            managers.evicted.payload.eq(data_stage.evicted.payload),
+        ]
         m.d.comb += [
+            pipeline.input.reserve.eq(data_stage.evicted_rows.reserve),
+            data_stage.evicted_rows.room.eq(pipeline.input.room),
             master.span.eq(pipeline.span),
             buffer.clear.valid.eq(tags.fills.valid),
             buffer.clear.payload.eq(tags.fills.payload.id),
@@ -116,7 +123,7 @@ class CacheSlice(wiring.Component):
             early.retired.eq(tags.retired),
             early.flush.eq(cleaner.hold),
             arbiter.hold.eq(cleaner.hold),
-            arbiter.admit_reads.eq(self._admit_reads(arbiter, tags, managers)),
+            arbiter.admit_reads.eq(self._admit_reads(m, arbiter, tags, managers)),
             cleaner.start.eq(self.clean_start),
             cleaner.pending.eq(arbiter.pending),
             cleaner.idle.eq(arbiter.idle & tags.idle & data_stage.idle & managers.idle),
@@ -129,13 +136,17 @@ class CacheSlice(wiring.Component):
             self._probe(m, tags, managers, data_stage)
         return m
 
-    def _admit_reads(self, arbiter: Arbiter, tags: TagStage, managers: TagManagers) -> Value:
-        """Whether a tag manager is left for a read that is accepted now, even if the one before it misses."""
-        if self._config.slice_tag_managers == 1:
+    def _admit_reads(self, m: Module, arbiter: Arbiter, tags: TagStage, managers: TagManagers) -> Value:
+        """Whether a tag manager is left for a read that is accepted now, even if those before it miss."""
+        count = self._config.slice_tag_managers
+        if count == 1:
             return Const(1)     # else only every other cycle could accept a read
-        op = arbiter.granted.payload.op
-        ahead = arbiter.granted.valid & ((op == TagOp.READ) | (op == TagOp.ATOMIC))
-        return managers.free > ahead + tags.needs_tag_manager
+        wanted = arbiter.reads_inside + tags.needs_tag_manager
+        if count == 2:
+            return managers.free > wanted       # the same, if it were known a cycle ahead
+        admit = Signal()
+        m.d.sync += admit.eq(Mux(arbiter.read_comes, managers.free > wanted + 1, managers.free > wanted))
+        return admit
 
     def _probe(self, m: Module, tags: TagStage, managers: TagManagers, data_stage: DataStage) -> None:
         write = tags.stations.payload.write

@@ -85,8 +85,7 @@ class Cleaner(wiring.Component):
                     self.finished.ready.eq(self.requests.ready),
                 ]
                 with m.If((asked | self.start) & self.idle & ~self.pending & ~self.finished.valid):
-                    m.d.sync += asked.eq(0)
-                    m.d.comb += self.hold.eq(1)
+                    m.d.sync += asked.eq(0)     # nobody asks for anything now: hold may come with the next state
                     m.next = "SCAN"
             with m.State("SCAN"):
                 m.d.comb += [

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
+from fgpu.gateware.choose import lowest, number_of
 from fgpu.interfaces.memory_bus import Row
 
 from .atomic_unit import AtomicUnit
@@ -22,6 +23,7 @@ class _D0:
     """Step D0: the lowest row of a station that is still to do, in ``one`` as a bit and as a ``number``.
 
     ``wanted``: the station asks for it, so that it is not only walked over; ``go``: it is done in this cycle.
+    ``begun``: it is not the station's first. The others were chosen a cycle before.
     """
 
     def __init__(self, config: Config, station: Any) -> None:
@@ -29,7 +31,8 @@ class _D0:
         self.done, self.left, self.one = (
             Signal(config.line_rows, name=f"d0_{name}") for name in ("done", "left", "one"))
         self.number = Signal(row_bits(config), name="d0_number")
-        self.last, self.wanted, self.go = (Signal(name=f"d0_{name}") for name in ("last", "wanted", "go"))
+        self.begun, self.last, self.wanted, self.go = (
+            Signal(name=f"d0_{name}") for name in ("begun", "last", "wanted", "go"))
         self.address = Signal(row_bits(config) + index_bits(config), name="d0_address")
         self.atomic = station.atomic if config.atomics else Const(0)
 
@@ -89,12 +92,17 @@ class DataStage(wiring.Component):
         d0, d1 = _D0(config, self.stations.payload), _D1(config)
         collision = Signal()
         self._choose_row(m, d0, d1, collision)
+        # The index is known before the number.
+        number_bits = row_bits(config)
+        same_index = Signal()
+        m.d.comb += same_index.eq(d1.address[number_bits:] == d0.station.index)
+        same_row = same_index & (d1.address[:number_bits] == d0.number)
         m.d.comb += [
             d1.blocked.eq(Cat(response.valid & ~response.ready for response in self.responses).any()),
             d1.go.eq(~(d1.valid & d1.respond & d1.blocked)),
-            collision.eq(d1.valid & d1.write & (d1.address == d0.address) & ~(d0.station.write & ~d0.station.walk)),
+            collision.eq(d1.valid & d1.write & same_row & ~(d0.station.write & ~d0.station.walk)),
         ]
-        atomic = self._add_atomic_unit(m, d0, d1, banks, collision) if config.atomics else None
+        atomic = self._add_atomic_unit(m, d0, d1, banks, collision, same_row) if config.atomics else None
         self._pass_on(m, d0, d1)
         self._update(m, d0, d1, banks, atomic)
         self._respond(m, d1, banks, atomic)
@@ -105,36 +113,44 @@ class DataStage(wiring.Component):
     def _choose_row(self, m: Module, d0: _D0, d1: _D1, collision: Signal) -> None:
         """Step D0."""
         config, station = self._config, d0.station
+        due = station.rows | station.walk.replicate(config.line_rows)
+        following, rest = Signal.like(d0.number), Signal(config.line_rows)
+        final = Signal()        # the following is the last
         m.d.comb += [
-            d0.left.eq((station.rows | station.walk.replicate(config.line_rows)) & ~d0.done),
-            d0.one.eq(d0.left & -d0.left),
-            d0.last.eq((d0.left & (d0.left - 1)) == 0),
+            d0.left.eq(due & ~d0.done),
+            d0.number.eq(Mux(d0.begun, following, number_of(lowest(due)))),
+            d0.last.eq(Mux(d0.begun, final, (due & (due - 1)) == 0)),
+            d0.one.eq(1 << d0.number),
             d0.wanted.eq((d0.one & station.rows).any()),
+            rest.eq(d0.left & ~d0.one),
             d0.address.eq(Cat(d0.number, station.index)),
             self.buffer.tag_manager.eq(station.tag_manager),
             self.buffer.number.eq(d0.number),
             d0.go.eq(self.stations.valid & d1.go & ~collision & (~station.fill | self.buffer.arrived)
-                     & (~station.evict | d0.done.any() | self.evicted_rows.room)),
-            self.evicted_rows.reserve.eq(d0.go & station.evict & ~d0.done.any()),
+                     & (~station.evict | d0.begun | self.evicted_rows.room)),
+            self.evicted_rows.reserve.eq(d0.go & station.evict & ~d0.begun),
             self.stations.ready.eq(d0.go & d0.last),
             self.writes.ready.eq(d0.go & d0.last & (station.write | d0.atomic)),
             self.filled.valid.eq(d0.go & d0.last & station.fill),
             self.filled.payload.eq(station.tag_manager),
             self.busy.eq(d0.go),
         ]
-        for bit in range(row_bits(config)):
-            m.d.comb += d0.number[bit].eq(
-                Cat(d0.one[row] for row in range(config.line_rows) if row >> bit & 1).any())
         with m.If(d0.go):
-            m.d.sync += d0.done.eq(Mux(d0.last, 0, d0.done | d0.one))
+            m.d.sync += [
+                d0.done.eq(Mux(d0.last, 0, d0.done | d0.one)),
+                d0.begun.eq(~d0.last),
+                following.eq(number_of(lowest(rest))),
+                final.eq((rest & (rest - 1)) == 0),
+            ]
 
-    def _add_atomic_unit(self, m: Module, d0: _D0, d1: _D1, banks: list[DataBank], collision: Signal) -> AtomicUnit:
+    def _add_atomic_unit(self, m: Module, d0: _D0, d1: _D1, banks: list[DataBank], collision: Signal,
+                         same_row: Value) -> AtomicUnit:
         """The atomic unit, which D1 stands aside for."""
         m.submodules.atomic = atomic = AtomicUnit(self._config)
         m.d.comb += [
             d1.go.eq(~atomic.hold & ~(d1.valid & d1.respond & (d1.blocked | atomic.valid))
                      & ~(d1.valid & d1.write & atomic.write.valid)),
-            collision.eq((d1.valid & d1.write & (d1.address == d0.address)
+            collision.eq((d1.valid & d1.write & same_row
                           & ~(d0.station.write & ~d0.station.walk))
                          | (atomic.conflict & ~(d0.atomic & ~d0.station.walk))),
             atomic.load.eq(d0.go & d0.atomic & d0.wanted),
@@ -155,10 +171,10 @@ class DataStage(wiring.Component):
     def _pass_on(self, m: Module, d0: _D0, d1: _D1) -> None:
         """From step D0 to D1."""
         station = d0.station
+        # Whether D0 goes is known late: what D1 has without it is of no use, but takes its place.
         with m.If(d1.go):
-            m.d.sync += d1.valid.eq(d0.go)
-        with m.If(d0.go):
             m.d.sync += [
+                d1.valid.eq(d0.go),
                 d1.last.eq(d0.last),
                 d1.address.eq(d0.address),
                 d1.row.eq(Mux(station.write, self.writes.payload.row.as_value(), self.buffer.row.as_value())),
@@ -177,7 +193,7 @@ class DataStage(wiring.Component):
         """Step D1: the new row, and the old one to the write pipeline."""
         for n, bank in enumerate(banks):
             m.d.comb += [
-                bank.enable.eq(d0.go),
+                bank.enable.eq(d1.go),
                 bank.address.eq(d0.address),
                 bank.update.word.eq(d1.row[n]),
                 bank.update.strobe.eq(d1.strobe.word_select(n, 4)),

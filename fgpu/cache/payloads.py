@@ -119,7 +119,9 @@ class TagManagerPort(wiring.Signature):
     """Between the tag stage and the tag managers, as the tag stage sees it.
 
     ``allocations`` take the tag manager ``spare``, or ``spare_retirement`` for a ``retire``. ``conflict``: an older
-    copy of ``line`` is on its way to memory; ``victim_conflict``: one of ``victim`` is, by an early write-back.
+    copy of ``line`` is on its way to memory; ``victim_conflict``: one of ``victim`` was a cycle ago, by an early
+    write-back. With ``step``, ``next_line`` will be ``line`` in the next cycle, so that it is compared before; else
+    ``line`` stays. An allocation comes with a step.
     """
 
     def __init__(self, config: Config) -> None:
@@ -127,6 +129,8 @@ class TagManagerPort(wiring.Signature):
             "allocations": Out(stream.Signature(Allocation(config))),
             "spare": In(tag_manager_bits(config)),
             "spare_retirement": In(tag_manager_bits(config), init=config.slice_tag_managers),
+            "step": Out(1),
+            "next_line": Out(config.line_address_bits),
             "line": Out(config.line_address_bits),
             "conflict": In(1),
             "victim": Out(config.line_address_bits),

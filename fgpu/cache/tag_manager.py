@@ -21,13 +21,14 @@ class TagManagers(wiring.Component):
 
     An entry is taken by an allocation of the ``tag_stage`` (its number is ``spare``, or ``spare_retirement`` for a
     ``retire``; at most one a cycle) and is free again when the line it fills was ``filled`` by the data stage and the
-    write-back of its victim was ``written``. From allocation until then ``conflict`` reports, in the same
-    cycle, when ``line`` is that victim. ``evicted`` (the victim's bytes are in the write pipeline) requests the
+    write-back of its victim was ``written``. From allocation until then ``conflict`` reports when ``line`` is that
+    victim. ``evicted`` (the victim's bytes are in the write pipeline) requests the
     write burst, ``write_backs``. (Dissertation, section 3.5.3.)
 
     The early write-backs have their own entries, for they wait long for their turn at the data stage, and
     would leave the reads too few. ``retirable`` tells that one of these is free. Their lines may still be in the
-    cache: ``victim_conflict`` reports that one of them is ``victim``. ``free`` counts the other entries, up to 3;
+    cache: ``victim_conflict`` reports, a cycle later, that one of them is ``victim``. ``free`` counts the other
+    entries, up to 4;
     ``demand`` tells that one of them is taken. ``pending``, for statistics: ``line`` is being filled.
     """
 
@@ -37,7 +38,7 @@ class TagManagers(wiring.Component):
         members: dict[str, Any] = {
             "tag_stage": In(TagManagerPort(config)),
             "retirable": Out(1),
-            "free": Out(2),
+            "free": Out(3),
             "filled": In(number),
             "evicted": In(number),
             "written": In(number),
@@ -58,6 +59,7 @@ class TagManagers(wiring.Component):
         filling = Signal(normal)
         evicting = Signal(count)
         free = Signal(normal)
+        matches = Signal(count)     # the entries whose victim is ``line``
         victims = [Signal(self._config.line_address_bits, name=f"victim_{n}") for n in range(count)]
         allocate = Signal()
         taken = Signal(tag_manager_bits(self._config))
@@ -65,14 +67,20 @@ class TagManagers(wiring.Component):
         m.d.comb += [
             allocate.eq(stage.allocations.valid & stage.allocations.ready),
             taken.eq(Mux(retire, stage.spare_retirement, stage.spare)),
-            stage.conflict.eq(Cat(evicting[n] & (victims[n] == stage.line) for n in range(count)).any()),
-            stage.victim_conflict.eq(
-                Cat(evicting[n] & (victims[n] == stage.victim) for n in range(normal, count)).any()),
+            stage.conflict.eq((evicting & matches).any()),
             free.eq(~(filling | evicting[:normal])),
-            self.free.eq(Mux(sum(free) > 3, 3, sum(free))),
+            self.free.eq(Mux(sum(free) > 4, 4, sum(free))),
             self.demand.eq(~free.all()),
             self.idle.eq(~filling.any() & ~evicting.any()),
         ]
+        m.d.sync += stage.victim_conflict.eq(
+            Cat(evicting[n] & (victims[n] == stage.victim) for n in range(normal, count)).any())
+        new_matches = Signal()
+        m.d.comb += new_matches.eq(allocation.victim == stage.next_line)
+        with m.If(stage.step):
+            for n in range(count):
+                m.d.sync += matches[n].eq(
+                    Mux(allocate & (taken == n), new_matches, victims[n] == stage.next_line))
         for n in range(count):
             with m.If(allocate & (taken == n)):
                 m.d.sync += [

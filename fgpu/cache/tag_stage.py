@@ -62,12 +62,13 @@ class _T1:
     """What step T0 leaves to T1, a request and the entry that was chosen for it, and what T1 makes of that.
 
     ``old``: the entry's state, of the line with ``old_tag``; ``serves``: a request of a compute unit; ``settles``:
-    the entry's state changes; ``go``: nothing stands in the way.
+    the entry's state changes; ``go``: nothing stands in the way; ``waited``: this is not its first cycle here.
     """
 
     def __init__(self, config: Config) -> None:
         low = set_bits(config)
         self.valid, self.match = Signal(name="t1_valid"), Signal(name="t1_match")
+        self.waited = Signal(name="t1_waited")
         self.request: Any = Signal(TagRequest(config), name="t1")
         self.old_tag = Signal(config.line_address_bits - low, name="t1_old_tag")
         self.old: Any = Signal(LineState, name="t1_old")
@@ -108,11 +109,12 @@ class TagStage(wiring.Component):
 
     The read burst of a fill is requested at once (``fills``). T1 waits for room in the stations, for a free
     tag manager if it needs one, and, on a miss, while an older copy of the line is on its way to memory
-    (``conflict``), or an older copy of its ``victim``: neither a read nor a second write-back may overtake it.
+    (``conflict``), or an older copy of its ``victim``: neither a read nor a second write-back may overtake it. To
+    know of the victim takes a cycle more. The request after a retire waits a cycle, too.
 
     A line is complete when all its rows were written, each with all its bytes at once, since it was allocated or
     last written back early. ``completed`` reports that, ``written`` the lines that a write allocates, ``retired``
-    the end of a retire. (Dissertation, section 3.5.4.)
+    the end of a retire, each a cycle later. (Dissertation, section 3.5.4.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -180,9 +182,12 @@ class TagStage(wiring.Component):
         group_set, group_way = self._swept_group()
         entries = []    # of the set: whether the tag is that of the line, the tag, the state, the rows written
         m.d.comb += [
-            self.requests.ready.eq(~t1.valid | t1.go),
+            self.tag_managers.step.eq(~t1.valid | t1.go),
+            self.tag_managers.next_line.eq(t0.line),
+            # What a retire leaves is known late: after it T0 waits, and reads it.
+            self.requests.ready.eq(self.tag_managers.step & ~(t1.valid & (t1.request.op == TagOp.RETIRE))),
             # T1 writes the memories only now: what it leaves is known without them.
-            t0_follows.eq(t1.settles & (t1.set == t0_set)),
+            t0_follows.eq(t1.serves & (t1.set == t0_set)),
         ]
         for way, (tag_read, state_read, written_read) in enumerate(reads):
             match, state = Signal(name=f"t0_match{way}"), Signal(LineState, name=f"t0_state{way}")
@@ -197,29 +202,30 @@ class TagStage(wiring.Component):
             with m.If(group_way == way):
                 m.d.comb += self.sweep.dirty.eq(Cat(state_read.data[line].dirty for line in range(GROUP_LINES)))
             entries.append((match, Mux(follows, t1.request.line[low:], tag_read.data), state.as_value(),
-                            Mux(follows, t1.next_written, written_read.data)))
+                            Mux(follows, t1.new_written, written_read.data)))
         t0_match, t0_old_tag, t0_old, t0_written = entries[0]
         if len(reads) > 1:
             t1_scrubs = t1.valid & (t1.request.op == TagOp.SCRUB)
             t0_match = self._choose_way(m, t0_way, entries, t1.serves, t1_scrubs, t1.set, t1.way)
             _, t0_old_tag, t0_old, t0_written = (Array(each)[t0_way] for each in zip(*entries, strict=True))
-        with m.If(self.requests.ready):
-            m.d.sync += t1.valid.eq(self.requests.valid)
-            with m.If(self.requests.valid):
-                m.d.sync += [
-                    t1.request.eq(t0),
-                    t1.way.eq(t0_way),
-                    t1.match.eq(t0_match),
-                    t1.old_tag.eq(t0_old_tag),
-                    t1.old.eq(t0_old),
-                    t1.old_written.eq(t0_written),
-                ]
+        managers: Any = self.tag_managers
+        with m.If(managers.step):
+            m.d.sync += [
+                t1.valid.eq(self.requests.valid & self.requests.ready),
+                t1.request.eq(t0),
+                t1.way.eq(t0_way),
+                t1.match.eq(t0_match),
+                t1.old_tag.eq(t0_old_tag),
+                t1.old.eq(t0_old),
+                t1.old_written.eq(t0_written),
+            ]
+        m.d.sync += t1.waited.eq(~managers.step)
 
     def _decide(self, m: Module, t1: _T1) -> None:
         """Step T1: what becomes of the line, and of the entry's old one."""
         managers: Any = self.tag_managers
         m.d.comb += [
-            t1.hit.eq(t1.match & t1.old.valid),
+            t1.hit.eq(t1.match & t1.old.valid if self._config.cache_ways == 1 else t1.match),
             t1.new.eq(t1.old),
             t1.new_written.eq(Mux(t1.hit, t1.old_written, 0)),
             t1.complete.eq(t1.new_written.all()),
@@ -263,7 +269,8 @@ class TagStage(wiring.Component):
             managers.line.eq(t1.request.line),
             self.stall.station.eq(t1.valid & ~self.stations.ready),
             managers.victim.eq(Cat(t1.set, t1.old_tag)),
-            self.stall.victim.eq(t1.serves & ~t1.hit & (managers.conflict | (t1.evict & managers.victim_conflict))),
+            self.stall.victim.eq(t1.serves & ~t1.hit & (
+                managers.conflict | (t1.evict & (managers.victim_conflict | ~t1.waited)))),
             self.stall.tag_manager.eq(t1.valid & (t1.fill | t1.evict) & ~managers.allocations.ready),
             t1.go.eq(t1.valid & ~self.stall.as_value().any()),
             self.stations.valid.eq(t1.go & (t1.evict | (t1.request.op != TagOp.RETIRE))),
@@ -320,15 +327,17 @@ class TagStage(wiring.Component):
             m.d.comb += self.stations.payload.atomic.eq(t1.atomic)
         m.d.comb += [
             self.idle.eq(~t1.valid),
-            self.written.valid.eq(t1.go & (t1.request.op == TagOp.WRITE) & ~t1.hit),
-            self.written.payload.eq(t1.request.line),
-            self.completed.valid.eq(
-                t1.go & (t1.request.op == TagOp.WRITE) & t1.complete & ~(t1.hit & t1.old_written.all())),
-            self.completed.payload.eq(t1.request.line),
             self.needs_tag_manager.eq(t1.valid & t1.fill),
-            self.retired.eq(t1.go & (t1.request.op == TagOp.RETIRE)),
             self.accepted.eq(t1.go & t1.serves),
             self.hit.eq(~t1.fill & t1.hit),
+        ]
+        is_write = t1.request.op == TagOp.WRITE
+        m.d.sync += [       # nobody is in a hurry
+            self.written.valid.eq(t1.go & is_write & ~t1.hit),
+            self.written.payload.eq(t1.request.line),
+            self.completed.valid.eq(t1.go & is_write & t1.complete & ~(t1.hit & t1.old_written.all())),
+            self.completed.payload.eq(t1.request.line),
+            self.retired.eq(t1.go & (t1.request.op == TagOp.RETIRE)),
         ]
 
     def _choose_way(self, m: Module, way: Signal, entries: list[tuple[Signal, Value, Value, Value]], serves: Value,
@@ -351,7 +360,7 @@ class TagStage(wiring.Component):
             write.en.eq(used),
         ]
         idle_way = Mux(used & (used_set == t0.line[:low]), write.data, read.data)
-        with m.If(self.requests.ready & self.requests.valid):
+        with m.If(self.tag_managers.step):
             m.d.sync += t1_idle_way.eq(idle_way)
         here = Cat(match & data.View(LineState, state).valid for match, _, state, _ in entries)
         m.d.comb += way.eq(idle_way)

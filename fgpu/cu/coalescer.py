@@ -14,6 +14,7 @@ from amaranth.utils import exact_log2
 from fgpu.config import PE_COUNT, PHASE_BITS, PHASES, WAVEFRONT_BITS, Config
 from fgpu.gateware.choose import choose, lowest, number_of
 from fgpu.gateware.lut_ram import LutRam
+from fgpu.gateware.skid_buffer import SkidBuffer
 from fgpu.interfaces.memory_bus import AtomicOp, Row
 from fgpu.isa import REGISTER_BITS
 
@@ -23,6 +24,8 @@ from .vector import PhaseAccess
 
 __all__ = ["PHASE_ENTRIES", "Coalescer", "RowAccess"]
 
+_LINE_PARTS = 4
+"""Parts in which lines are compared; it takes a stage more to know whether any of them differs."""
 PHASE_ENTRIES = 4 * PHASES
 """Phases that it keeps, each in an entry of LUT RAM."""
 
@@ -35,10 +38,11 @@ def parts_of_word(config: Config) -> int:
 class RowAccess(data.StructLayout):
     """Accesses of one phase to one cache row.
 
-    The previous access of the same load, if there was one, used the same row unless ``other_line`` or ``other_row``;
-    ``higher``: if it used the same line, then a lower row there. ``words`` are the lanes' word positions in the row,
-    ``writes`` the parts of them that they store and no higher lane of the access overwrites. An atomic ``operation``
-    is a ``load`` of one lane. The last access of an instruction, flagged ``last``, may have no lanes.
+    The previous access of the same load, if there was one, used the same row unless ``other_row`` or any bit of
+    ``other_line``, each for a part of the address; ``higher``: if it used the same line, then a lower row there.
+    ``words`` are the lanes' word positions in the row, ``writes`` the parts of them that they store and no higher
+    lane of the access overwrites. An atomic ``operation`` is a ``load`` of one lane. The last access of an
+    instruction, flagged ``last``, may have no lanes.
     """
 
     def __init__(self, config: Config) -> None:
@@ -46,7 +50,7 @@ class RowAccess(data.StructLayout):
             "load": 1,
             **({"atomic": 1, "operation": AtomicOp} if config.atomics else {}),
             **({"expected": 32} if "cmpxchg" in config.atomics else {}),
-            "other_line": 1,
+            "other_line": _LINE_PARTS,
             "other_row": 1,
             "higher": 1,
             "line": config.line_address_bits,
@@ -81,11 +85,19 @@ class _Kept(data.StructLayout):
                           if name not in ("lanes", "store_data")})
 
 
+class _Placed(data.StructLayout):
+    """An access, the entry of its phase, and whether that is free after it."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"access": RowAccess(config), "place": range(PHASE_ENTRIES), "final": 1})
+
+
 class Coalescer(wiring.Component):
     """Splits phases into accesses of one row each, lowest lane first; one a cycle.
 
-    Latency 3 cycles. All lanes of a phase that are in the row of the lowest remaining lane leave with it; atomic
-    operations leave one by one. A phase has an enabled lane, or is the last of its instruction.
+    Latency 3 cycles, and no path from the ready of ``accesses`` to what is made next. All lanes of a phase that are
+    in the row of the lowest remaining lane leave with it; atomic operations leave one by one. A phase has an enabled
+    lane, or is the last of its instruction.
 
     Phases stay in LUT RAM, ``PHASE_ENTRIES`` at most, until their last access is accepted: then ``released``
     is high. ``store_data`` is that of the access. The lanes of the next row are known a cycle ahead: the plans of the
@@ -123,11 +135,12 @@ class Coalescer(wiring.Component):
         write_place = Signal(range(2 * PHASE_ENTRIES))     # one bit more, to tell full from empty
         next_place = Signal(range(2 * PHASE_ENTRIES))
         place = Signal(range(PHASE_ENTRIES))               # of the phase in stage 2
-        access_place = Signal(range(PHASE_ENTRIES))        # of the phase of the access
+        m.submodules.ready_accesses = ready_accesses = SkidBuffer(_Placed(config))
+        made, done = ready_accesses.input, ready_accesses.output
         next_plan: Any = self._memory(m, "plans", _Plan(), incoming, write_place, next_place)
         phase: Any = self._memory(m, "kept", kept, Cat(new[name] for name in kept.members), write_place, place)
         m.d.comb += self.store_data.eq(
-            self._memory(m, "store_data", Words, new.store_data, write_place, access_place))
+            self._memory(m, "store_data", Words, new.store_data, write_place, done.payload.place))
         with m.If(self.phase_valid):
             m.d.sync += write_place.eq(write_place + 1)
 
@@ -166,48 +179,46 @@ class Coalescer(wiring.Component):
         fresh = Signal(init=1)
         previous_row = Signal(32 - offset_bits)
         index, previous_index = row[:row_bits], previous_row[:row_bits]
-        out: Any = self.accesses
-        access_final = Signal()
+        out: Any = made.payload.access
+        line, previous_line = row[row_bits:], previous_row[row_bits:]
+        size = -(-len(line) // _LINE_PARTS)
+        differs = Cat(line[at:at + size] != previous_line[at:at + size] for at in range(0, len(line), size))
+        last = Signal()
         m.d.comb += [
-            advance.eq(busy & (~out.valid | out.ready)),
-            self.released.eq(out.valid & out.ready & access_final),
+            advance.eq(busy & made.ready),
+            made.valid.eq(busy),
+            made.payload.place.eq(place),
+            made.payload.final.eq(final),
+            self.accesses.valid.eq(done.valid),
+            self.accesses.payload.eq(done.payload.access),
+            done.ready.eq(self.accesses.ready),
+            self.released.eq(done.valid & done.ready & done.payload.final),
+            last.eq(phase.last & final),
+            out.load.eq(phase.load),
+            out.other_line.eq(differs & lanes.any().replicate(len(differs))),
+            out.other_row.eq(lanes.any() & (fresh | atomic | (index != previous_index))),
+            out.higher.eq(index > previous_index),
+            out.line.eq(line),
+            out.row_index.eq(index),
+            out.wavefront.eq(phase.wavefront),
+            out.phase.eq(phase.phase),
+            out.rd.eq(phase.rd),
+            out.width.eq(phase.width),
+            out.last.eq(last),
+            out.lanes.eq(lanes),
         ]
-        with m.If(out.ready):
-            m.d.sync += out.valid.eq(0)
+        if config.atomics:
+            m.d.comb += [out.atomic.eq(atomic), out.operation.eq(phase.operation)]
+        if "cmpxchg" in config.atomics:
+            m.d.comb += out.expected.eq(choose(list(phase.expected), leader))
+        for lane, writes in enumerate(self._writes(phase, lanes)):
+            m.d.comb += [out.words[lane].eq(addresses[lane][2:offset_bits]), out.writes[lane].eq(writes)]
         with m.If(advance):
-            last = Signal()
-            m.d.comb += last.eq(phase.last & final)
-            m.d.sync += [
-                access_place.eq(place),
-                access_final.eq(final),
-                out.valid.eq(1),
-                out.payload.load.eq(phase.load),
-                out.payload.other_line.eq(lanes.any() & (row[row_bits:] != previous_row[row_bits:])),
-                out.payload.other_row.eq(lanes.any() & (fresh | atomic | (index != previous_index))),
-                out.payload.higher.eq(index > previous_index),
-                out.payload.line.eq(row[row_bits:]),
-                out.payload.row_index.eq(index),
-                out.payload.wavefront.eq(phase.wavefront),
-                out.payload.phase.eq(phase.phase),
-                out.payload.rd.eq(phase.rd),
-                out.payload.width.eq(phase.width),
-                out.payload.last.eq(last),
-                out.payload.lanes.eq(lanes),
-            ]
-            if config.atomics:
-                m.d.sync += [out.payload.atomic.eq(atomic), out.payload.operation.eq(phase.operation)]
-            if "cmpxchg" in config.atomics:
-                m.d.sync += out.payload.expected.eq(choose(list(phase.expected), leader))
             # Rows are compared within one load only, so that a load after a store sees memory anew.
             with m.If(lanes.any()):
                 m.d.sync += [previous_row.eq(row), fresh.eq(last)]
             with m.Else():
                 m.d.sync += fresh.eq(1)
-            for lane, writes in enumerate(self._writes(phase, lanes)):
-                m.d.sync += [
-                    out.payload.words[lane].eq(addresses[lane][2:offset_bits]),
-                    out.payload.writes[lane].eq(writes),
-                ]
         return m
 
     def _memory(self, m: Module, name: str, shape: ShapeLike, value: Any, write_place: Signal,

@@ -63,7 +63,7 @@ class RowQueue(wiring.Component):
         before = Signal.like(read.addr)
         push = self.input.valid & self.input.ready
         m.d.comb += [
-            self.input.ready.eq(level != self._depth),
+            self.input.ready.eq(~level[-1]),     # the depth is a power of two
             self.valid.eq(level != 0),
             write.data.eq(self.input.payload),
             write.en.eq(push),

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, Config
 from fgpu.gateware.queue import Queue
+from fgpu.gateware.skid_buffer import SkidBuffer
 from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
 
 from .coalescer import RowAccess, Scatter
@@ -66,28 +67,30 @@ class RequestBuilder(wiring.Component):
         close = Signal()           # the open request is complete
         row_bit = Signal(config.line_rows)
         m.d.comb += row_bit.eq(1 << access.row_index)
-        new_row, ascends = access.other_line | access.other_row, ~access.other_line & access.higher
+        other_line = access.other_line.any()
+        new_row, ascends = other_line | access.other_row, ~other_line & access.higher
         # The cache answers in ascending order. While a request is open, the access before is part of it.
         joins = Signal()
         m.d.comb += joins.eq(opened & ~close & ascends)
 
         m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH)
         load_free = loads.input.ready
-        direct_out = Signal(MemoryRequest(config))      # a store or an atomic operation
-        direct_valid = Signal()
+        m.submodules.directs = directs = SkidBuffer(MemoryRequest(config))      # stores and atomic operations
+        direct_in, direct_out = directs.input, directs.output
         atomic = access.atomic & new_row if config.atomics else Const(0)
         direct = Signal()          # a request of its own, which leaves at once
         direct_free = Signal()
         m.d.comb += [
             direct.eq(~access.load | atomic),
-            direct_free.eq(~opened & (~direct_valid | request.ready) & ~(atomic & loads.output.valid)),
-            request.valid.eq(direct_valid | loads.output.valid),
-            request.payload.eq(direct_out),
-            loads.output.ready.eq(request.ready & ~direct_valid),
+            direct_free.eq(~opened & direct_in.ready & ~(atomic & loads.output.valid)),
+            request.valid.eq(direct_out.valid | loads.output.valid),
+            request.payload.eq(direct_out.payload),
+            direct_out.ready.eq(request.ready),
+            loads.output.ready.eq(request.ready & ~direct_out.valid),
             loads.input.payload.line.eq(line),
             loads.input.payload.rows.eq(rows),
         ]
-        with m.If(~direct_valid):
+        with m.If(~direct_out.valid):
             m.d.comb += [
                 request.payload.op.eq(MemoryOp.READ),
                 request.payload.line.eq(loads.output.payload.line),
@@ -123,21 +126,18 @@ class RequestBuilder(wiring.Component):
         m.d.comb += loads.input.valid.eq(flush)
         with m.If(flush & load_free):
             m.d.sync += [opened.eq(0), close.eq(0)]
-        with m.If(request.ready):
-            m.d.sync += direct_valid.eq(0)
-        with m.If(take & direct):
-            m.d.sync += [
-                direct_valid.eq(access.lanes.any()),
-                direct_out.op.eq(MemoryOp.WRITE),
-                direct_out.line.eq(access.line),
-                direct_out.rows.eq(row_bit),
-                direct_out.row.eq(scatter.row),
-                direct_out.strobe.eq(scatter.strobe),
-            ]
-            if config.atomics:
-                m.d.sync += direct_out.operation.eq(access.operation)
-                with m.If(atomic):
-                    m.d.sync += direct_out.op.eq(MemoryOp.ATOMIC)
+        m.d.comb += [
+            direct_in.valid.eq(take & direct & access.lanes.any()),
+            direct_in.payload.op.eq(MemoryOp.WRITE),
+            direct_in.payload.line.eq(access.line),
+            direct_in.payload.rows.eq(row_bit),
+            direct_in.payload.row.eq(scatter.row),
+            direct_in.payload.strobe.eq(scatter.strobe),
+        ]
+        if config.atomics:
+            m.d.comb += direct_in.payload.operation.eq(access.operation)
+            with m.If(atomic):
+                m.d.comb += direct_in.payload.op.eq(MemoryOp.ATOMIC)
         with m.If(take & ~direct):
             with m.If(new_row):
                 m.d.sync += [

@@ -41,9 +41,11 @@ class Queue(wiring.Component):
         read = storage.read_port()
         level = Signal(range(self._depth + 1))
         empty = Signal(init=1)
+        # Of a power of two the upper bit says as much.
+        full = level[-1] if self._depth & (self._depth - 1) == 0 else level == self._depth
         m.d.comb += [
             empty.eq(level == 0),
-            self.input.ready.eq(level != self._depth),
+            self.input.ready.eq(~full),
             write.data.eq(self.input.payload),
             write.en.eq(self.input.valid & self.input.ready),   # also what goes past it, so that it is known early
         ]

@@ -1,14 +1,18 @@
 """What the round-robin chooser and the cache's arbiter promise."""
 
+from typing import Any
+
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
+from amaranth.lib import data
 from amaranth.utils import ceil_log2
 
 from fgpu.cache.arbiter import Arbiter
-from fgpu.cache.payloads import TagOp
+from fgpu.cache.payloads import TagOp, TagRequest
 from fgpu.config import Config
 from fgpu.gateware.round_robin import RoundRobin
 from fgpu.interfaces.memory_bus import MemoryOp
 
+from .fifo import follow
 from .prover import Claim
 
 CONFIG = Config(compute_units=4, cache_banks=1, cache_line=64)
@@ -50,7 +54,8 @@ def round_robin_claim(count: int, round_robin: type[RoundRobin] = RoundRobin) ->
 
 
 def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
-    """Accepted requests, and nothing else, leave one cycle later; the row of a write leaves at once.
+    """Accepted requests, and nothing else, leave in order, one cycle later at the earliest, or wait, two at most; the
+    row of a write leaves at once.
 
     The cleaner goes first and ``hold`` keeps the others out; a compute unit waits for one turn of each other, and
     for the reads that are owed to it before and after: seven requests at most. A read only waits while reads are
@@ -73,18 +78,38 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     claim.always((taken & ~admitted) == 0)
     cleaned = dut.cleaner.valid & dut.cleaner.ready
 
-    # What is granted is what was taken the cycle before, or still the same.
+    # What is granted is what was taken, in order, from the next cycle on; two find room.
     claim.always(claim.stable(granted.valid, granted.ready, granted.payload))
-    waits = claim.past(granted.valid & ~granted.ready)
-    claim.always(granted.valid == (waits | claim.past(taken.any() | cleaned)))
-    claim.always(~waits | claim.past(~taken.any() & ~cleaned))
-    claim.always(~claim.past(cleaned) | claim.same(granted.payload, claim.past(dut.cleaner.payload)))
+    gone = granted.valid & granted.ready
+    inside = claim.count(taken.any() | cleaned, gone, 2)
+    claim.always(granted.valid == (inside != 0))
+    claim.always(inside <= 2)
+    claim.invariant(claim.inside("dut.inside.room", 1) == (inside != 2))
     who = claim.constant("who", ceil_log2(count))
     fields = Array(Cat(r.payload.line, r.payload.rows, r.payload.op == MemoryOp.WRITE) for r in dut.requests)
-    now = Cat(granted.payload.line, granted.payload.rows, granted.payload.op == TagOp.WRITE)
     mine = taken.bit_select(who, 1)
-    claim.always(~claim.past(mine) | ((now == claim.past(fields[who])) & (granted.payload.cu == who)))
-    claim.always(~claim.past(mine) | (granted.payload.op == TagOp.WRITE) | (granted.payload.op == TagOp.READ))
+    late = data.View(TagRequest(CONFIG), claim.inside("dut.inside.late", TagRequest(CONFIG).size))
+
+    def fields_of(request: Any) -> Value:
+        return Cat(request.line, request.rows, request.op == TagOp.WRITE, request.cu)
+
+    for push, its, out, kept in (
+            (mine, Cat(fields[who], who), fields_of(granted.payload), fields_of(late)),
+            (cleaned, dut.cleaner.payload.as_value(), granted.payload.as_value(), late.as_value())):
+        it = follow(claim, push, inside - gone, its, gone, bits=2, name=str(len(out)))
+        claim.always(~it.active | (it.ahead != 0) | (out == it.value))
+        claim.invariant(~it.active | (it.ahead < inside))
+        claim.invariant(~it.active | (it.ahead == 0) | (kept == it.value))
+    now, later = granted.payload.op.as_value(), late.op.as_value()
+    read = TagOp.READ.value
+    claim.always(~claim.past(mine) | (inside != 1) | (now == TagOp.WRITE.value) | (now == read))
+    reads = Signal(2)       # inside; the cleaner's are none
+    claim.assume(~dut.cleaner.valid | ((dut.cleaner.payload.op != TagOp.READ)
+                                       & (dut.cleaner.payload.op != TagOp.ATOMIC)))
+    m.d.comb += reads.eq(((inside != 0) & (now == read)) + ((inside == 2) & (later == read)))
+    claim.always(dut.reads_inside == reads)
+    claim.invariant((inside == 0) | (now != TagOp.ATOMIC.value))
+    claim.invariant((inside != 2) | (later != TagOp.ATOMIC.value))
 
     # Rows of writes.
     rows = Array(Cat(r.payload.row, r.payload.strobe) for r in dut.requests)
@@ -94,7 +119,7 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     claim.always(~dut.writes.valid | taken.any())
 
     # Somebody is served whenever nothing is in the way.
-    free = dut.writes.ready & ~dut.hold & ~dut.cleaner.valid & (~granted.valid | granted.ready)
+    free = dut.writes.ready & ~dut.hold & ~dut.cleaner.valid & (inside != 2)
     claim.always(~(admitted.any() & free) | taken.any())
     choice = Signal(ceil_log2(count))
     for n in range(count):

@@ -31,6 +31,7 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     op = wanted.op.as_value()
     claim.assume((op == TagOp.READ.value) | (op == TagOp.WRITE.value) | ((op == TagOp.ATOMIC.value)
                                                                         if config.atomics else 0))
+    claim.drive(sweeper.pending, ask)
     claim.drive(stage.requests.valid, sweeper.requests.valid | (ask & ~sweeper.hold))
     claim.drive(stage.requests.payload, Mux(sweeper.requests.valid, sweeper.requests.payload.as_value(),
                                             wanted.as_value()))

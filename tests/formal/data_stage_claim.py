@@ -59,6 +59,10 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
         m.d.sync += seen.eq(Mux(dut.stations.ready, 0, seen | 1 << number))
     done = claim.inside("dut.d0_done", config.line_rows)
     claim.invariant((done == seen) & ((seen & ~due) == 0))
+    left, following = due & ~seen, claim.inside("dut.following", len(number))
+    claim.invariant(claim.inside("dut.d0_begun", 1) == (seen != 0))
+    claim.invariant((seen == 0) | ((left & ((2 << following) - 1)) == (1 << following)))
+    claim.invariant((seen == 0) | (claim.inside("dut.final", 1) == ((left & (left - 1)) == 0)))
     claim.invariant((seen == 0) | dut.stations.valid & (due != seen))
     claim.invariant((seen == 0) | claim.past(dut.stations.valid & ~dut.stations.ready))
 

@@ -6,10 +6,11 @@ from amaranth.hdl import Array, Module, Mux, Signal, Value, ValueLike
 from amaranth.utils import ceil_log2
 
 from fgpu.gateware.queue import Queue
+from fgpu.gateware.skid_buffer import SkidBuffer
 
 from .prover import Claim
 
-__all__ = ["Followed", "fifo", "follow", "queue_claim"]
+__all__ = ["Followed", "fifo", "follow", "queue_claim", "skid_claim"]
 
 
 @dataclass
@@ -78,4 +79,21 @@ def queue_claim(depth: int, registered: bool, queue: type[Queue] = Queue) -> Cla
     inside = fifo(claim, "dut", push, dut.input.payload, pop, dut.output.valid, dut.output.payload,
                   depth=depth, registered=registered)
     claim.always(dut.input.ready | (inside >= depth))
+    return claim
+
+
+def skid_claim(buffer: type[SkidBuffer] = SkidBuffer) -> Claim:
+    """A skid buffer: in order, nothing lost or twice, latency 1, room for two, whoever waits."""
+    dut = buffer(3)
+    claim = Claim(dut=dut)
+    push, pop = dut.input.valid & dut.input.ready, dut.output.valid & dut.output.ready
+    inside = claim.count(push, pop, 2)
+    claim.always(claim.same(dut.output.valid, inside != 0))
+    claim.always(claim.same(dut.input.ready, inside != 2))
+    claim.always(inside <= 2)
+    it = follow(claim, push, inside - pop, dut.input.payload, pop, bits=2)
+    claim.always(~it.active | (it.ahead != 0) | claim.same(dut.output.payload, it.value))
+    claim.always(claim.stable(dut.output.valid, dut.output.ready, dut.output.payload))
+    claim.invariant(~it.active | (it.ahead < inside))
+    claim.invariant(~it.active | (it.ahead == 0) | (claim.inside("dut.late", 3) == it.value))
     return claim

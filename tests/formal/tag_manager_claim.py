@@ -53,6 +53,7 @@ def follow_entries(claim: Claim, dut: TagManagers, path: str, config: Config) ->
     claim.assume(~dut.written.valid | (evicts & asked).bit_select(dut.written.payload, 1))
 
     busy = fills | evicts
+    matches = claim.inside(f"{path}.matches", count)
     claim.invariant(claim.inside(f"{path}.filling", normal) == fills)
     claim.invariant(claim.inside(f"{path}.evicting", count) == evicts)
     ready = claim.inside(f"{path}.spare_ready", 1)
@@ -61,7 +62,7 @@ def follow_entries(claim: Claim, dut: TagManagers, path: str, config: Config) ->
                                       & ~busy.bit_select(stage.spare_retirement, 1)))
     for n in range(count):
         victim = claim.inside(f"{path}.victim_{n}", config.line_address_bits)
-        claim.invariant(~evicts[n] | (victim == victims[n]))
+        claim.invariant(~evicts[n] | ((victim == victims[n]) & (matches[n] == (victim == stage.line))))
     return Entries(fills, evicts, victims, allocate, taken)
 
 
@@ -77,6 +78,11 @@ def tag_manager_claim(config: Config, tag_managers: type[TagManagers] = TagManag
     stage = dut.tag_stage
     wanted = stage.allocations.payload
     claim.assume(Mux(wanted.retire, wanted.evict & ~wanted.fill, wanted.evict | wanted.fill))
+    line = Signal(config.line_address_bits)
+    with m.If(stage.step):
+        m.d.sync += line.eq(stage.next_line)
+    claim.assume(stage.line == line)
+    claim.assume(~stage.allocations.valid | stage.step)
     entries = follow_entries(claim, dut, "dut", config)
     evicts, victims, allocate, taken = entries.evicts, entries.victims, entries.allocate, entries.taken
 
@@ -85,6 +91,8 @@ def tag_manager_claim(config: Config, tag_managers: type[TagManagers] = TagManag
     claim.always(~allocate | ~busy.bit_select(taken, 1))
     claim.always(~allocate | Mux(wanted.retire, (taken >= normal) & (taken < count), taken < normal))
     claim.always(stage.conflict == Cat(evicts[n] & (victims[n] == stage.line) for n in range(count)).any())
+    early = Cat(evicts[n] & (victims[n] == stage.victim) for n in range(normal, count)).any()
+    claim.always(stage.victim_conflict == claim.past(early))
     claim.always(dut.idle == ~busy.any())
     claim.always(dut.write_backs.valid == dut.evicted.valid)
     claim.always(~dut.write_backs.valid | ((dut.write_backs.payload.id == dut.evicted.payload)

@@ -37,9 +37,10 @@ def test_mutants_of_round_robin_fail(old: str, new: str, tmp_path: Path) -> None
     ("due[cu].eq(admitted[cu]", "due[cu].eq(request.valid"),
     (" | self.admit_reads", " | 1"),
     ("& ~self.hold & ~self.cleaner.valid", "& ~self.hold"),
-    ("space & self.writes.ready & ~self.hold", "space & ~self.hold"),
-    ("space.eq(~self.granted.valid | self.granted.ready)", "space.eq(1)"),
-    ("self.granted.payload.cu.eq(choice)", "self.granted.payload.cu.eq(0)"),
+    ("taken.ready & self.writes.ready & ~self.hold", "taken.ready & ~self.hold"),
+    ("accept.eq(taken.ready & self.writes.ready", "accept.eq(self.writes.ready"),
+    ("taken.payload.cu.eq(choice)", "taken.payload.cu.eq(0)"),
+    ("self.reads_inside + self.read_comes - goes", "self.reads_inside + self.read_comes"),
     ("self.writes.valid.eq(accept & turn.valid", "self.writes.valid.eq(turn.valid"),
 ])
 def test_mutants_of_the_arbiter_fail(old: str, new: str, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_mutants_of_the_cleaner_fail(old: str, new: str, tmp_path: Path) -> None
      "                    t1.new_written", "t1.evict.eq(0),\n                    t1.new.valid.eq(1),\n"
      "                    t1.new_written"),
     ("t1.new.dirty.eq((t1.hit & t1.old.dirty) | t1.atomic)", "t1.new.dirty.eq(t1.atomic)"),
-    ("t0_follows.eq(t1.settles & (t1.set == t0_set))", "t0_follows.eq(0)"),
+    ("t0_follows.eq(t1.serves & (t1.set == t0_set))", "t0_follows.eq(0)"),
     ("t1.new.valid.eq(t1.complete),", "t1.new.valid.eq(1),"),
     ("self.stations.payload.merge.eq(t1.fill & t1.hit)", "self.stations.payload.merge.eq(0)"),
     ("state_write.data.eq(0),", "state_write.data.eq(1),"),

@@ -29,9 +29,10 @@ def test_data_stage(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("d0.one.eq(d0.left & -d0.left)", "d0.one.eq(d0.left & ~(d0.left - 1) & -2)"),
-    ("with m.If(d0.go):\n            m.d.sync += d0.done.eq(Mux(d0.last, 0, d0.done | d0.one))",
-     "with m.If(d0.go):\n            m.d.sync += d0.done.eq(d0.done | d0.one)"),
+    ("number_of(lowest(due))", "number_of(lowest(due & -2))"),
+    ("rest.eq(d0.left & ~d0.one)", "rest.eq(d0.left)"),
+    ("d0.done.eq(Mux(d0.last, 0, d0.done | d0.one))", "d0.done.eq(d0.done | d0.one)"),
+    ("d0.begun.eq(~d0.last)", "d0.begun.eq(1)"),
     ("d1.go.eq(~(d1.valid & d1.respond & d1.blocked)),", "d1.go.eq(1),"),
     ("collision.eq(d1.valid & d1.write &", "collision.eq(0 &"),
     ("d1.keep_dirty.eq(station.merge)", "d1.keep_dirty.eq(0)"),

@@ -1,10 +1,10 @@
-"""The stream queue, proven."""
+"""The stream queue and the skid buffer, proven."""
 
 from pathlib import Path
 
 import pytest
 
-from .fifo import queue_claim
+from .fifo import queue_claim, skid_claim
 from .prover import mutant
 
 
@@ -25,4 +25,21 @@ def test_queue(depth: int, registered: bool, tmp_path: Path) -> None:
 def test_mutants_fail(registered: bool, old: str, new: str, tmp_path: Path) -> None:
     queue = mutant("fgpu.gateware.queue", old, new).Queue
     holds, _ = queue_claim(4, registered, queue).check(tmp_path, "bmc", depth=12)
+    assert not holds
+
+
+def test_skid_buffer(tmp_path: Path) -> None:
+    skid_claim().prove(tmp_path, depth=3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new"), [
+    ("with m.If(room):", "with m.If(1):"),
+    ("self.input.valid | ~room", "self.input.valid"),
+    ("Mux(room, self.input.payload, late)", "self.input.payload"),
+    ("with m.Elif(self.input.valid):", "with m.Elif(0):"),
+])
+def test_mutants_of_the_skid_buffer_fail(old: str, new: str, tmp_path: Path) -> None:
+    buffer = mutant("fgpu.gateware.skid_buffer", old, new).SkidBuffer
+    holds, _ = skid_claim(buffer).check(tmp_path, "bmc", depth=12)
     assert not holds
