@@ -83,6 +83,7 @@ def initial_values(text: str) -> tuple[set[bool], bool]:
     return values, bool(re.search(r"^  initial begin$", text, re.MULTILINE))
 
 
+@pytest.mark.ci
 def test_initial_values(text: str) -> None:
     """Those of an FPGA, and of 4-state simulators, unless power-up is to be simulated."""
     assert initial_values(text) == ({True}, True)

@@ -85,7 +85,7 @@ async def rounds(bench: Bench, count: int, requests: int) -> None:
     assert bench.write_bursts == bursts, "a clean cache has nothing to write"
 
 
-@pytest.mark.parametrize("name", quick(CONFIGS, ["tiny", "2 slices"]))
+@pytest.mark.parametrize("name", quick(CONFIGS, ["2 slices"]))
 def test_random_traffic(name: str) -> None:
     bench = Bench(CONFIGS[name], seed=seed_of_test())
     bench.simulate(lambda bench: rounds(bench, 4, 120))

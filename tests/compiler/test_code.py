@@ -294,6 +294,7 @@ def test_a_vector_of_bytes_is_one_load():
     assert text.count("    lw ") + text.count("    lb ") == 1
 
 
+@pytest.mark.ci
 def test_functions_are_subroutines_where_there_is_no_room():
     source = "int f(int x, int y) { for (int n = 0; n < y; n++) x = (x ^ y) * 5 + n / 3; return x; }\n" \
              "__kernel void k(__global int *a) {\n" + "".join(

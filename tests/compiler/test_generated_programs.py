@@ -115,6 +115,7 @@ def test_pocl_agrees_with_the_host(kind):
     assert not differ, report(differ)
 
 
+@pytest.mark.ci
 def test_statements_mean_something():
     """Each by itself, in the kernel and in a function."""
     made = []

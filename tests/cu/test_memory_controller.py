@@ -275,7 +275,7 @@ CONFIGS = {
 }
 
 
-@pytest.mark.parametrize("name", quick(CONFIGS, ["8 banks", "atomics, 1 bank", "4 ports"]))
+@pytest.mark.parametrize("name", quick(CONFIGS, ["atomics, 1 bank"]))
 @pytest.mark.parametrize("run", [0, *(pytest.param(run, marks=pytest.mark.long) for run in range(1, 4))])
 def test_random_accesses(name: str, run: int) -> None:
     config, rng = CONFIGS[name], random.Random(run)

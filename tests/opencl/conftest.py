@@ -1,5 +1,8 @@
 """The platform as host programs find it."""
 
+import signal
+from collections.abc import Iterator
+
 import pytest
 
 from fgpu.opencl.install import install
@@ -13,3 +16,11 @@ def opencl_icd(tmp_path_factory: pytest.TempPathFactory) -> Icd:
     folder = tmp_path_factory.mktemp("icd")
     install(folder)
     return Icd(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts() -> Iterator[None]:
+    """Ctrl-C does what it does in a terminal: jobs in the background of a shell, and all they start, ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

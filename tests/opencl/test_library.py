@@ -80,13 +80,15 @@ sys.forgotten = [queue, buffer, event, program, context]        # released after
     assert done.stderr == ""
 
 
+@pytest.mark.ci
 def test_a_program_that_is_killed_leaves_no_lock(opencl_icd, tmp_path):
     """In the middle of a launch; the next one, with the same cache, goes through."""
     environment = opencl_icd.environment | {"FGPU_CACHE_DIR": str(tmp_path)}
     code = LAUNCH + """
 check(1)
 print("launches", flush=True)
-cl.Kernel(program, "forever")(cl.CommandQueue(context), (1,), None, cl.Buffer(context, 1, 4)).wait()
+cl.Kernel(program, "forever")(cl.CommandQueue(context), (1,), None,
+                              cl.Buffer(context, cl.mem_flags.COPY_HOST_PTR, hostbuf=np.zeros(1, np.int32))).wait()
 """
     with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True) as host:
         assert host.stdout is not None

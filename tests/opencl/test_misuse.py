@@ -103,14 +103,22 @@ def test_objects_are_released_in_any_order():
 
 def test_ctrl_c_ends_a_wait_for_an_event_that_never_comes():
     event = call("clCreateUserEvent", direct.context())
-    thread = threading.Thread(target=lambda: (
-        time.sleep(0.1), signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)))
+    over = threading.Event()
+
+    def interrupt():
+        time.sleep(0.1)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        if not over.wait(30):
+            call("clSetUserEventStatus", event, -1)     # the test fails, and does not hang
+
+    thread = threading.Thread(target=interrupt)
 
     def wait():
         direct.status_of("clWaitForEvents", 1, sizes(event))
-        time.sleep(10)
+        time.sleep(1)
 
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         wait()
+    over.set()
     thread.join()

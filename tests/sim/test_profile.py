@@ -103,6 +103,7 @@ def test_work_items_and_lines_are_counted_where_they_are(image):
     assert load.lines == 256 // 8 * (8 + 1)     # loads far apart, stores side by side
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("kernel", "size", "rule", "line", "word"), [
     ("far", 1024, "waiting for data", 11, "8.0 lines of the cache"),
     ("lonely", 1024, "divergence", 17, "2 percent of the work-items"),

@@ -17,6 +17,8 @@ from fgpu.sim.pysim import PysimEngine
 from fgpu.sim.verilator import VerilatorEngine
 from fgpu.tools.verilog import ports
 
+from ..tiers import quick
+
 TINY = Config.preset("tiny")
 
 
@@ -39,12 +41,13 @@ def run(engine: str, name: str, size: int, timing: MemoryTiming, config: Config 
     return [(r.cycles, r.instructions, r.work_item_instructions, r.stats) for r in runs]
 
 
-@pytest.mark.parametrize("timing", [MemoryTiming(), hard(1)], ids=["default", "random"])
+@pytest.mark.parametrize("timing", quick([MemoryTiming(), hard(1)], [hard(1)]), ids=["default", "random"])
 def test_cycles_are_equal(timing):
     fast, exact = (run(engine, "vec_add", 64, timing) for engine in ("verilator", "pysim"))
     assert fast == exact
 
 
+@pytest.mark.ci
 def test_statistics_cost_no_cycle():
     """The core of a board, without them, takes as many cycles as the one that counts."""
     plain = FGPU(TINY.replace(statistics=False))
