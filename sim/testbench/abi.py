@@ -79,6 +79,14 @@ class EventKind(IntEnum):
     """Work-items of that wavefront access global memory: ``value`` has a bit for each of eight."""
     EVENT_CACHE = 3
     """Something happens in the cache: ``number`` is the event's place among those that the model counts."""
+    EVENT_READ = 4
+    """Memory takes a read burst from AXI port ``unit``, with the ID ``number``, from address ``value`` on."""
+    EVENT_READ_END = 5
+    """It gives the last beat of a burst with that ID."""
+    EVENT_WRITE = 6
+    """Memory takes a write burst, as a read burst."""
+    EVENT_WRITE_END = 7
+    """It answers that a burst with that ID is written."""
 
 
 OP_WRITE, OP_READ, OP_START, OP_WAIT, OP_PAUSE = Op

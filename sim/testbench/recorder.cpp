@@ -24,4 +24,15 @@ void Recorder::look(const PortsOut &out, unsigned units, uint64_t cycle) {
         events.push_back({cycle, EVENT_CACHE, 0, uint32_t(__builtin_ctzll(bits)), 0, 1});
 }
 
+void Recorder::look_at_port(const AxiOut &out, const AxiIn &in, unsigned port, uint64_t cycle) {
+    if (out.ar.valid && in.arready)
+        events.push_back({cycle, EVENT_READ, port, out.ar.id, 0, out.ar.addr});
+    if (in.rvalid && out.rready && in.rlast)
+        events.push_back({cycle, EVENT_READ_END, port, in.rid, 0, 0});
+    if (out.aw.valid && in.awready)
+        events.push_back({cycle, EVENT_WRITE, port, out.aw.id, 0, out.aw.addr});
+    if (in.bvalid && out.bready)
+        events.push_back({cycle, EVENT_WRITE_END, port, in.bid, 0, 0});
+}
+
 }  // namespace fgpu

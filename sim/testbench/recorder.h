@@ -21,16 +21,20 @@ public:
                 state = 0;
     }
 
-    // One cycle of a launch.
-    void step(const PortsOut &out, unsigned units, uint64_t cycle) {
-        if (cycle >= begin && cycle < end)
-            look(out, units, cycle);
+    // One cycle of a launch, before memory and host see it: what both sides of the ports drive in it.
+    void step(const PortsOut &out, const PortsIn &in, const BenchConfig &config, uint64_t cycle) {
+        if (cycle >= begin && cycle < end) {
+            look(out, config.compute_units, cycle);
+            for (unsigned i = 0; i < config.ports; i++)
+                look_at_port(out.axi[i], in.axi[i], i, cycle);
+        }
     }
 
     std::vector<Event> events;
 
 private:
     void look(const PortsOut &out, unsigned units, uint64_t cycle);
+    void look_at_port(const AxiOut &out, const AxiIn &in, unsigned port, uint64_t cycle);
 
     uint64_t begin = 0, end = 0;
     uint32_t last[COMPUTE_UNITS][WAVEFRONTS] = {};  // state and program counter

@@ -35,13 +35,14 @@ public:
         }
         if (__builtin_expect(failed, 0))
             return stop(out, cycle);
+        if (counted)
+            recorder.step(out, in, config, host.cycles(cycle));
         host.step(out.lite, out.kernel_status, in.lite, cycle);
         for (unsigned i = 0; i < config.ports; i++)
             ports[i].step(out.axi[i], in.axi[i], cycle);
         if (counted) {
             count(out);
             profiler.step(out, config.compute_units);
-            recorder.step(out, config.compute_units, host.cycles(cycle));
         }
         failed = host.failure.status | unsigned(accesses.step(out.access, cycle));
         for (unsigned i = 0; i < config.ports; i++)

@@ -9,6 +9,7 @@ from fgpu.extras import demand
 
 from ..event_log import EventLog
 from .csv_table import write_csv
+from .fst import write_fst
 from .kanata import write_kanata
 from .perfetto import write_perfetto
 
@@ -17,6 +18,7 @@ __all__ = ["TRACE_WRITERS", "check_trace", "write_trace"]
 TRACE_WRITERS: Final[dict[str, Callable[[EventLog, Path], None]]] = {
     ".pftrace": write_perfetto,
     ".kanata": write_kanata,
+    ".fst": write_fst,
     ".csv": write_csv,
 }
 """What writes a file, by the end of its name."""
@@ -27,8 +29,8 @@ def check_trace(path: Path) -> None:
     :class:`~fgpu.errors.MissingExtraError` where the package for it is missing."""
     if path.suffix not in TRACE_WRITERS:
         raise LaunchError(f"events are written to files that end in {', '.join(TRACE_WRITERS)}, unlike {path.name}")
-    if path.suffix == ".pftrace":
-        demand("a trace for Perfetto", "trace")
+    if path.suffix in (".pftrace", ".fst"):
+        demand(f"a trace in {path.suffix}", "trace")
     if not path.parent.is_dir():
         raise LaunchError(f"there is no folder {path.parent} to write {path.name} to")
 

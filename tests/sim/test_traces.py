@@ -54,6 +54,8 @@ def test_the_log_has_all_that_the_counters_count(run):
     for stay in log.stays():
         waits[stay.state.name.lower()] += stay.end - stay.start
     assert waits == {state: cycles for state, cycles in run.profile.total.waits.items() if cycles}
+    bursts = Counter(burst.is_write for burst in log.bursts())
+    assert bursts == {False: run.stats["axi0.read_bursts"], True: run.stats["axi0.write_bursts"]}
 
 
 def test_a_window_has_its_cycles_only(run):
@@ -96,6 +98,62 @@ def test_perfettos_own_classes_read_the_file(run, tmp_path):
     assert named["memory_read"] > 0
 
 
+def test_flows_lead_from_loads_to_who_waits_for_them(run, tmp_path):
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
+
+    write_trace(run.events, tmp_path / "run.pftrace")
+    trace = Trace.FromString((tmp_path / "run.pftrace").read_bytes())
+    begun, ended = {}, {}
+    bursts = Counter()
+    for packet in trace.packet:
+        event = packet.track_event
+        for flow in event.flow_ids:
+            begun[flow] = event.track_uuid, packet.timestamp, event.name
+        for flow in event.terminating_flow_ids:
+            ended[flow] = event.track_uuid, packet.timestamp
+        bursts[event.name.split(" ")[0]] += event.type == 1
+    assert begun.keys() == ended.keys()
+    assert len(begun) > 8
+    for flow, (track, time, name) in begun.items():
+        assert ": lw " in name
+        assert ended[flow][0] == track
+        assert ended[flow][1] > time
+    assert (bursts["read"], bursts["write"]) == (run.stats["axi0.read_bursts"], run.stats["axi0.write_bursts"])
+
+
+def test_the_fst_librarys_reader_finds_the_events(run, tmp_path):
+    import pylibfst as fst
+
+    write_trace(run.events, tmp_path / "run.fst")
+    file = fst.lib.fstReaderOpen(str(tmp_path / "run.fst").encode())
+    signals = fst.get_scopes_signals2(file)[1]
+    values = {name: [] for name in signals.by_name}
+
+    def note(_, time, handle, value, length=-1):
+        text = fst.ffi.string(value, length).decode()
+        values[signals.by_handle[handle].name].append((time, text))
+
+    fst.lib.fstReaderSetFacProcessMaskAll(file)
+    fst.fstReaderIterBlocks2(file, note, note)
+    fst.lib.fstReaderClose(file)
+    issue = run.events.of(EventKind.EVENT_ISSUE)["cycle"].tolist()      # never two in a row
+    assert values["fgpu.cu0.issue"] == [
+        (0, "0"), *(change for cycle in issue for change in ((cycle, "1"), (cycle + 1, "0")))]
+    state = [(time, WavefrontState(int(value, 2))) for time, value in values["fgpu.cu0.wavefront0.state"]]
+    waits = Counter()
+    for (start, there), (end, _) in zip(state, [*state[1:], (run.events.end, None)], strict=True):
+        waits[there] += end - start
+    stays = Counter()
+    for stay in run.events.stays():
+        if stay.slot == 0:
+            stays[stay.state] += stay.end - stay.start
+    assert {there: cycles for there, cycles in waits.items() if there is not WavefrontState.FREE} == stays
+    assert any(value.startswith("traced.cl:4: PC ") for _, value in values["fgpu.cu0.wavefront0.instruction"])
+    shown = [line for line in (tmp_path / "run.gtkw").read_text().splitlines() if line.startswith("fgpu.")]
+    assert {name.partition("[")[0] for name in shown} <= set(signals.by_name)
+    assert len(shown) >= 12
+
+
 def test_the_file_for_konata_goes_forward_and_retires_all(run, tmp_path):
     write_trace(run.events, tmp_path / "run.kanata")
     lines = [line.split("\t") for line in (tmp_path / "run.kanata").read_text().splitlines()]
@@ -129,7 +187,8 @@ def test_the_command_writes_what_the_name_says(tmp_path):
     done = CliRunner().invoke(main, [*command, "-o", str(tmp_path / "out.csv"), "--window", "100:200"])
     assert done.exit_code == 0, done.output
     assert len((tmp_path / "out.csv").read_text().splitlines()) > 10
-    for wrong, says in (("out.txt", "end in .pftrace, .kanata, .csv"), ("nowhere/out.csv", "there is no folder")):
+    for wrong, says in (("out.txt", "end in .pftrace, .kanata, .fst, .csv"),
+                        ("nowhere/out.csv", "there is no folder")):
         refused = CliRunner().invoke(main, [*command, "-o", str(tmp_path / wrong)])
         assert refused.exit_code != 0
         assert says in refused.output
