@@ -10,6 +10,7 @@ from fgpu.config import Config
 from fgpu.errors import CompileError, EncodingError
 from fgpu.isa import Opcode, by_opcode, decode
 
+from .collection import seldom_collected
 from .fitting import Compiled, Fitting, TooLargeError
 from .frontend.clang import Size, builtins, compile_to_bitcode, read_ir
 from .frontend.diagnostics import why_no_kernel
@@ -44,6 +45,12 @@ def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: 
 def compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple[bytes, ...]], config: Config,
                     wanted: Sequence[str] | None = None, observers: Sequence[Observer] = ()) -> Image:
     """Compile what ``bitcode`` makes of the ``sources`` to one image."""
+    with seldom_collected():
+        return _compile_modules(sources, bitcode, config, wanted, observers)
+
+
+def _compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple[bytes, ...]], config: Config,
+                     wanted: Sequence[str] | None, observers: Sequence[Observer]) -> Image:
     words: list[int] = []
     least: list[int] = []
     count = 0

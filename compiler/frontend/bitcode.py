@@ -1,21 +1,22 @@
 """The built-in functions as bitcode: compiled once for each version of the compiler, then kept on disk."""
 
 import hashlib
+import json
 import re
 import subprocess
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import fgpu
 from fgpu.errors import ToolError
-from fgpu.store import kept_files
+from fgpu.store import kept_bytes, kept_files
 
 from ..line_table import OWN
 
-__all__ = ["BUILTINS", "SOURCES", "WIDE", "bitcode_files", "compiler_version"]
+__all__ = ["BUILTINS", "SOURCES", "WIDE", "Library", "bitcode_files", "compiler_version", "functions"]
 
 _HERE = Path(__file__).parent
 _COMPILER = _HERE.parent
@@ -23,11 +24,20 @@ BUILTINS = _HERE / "builtins"
 WIDE = ("half", "double_special", "double_arc", "double_hyperbolic", "double_trig", "double_exp", "double_wide",
         "double")
 """Those for numbers that few programs have: only they link them, before the others."""
-SOURCES = (*(f"{name}.cl" for name in WIDE), "async_copy.cl", "workitem.cl", "geometric.cl", "common.cl",
-           "math_fast.cl", "math_special.cl", "math_log.cl", "math_atan.cl", "math_trig.cl", "math_exp.cl",
-           "math_exact.cl", "math_basic.cl", "relational.cl", "integer.cl", "conversion.cl", "vector_data.cl")
-"""The files, users before what they use: each is linked for what those before it lack."""
+_TARGETS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float")
+SOURCES = {
+    **{name: (f"{name}.cl",) for name in (
+        *WIDE, "async_copy", "workitem", "geometric", "common", "math_fast", "math_special", "math_log", "math_atan",
+        "math_trig", "math_exp", "math_exact", "math_basic", "relational", "integer")},
+    **{f"conversion_{to}": ("conversion.cl", f"-DTO={to}", *(["-DTO_HAS_FRACTIONS"] if to == "float" else []))
+       for to in _TARGETS},
+    "vector_data": ("vector_data.cl",),
+}
+"""The parts of the library, users before what they use: each is linked for what those before it lack. Their files and
+clang's options for them. Half of all functions are conversions, of which a program has few."""
 _TIMEOUT_SECONDS = 120
+_NAME = re.compile(r"@([\w.$]+)")
+_DEFINED = re.compile(r"^define [^@\n]*@([\w.$]+)(.*?)^\}", re.M | re.S)
 _IMPORT = re.compile(r"^\s*from (?:(fgpu)\.|(\.+))([a-z_][\w.]*) import", re.M)
 
 
@@ -74,16 +84,66 @@ def bitcode_files(clang: Sequence[str], options: Sequence[str] = (), wide: Seque
     ``options``, or ``wide`` for those of :data:`WIDE`."""
     decides = [*BUILTINS.iterdir(), *(_HERE / name for name in ("opencl.h", "clang.py", "bitcode.py")),
                _COMPILER / "line_table.py"]
-    names = tuple(f"{name}.bc" for name in SOURCES)
+    names = tuple(f"{part}.bc" for part in SOURCES)
 
     def build(work: Path) -> dict[str, Any]:
-        for source, name in zip(SOURCES, names, strict=True):
-            more = wide if source.removesuffix(".cl") in WIDE else options
-            (work / name).write_bytes(_compiled([*clang, *more], source))
+        for (part, (source, *own)), name in zip(SOURCES.items(), names, strict=True):
+            (work / name).write_bytes(_compiled([*clang, *(wide if part in WIDE else options), *own], source))
         return {}
 
     folder, _ = kept_files("builtins", _digest(decides), build, names)
     return [folder / name for name in names]
+
+
+def functions(bitcode: bytes) -> tuple[set[str], set[str]]:
+    """The names of the functions that a module has for others, and of those that it lacks."""
+    from llvmlite import binding as llvm
+
+    with llvm.parse_bitcode(bitcode, llvm.create_context()) as module:
+        there: tuple[set[str], set[str]] = (set(), set())
+        for function in module.functions:
+            there[function.is_declaration].add(function.name)
+        return there
+
+
+class Library:
+    """Parts of the built-in functions, of which a program is linked with those that it needs: to read all of them
+    takes longer than the rest of most compilations."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.paths = tuple(paths)
+
+    @cached_property
+    def _index(self) -> tuple[dict[str, int], dict[str, list[str]]]:
+        """The part of each function, and which others it calls, if any."""
+        parts, calls = json.loads(kept_bytes("builtin-names", self.paths[0].parent.name, self._made_index))
+        return parts, calls
+
+    def _made_index(self) -> bytes:
+        from llvmlite import binding as llvm
+
+        parts: dict[str, int] = {}
+        calls: dict[str, list[str]] = {}
+        for number, path in enumerate(self.paths):
+            with llvm.parse_bitcode(path.read_bytes(), llvm.create_context()) as module:
+                # All at once: LLVM numbers a module's values anew for each function that it prints.
+                for name, body in _DEFINED.findall(str(module)):
+                    parts[name] = number
+                    calls[name] = sorted({*_NAME.findall(body)} - {name})
+        return json.dumps([parts, {name: known for name, called in calls.items()
+                                   if (known := [other for other in called if other in parts])}]).encode()
+
+    def needed(self, names: Iterable[str]) -> list[Path]:
+        """The parts that have the functions ``names``, and those that they use, in the order of linking."""
+        parts, calls = self._index
+        found: set[str] = set()
+        ahead = [name for name in names if name in parts]
+        while ahead:
+            name = ahead.pop()
+            if name not in found:
+                found.add(name)
+                ahead += calls.get(name, ())
+        return [self.paths[part] for part in sorted({parts[name] for name in found})]
 
 
 def _compiled(clang: Sequence[str], name: str) -> bytes:

@@ -9,11 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fgpu.errors import CompileError, ToolError
+from fgpu.files import cache_directory
 
 from ..ir.module import Module
 from ..line_table import OWN
 from ..work_groups import BARRIERS
-from .bitcode import WIDE, bitcode_files
+from .bitcode import WIDE, Library, bitcode_files, functions
 from .diagnostics import explained
 from .options import accepted
 from .reader import read_module
@@ -127,8 +128,20 @@ def _supporting(extensions: Collection[str]) -> list[str]:
             *(f"-D__FGPU_{name}" for name in extensions)]
 
 
-def builtins() -> list[Path]:
-    """The built-in functions, to link programs with."""
+_libraries: dict[Path, Library] = {}
+"""By the cache folder."""
+
+
+def builtins() -> Library:
+    """The built-in functions, to link programs with: checked once in a process, unless they vanish."""
+    folder = cache_directory()
+    library = _libraries.get(folder)
+    if library is None or not all(path.exists() for path in library.paths):
+        library = _libraries[folder] = Library(_bitcode_files())
+    return library
+
+
+def _bitcode_files() -> list[Path]:
     return bitcode_files([*_CLANG, *Size.MEDIUM.options(), "-O1", "-Wno-tautological-constant-out-of-range-compare",
                           "-o", "-", "-"], _supporting(()), _supporting(_WIDTHS))
 
@@ -148,7 +161,7 @@ def _wrapped(source: str, filename: str, is_library: bool, kernels: Sequence[str
 
 
 def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2",
-                       library: Sequence[Path] | None = None, size: Size = Size.MEDIUM, is_library: bool = False,
+                       library: Library | None = None, size: Size = Size.MEDIUM, is_library: bool = False,
                        kernels: Sequence[str] = ()) -> bytes:
     """Run clang on ``source`` and link what it calls of ``library``.
 
@@ -163,7 +176,7 @@ def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), 
 
     def run(extensions: Collection[str], defined: Sequence[str]) -> _Answer:
         return _run_clang([*_CLANG, *_supporting(extensions), *size.options(), optimization,
-                           *_linking(library or (), extensions), *defined, *options,
+                           *_linking(library.paths if library is not None else (), extensions), *defined, *options,
                            *(["-D__FGPU_SOME_KERNELS"] if kernels else [])], code, filename)
 
     (status, bitcode, messages), _ = _as_wide_as_needed(run, options, tries=not is_library)
@@ -210,8 +223,10 @@ def compile_unit(source: str, filename: str, options: Sequence[str] = ()) -> Uno
 def optimize(bitcode: bytes, extensions: Collection[str], size: Size) -> bytes:
     """Link what :func:`compile_unit` made, in which only kernels are external, with the built-in functions, and
     optimize it, as :func:`compile_to_bitcode` does."""
+    _, lacking = functions(bitcode)
     status, optimized, messages = _run_clang([*_DRIVER, "-x", "ir", *_OPTIMIZER, *size.options(), "-O2",
-                                              *_linking(builtins(), extensions)], bitcode, "the program")
+                                              *_linking(builtins().needed(lacking), extensions)], bitcode,
+                                             "the program")
     _check(status, messages)
     return optimized
 

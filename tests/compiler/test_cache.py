@@ -18,7 +18,7 @@ SOURCE = "__constant int t[40] = {N, 2};\n__kernel void k(__global int *a) { a[0
 def folder(tmp_path, monkeypatch):
     """An empty cache, but with the compiled library."""
     from fgpu.compiler.frontend.clang import builtins
-    library = builtins()[0].parent
+    library = builtins().paths[0].parent
     monkeypatch.setenv("FGPU_CACHE_DIR", str(tmp_path))
     (tmp_path / "builtins").mkdir()
     (tmp_path / "builtins" / library.name).symlink_to(library)

@@ -1,6 +1,8 @@
-/* 6.2.3: conversions. Integers are converted in the same way in all rounding modes; on the way to an integer a number is
-   rounded first, and its truncation is then exact. */
+/* 6.2.3: conversions to the type TO. Integers are converted in the same way in all rounding modes; on the way to an integer
+   a number is rounded first, and its truncation is then exact. */
 #include "builtins.h"
+
+#pragma clang attribute push(__attribute__((internal_linkage)), apply_to = function)
 
 /* Integers are saturated by comparing with the ends of the other type, as far as it is not wider. */
 #define INTEGER_TO(to, from, low, high) \
@@ -101,6 +103,10 @@ FOR_WIDTHS(FLOAT_TO_FLOAT, float)
     CONVERSIONS(kind, to, char) CONVERSIONS(kind, to, uchar) CONVERSIONS(kind, to, short) \
     CONVERSIONS(kind, to, ushort) CONVERSIONS(kind, to, int) CONVERSIONS(kind, to, uint) \
     CONVERSIONS(kind, to, long) CONVERSIONS(kind, to, ulong) CONVERSIONS(kind, to, float)
-CONVERSIONS_TO(TO_INTEGER, char) CONVERSIONS_TO(TO_INTEGER, uchar) CONVERSIONS_TO(TO_INTEGER, short)
-CONVERSIONS_TO(TO_INTEGER, ushort) CONVERSIONS_TO(TO_INTEGER, int) CONVERSIONS_TO(TO_INTEGER, uint)
-CONVERSIONS_TO(TO_INTEGER, long) CONVERSIONS_TO(TO_INTEGER, ulong) CONVERSIONS_TO(TO_FLOAT, float)
+#define FROM_ALL(kind, to) CONVERSIONS_TO(kind, to)
+#pragma clang attribute pop
+#ifdef TO_HAS_FRACTIONS
+FROM_ALL(TO_FLOAT, TO)
+#else
+FROM_ALL(TO_INTEGER, TO)
+#endif
