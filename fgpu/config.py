@@ -11,8 +11,8 @@ from .errors import ConfigError
 from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Space, Unit
 
 __all__ = [
-    "ATOMICS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "FLOAT_OPS", "KERNEL_SLOTS", "LOCAL_BASE",
-    "LOCAL_NULL", "LOCAL_ROW_BYTES", "PE_COUNT",
+    "ATOMICS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "DIVERGENCE", "FLOAT_OPS", "KERNEL_SLOTS",
+    "LOCAL_BASE", "LOCAL_NULL", "LOCAL_ROW_BYTES", "PE_COUNT",
     "PHASES", "PHASE_BITS", "PRESETS", "WAVEFRONTS", "WAVEFRONT_BITS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config",
     "check_config",
 ]
@@ -53,6 +53,8 @@ ATOMICS: Final = frozenset({"add", "max", "min", "umax", "umin", "and", "or", "x
 """Atomic operations that hardware can have (``max`` and ``min`` signed)."""
 FLOAT_OPS: Final = frozenset(row.mnemonic for row in INSTRUCTIONS if row.unit is Unit.FLOAT)
 """Floating-point operations that hardware can have, by their mnemonics."""
+DIVERGENCE: Final = ("stack",)
+"""Schemes by which work-items of a wavefront part and meet (docs/divergence.md)."""
 
 _ALL = "all"
 _KIB = 1024
@@ -138,6 +140,8 @@ class Config:
     for each slice."""
     link_stack_depth: int = 16
     """Entries of a wavefront's link and enable stacks: 8, 16, 32. Divergence needs 6, each nested call 1."""
+    divergence: str = "stack"
+    """How diverged work-items part and meet: a scheme of :data:`DIVERGENCE`."""
     statistics: bool = False
     """Add the ``probe`` ports from which simulators count events; never changes timing."""
 
@@ -159,6 +163,7 @@ class Config:
         _one_of(self, "global_stations", (32, 64))
         _one_of(self, "tag_managers", (0, 1, 2, 4, 8, 16))
         _one_of(self, "link_stack_depth", (8, 16, 32))
+        _one_of(self, "divergence", DIVERGENCE)
         _one_of(self, "statistics", (False, True))
         for name, allowed in (("atomics", ATOMICS), ("float_ops", FLOAT_OPS)):
             object.__setattr__(self, name, _operations(name, getattr(self, name), allowed))
@@ -283,7 +288,8 @@ class Config:
     def key(self) -> str:
         """A short text that is equal exactly for equal configurations; fit for a file name."""
         values = (getattr(self, field.name) for field in fields(self))
-        return "-".join("+".join(sorted(v)) if isinstance(v, frozenset) else str(int(v)) for v in values)
+        return "-".join(v if isinstance(v, str) else "+".join(sorted(v)) if isinstance(v, frozenset) else str(int(v))
+                        for v in values)
 
     def replace(self, **changes: Any) -> "Config":
         """A copy with some parameters changed, validated again."""

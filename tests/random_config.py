@@ -4,6 +4,7 @@ import random
 from dataclasses import fields
 
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
+from fgpu.cu.divergence import HARDWARE
 from fgpu.errors import ConfigError
 
 __all__ = ["random_config"]
@@ -15,6 +16,7 @@ _ALLOWED = {
     "cache_line": (64, 128), "cache_banks": (1, 2, 4, 8), "cache_ways": (1, 2, 4), "global_stations": (32, 64),
     "tag_managers": (1, 2, 4, 8, 16), "link_stack_depth": (8, 16, 32), "statistics": (False, True),
     "float_subnormals": (False, True), "local_memory": (0, 8, 16, 32, 64),
+    "divergence": tuple(HARDWARE),
 }
 _SETS = {"atomics": ATOMICS, "float_ops": FLOAT_OPS}
 

@@ -20,6 +20,8 @@ from fgpu.isa import INSTRUCTIONS, Space
      "atomics must be of 'add', 'and', 'cmpxchg', 'max', 'min', 'or', 'umax', 'umin', 'xchg', 'xor' or 'all', "
      "not 'sub'"),
     ({"float_subnormals": 0}, "float_subnormals must be one of False, True, not 0"),
+    ({"divergence": "stacks"},
+     "divergence must be one of 'stack', not 'stacks'"),
     ({"cache_banks": 16}, "cache_banks must be one of 1, 2, 4, 8, not 16"),
     ({"tag_managers": 1, "axi_ports": 2},
      "tag_managers must be at least 2 with axi_ports=2, one for each slice of the cache, not 1"),

@@ -106,6 +106,9 @@ def _option(name: str, default: Any, description: str) -> Callable[[Any], Any]:
         return option(f"{flag}/--no-{flag[2:]}", name, default=None, group=HARDWARE, help=description)
     if isinstance(default, frozenset):
         return option(flag, name, type=NameList(), multiple=True, group=HARDWARE, help=description)
+    if isinstance(default, str):
+        return option(flag, name, metavar="NAME", group=HARDWARE,
+                      help=f"{description.removesuffix('.')}. Default {default}.")
     return option(flag, *_SHORT.get(name, []), name, type=int, metavar="N", group=HARDWARE,
                   help=f"{description.removesuffix('.')}. Default {default}.")
 

@@ -20,7 +20,7 @@ from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
 from .barrier import Barrier
 from .control_word import ControlWord, Flow, Issue, MemoryAccess
 from .decoder import Decoder
-from .divergence import DivergenceUnit, MaskWrite
+from .divergence import DivergenceUnit, MaskWrite, divergence_unit
 from .float.operations import FloatOp
 from .float_results import FloatCommit
 from .pipeline import BEAT_BITS, SLOT_CYCLES
@@ -136,7 +136,7 @@ class WavefrontScheduler(wiring.Component):
         controllers = [
             add_shared(m, f"controller{number}", platform, "wavefront", lambda: WavefrontController(config))
             for number in range(WAVEFRONTS)]
-        m.submodules.divergence = divergence = DivergenceUnit(config)
+        m.submodules.divergence = divergence = divergence_unit(config)
         m.d.comb += [divergence.branch.eq(self.branch), divergence.start.eq(self.start)]
 
         chosen, instruction, decoded, at_vector = _Chosen(), _Instruction(), _Decoded(), _AtVector()

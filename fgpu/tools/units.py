@@ -9,7 +9,7 @@ from ..cache.cache import Cache
 from ..config import Config
 from ..control import ControlInterface
 from ..cu.coalescer import Coalescer
-from ..cu.divergence import DivergenceUnit
+from ..cu.divergence import divergence_unit
 from ..cu.float.lane import Lane
 from ..cu.float.operations import FloatOp
 from ..cu.launcher import Launcher
@@ -26,7 +26,7 @@ Component = Callable[[Config], wiring.Component]
 UNITS: Final[dict[str, Component]] = {
     "pe": ProcessingElement,
     "coalescer": Coalescer,
-    "divergence": DivergenceUnit,
+    "divergence": divergence_unit,
     "launcher": lambda config: Launcher(),
     "control": ControlInterface,
     "scheduler": WavefrontScheduler,

@@ -18,7 +18,7 @@ from .program_generator import generate
 
 CONFIG = Config(cache_banks=2, cache_line=64, cache_size=4, cu_stations=16, scratchpad_size=8, tag_managers=2,
                 global_stations=32, link_stack_depth=8, cram_size=8)
-MODULES = ("cu.register_file", "cu.pe", "cu.runtime_memory", "cu.divergence", "cache.data_bank")
+MODULES = ("cu.register_file", "cu.pe", "cu.runtime_memory", "cu.divergence.stack", "cache.data_bank")
 
 
 class Wrong(BlockRam):

@@ -8,7 +8,8 @@ import pytest
 
 from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.cu.control_word import Flow
-from fgpu.cu.divergence import DivergenceUnit, OutcomeKind
+from fgpu.cu.divergence import OutcomeKind
+from fgpu.cu.divergence.stack import DivergenceStack
 
 from ..streams import simulate
 
@@ -77,7 +78,7 @@ class Wavefront:
 def test_random_control_flow(depth: int) -> None:
     rng = random.Random(depth)
     config = Config(link_stack_depth=depth)
-    dut = DivergenceUnit(config)
+    dut = DivergenceStack(config)
     fresh = (1 << WAVEFRONT_SIZE) - 1
     wavefronts = [Wavefront(fresh, depth) for _ in range(WAVEFRONTS)]
     masks = [each.mask for each in wavefronts]      # as the hardware changes them

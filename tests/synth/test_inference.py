@@ -9,7 +9,7 @@ from amaranth.back import rtlil
 from fgpu.benchmarks import area
 from fgpu.cache.cache import Cache
 from fgpu.config import Config
-from fgpu.cu.divergence import DivergenceUnit
+from fgpu.cu.divergence.stack import DivergenceStack
 from fgpu.cu.pe import ProcessingElement
 from fgpu.tools.area import Area, component_area, component_memories
 
@@ -84,4 +84,4 @@ def test_register_file(family: str) -> None:
 @pytest.mark.long
 def test_no_collision_logic() -> None:
     """Nothing compares the addresses of the stack's ports: 128 entries of 78 bits."""
-    assert component_area(DivergenceUnit(Config()), "ecp5").luts < 1200
+    assert component_area(DivergenceStack(Config()), "ecp5").luts < 1200

@@ -15,59 +15,21 @@ their own in the stack's memory.
 from typing import Any
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal
-from amaranth.lib import data, enum, wiring
+from amaranth.lib import data
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from fgpu.config import PHASES, WAVEFRONT_BITS, WAVEFRONT_SIZE, WAVEFRONTS, Config
+from fgpu.config import WAVEFRONT_BITS, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.fault import FAULT_PC_BITS
 from fgpu.gateware.block_ram import BlockRam
 
-from .control_word import Flow
-from .vector import BranchLanes
+from ..control_word import Flow
+from .interface import BranchParts, DivergenceUnit, FlowRequest, Outcome, OutcomeKind
 
-__all__ = ["DivergenceUnit", "FlowRequest", "MaskWrite", "Outcome", "OutcomeKind"]
-
-
-class FlowRequest(data.Struct):
-    """A control instruction at issue. ``next`` and ``target``: the addresses of its two successors."""
-
-    flow: Flow
-    wavefront: WAVEFRONT_BITS
-    next: FAULT_PC_BITS
-    target: FAULT_PC_BITS
-    mask: WAVEFRONT_SIZE
+__all__ = ["DivergenceStack"]
 
 
-class OutcomeKind(enum.Enum, shape=3):
-    """How a wavefront goes on after a control instruction."""
-
-    RESUME = 0
-    JUMP = 1
-    RETIRE = 2      # the wavefront ends
-    OVERFLOW = 3    # the stack is full: the wavefront stops
-    ARRIVE = 4      # all its parts have come to a barrier or ended: it waits, to go on at ``pc``
-
-
-class Outcome(data.Struct):
-    """Result of a control instruction for its wavefront."""
-
-    valid: 1
-    wavefront: WAVEFRONT_BITS
-    kind: OutcomeKind
-    pc: FAULT_PC_BITS
-
-
-class MaskWrite(data.Struct):
-    """A wavefront's enabled work-items change."""
-
-    valid: 1
-    wavefront: WAVEFRONT_BITS
-    mask: WAVEFRONT_SIZE
-
-
-class DivergenceUnit(wiring.Component):
+class DivergenceStack(DivergenceUnit):
     """Resolves control instructions, one a cycle.
 
     ``request`` is a control instruction at issue (one in four cycles at most). Calls, returns and barriers have
@@ -78,14 +40,7 @@ class DivergenceUnit(wiring.Component):
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        super().__init__({
-            "start": In(WAVEFRONTS),
-            "request": In(FlowRequest),
-            "request_valid": In(1),
-            "branch": In(BranchLanes),
-            "outcome": Out(Outcome),
-            "mask_write": Out(MaskWrite),
-        })
+        super().__init__()
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -101,20 +56,9 @@ class DivergenceUnit(wiring.Component):
             note.data.next.eq(request.next), note.data.target.eq(request.target),
         ]
 
-        # Gathering the phases of a branch.
-        taken, not_taken = Signal(WAVEFRONT_SIZE), Signal(WAVEFRONT_SIZE)
-        taken_count, not_taken_count = Signal(range(WAVEFRONT_SIZE + 1)), Signal(range(WAVEFRONT_SIZE + 1))
-        resolved, branch_wavefront = Signal(), Signal(WAVEFRONT_BITS)
-        lanes: Any = self.branch
-        for masks, count, part in ((taken, taken_count, lanes.taken), (not_taken, not_taken_count, lanes.not_taken)):
-            with m.If(lanes.valid):
-                m.d.sync += count.eq(Mux(lanes.first, 0, count) + sum(part[lane] for lane in range(len(part))))
-                for phase in range(PHASES):
-                    with m.If(lanes.phase == phase):
-                        m.d.sync += masks.word_select(phase, len(part)).eq(part)
-                    with m.Elif(lanes.first):
-                        m.d.sync += masks.word_select(phase, len(part)).eq(0)
-        m.d.sync += [resolved.eq(lanes.valid & lanes.last), branch_wavefront.eq(lanes.wavefront)]
+        parts = BranchParts(m, self.branch)
+        taken, not_taken, resolved = parts.taken, parts.not_taken, parts.resolved
+        taken_count, not_taken_count = parts.taken_count, parts.not_taken_count
 
         # Calls, returns and barriers wait here for a cycle in which no branch resolves; a barrier where others are
         # parked for a second one, after these were read.
@@ -129,10 +73,10 @@ class DivergenceUnit(wiring.Component):
         lookup = successors.read_port(domain="comb")
         wavefront, flow = Signal(WAVEFRONT_BITS), Signal(Flow)
         next_pc, target = Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS)
-        m.d.comb += lookup.addr.eq(branch_wavefront)
+        m.d.comb += lookup.addr.eq(parts.wavefront)
         with m.If(resolved):
             m.d.comb += [
-                wavefront.eq(branch_wavefront), flow.eq(Flow.BRANCH),
+                wavefront.eq(parts.wavefront), flow.eq(Flow.BRANCH),
                 next_pc.eq(lookup.data.next), target.eq(lookup.data.target),
             ]
         with m.Elif(waiting):

@@ -1,0 +1,98 @@
+"""What every scheme of divergence has in common: the unit's ports.
+
+A scheme decides which work-items of a wavefront run next, and where. PCs are with the wavefronts' controllers, masks
+with the scheduler; a scheme keeps the rest, and so can be exchanged (``Config.divergence``).
+"""
+
+from typing import Any
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from fgpu.config import PHASES, WAVEFRONT_BITS, WAVEFRONT_SIZE, WAVEFRONTS
+from fgpu.fault import FAULT_PC_BITS
+
+from ..control_word import Flow
+from ..vector import BranchLanes
+
+__all__ = ["BranchParts", "DivergenceUnit", "FlowRequest", "MaskWrite", "Outcome", "OutcomeKind"]
+
+
+class FlowRequest(data.Struct):
+    """A control instruction at issue. ``next`` and ``target``: the addresses of its two successors."""
+
+    flow: Flow
+    wavefront: WAVEFRONT_BITS
+    next: FAULT_PC_BITS
+    target: FAULT_PC_BITS
+    mask: WAVEFRONT_SIZE
+
+
+class OutcomeKind(enum.Enum, shape=3):
+    """How a wavefront goes on after a control instruction."""
+
+    RESUME = 0
+    JUMP = 1
+    RETIRE = 2      # the wavefront ends
+    OVERFLOW = 3    # the stack is full: the wavefront stops
+    ARRIVE = 4      # all its parts have come to a barrier or ended: it waits, to go on at ``pc``
+
+
+class Outcome(data.Struct):
+    """Result of a control instruction for its wavefront."""
+
+    valid: 1
+    wavefront: WAVEFRONT_BITS
+    kind: OutcomeKind
+    pc: FAULT_PC_BITS
+
+
+class MaskWrite(data.Struct):
+    """A wavefront's enabled work-items change."""
+
+    valid: 1
+    wavefront: WAVEFRONT_BITS
+    mask: WAVEFRONT_SIZE
+
+
+class DivergenceUnit(wiring.Component):
+    """The ports of a scheme's unit, which resolves control instructions.
+
+    ``request`` is a control instruction at issue (one in four cycles at most), which is never refused; the lanes of
+    a branch come later, a phase a cycle. The wavefront waits for its ``outcome``. Its new enabled work-items, if any,
+    come as a ``mask_write`` in the cycle of the outcome or before. ``start`` forgets all that was kept of them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "start": In(WAVEFRONTS),
+            "request": In(FlowRequest),
+            "request_valid": In(1),
+            "branch": In(BranchLanes),
+            "outcome": Out(Outcome),
+            "mask_write": Out(MaskWrite),
+        })
+
+
+class BranchParts:
+    """Gathers the phases of a branch: the work-items that take it, and the others, with their numbers, in the cycle
+    in which it is ``resolved``."""
+
+    def __init__(self, m: Module, lanes: Any) -> None:
+        self.taken = Signal(WAVEFRONT_SIZE, name="taken")
+        self.not_taken = Signal(WAVEFRONT_SIZE, name="not_taken")
+        self.taken_count = Signal(range(WAVEFRONT_SIZE + 1), name="taken_count")
+        self.not_taken_count = Signal(range(WAVEFRONT_SIZE + 1), name="not_taken_count")
+        self.resolved = Signal(name="resolved")
+        self.wavefront = Signal(WAVEFRONT_BITS, name="branch_wavefront")
+        for masks, count, part in ((self.taken, self.taken_count, lanes.taken),
+                                   (self.not_taken, self.not_taken_count, lanes.not_taken)):
+            with m.If(lanes.valid):
+                m.d.sync += count.eq(Mux(lanes.first, 0, count) + sum(part[lane] for lane in range(len(part))))
+                for phase in range(PHASES):
+                    with m.If(lanes.phase == phase):
+                        m.d.sync += masks.word_select(phase, len(part)).eq(part)
+                    with m.Elif(lanes.first):
+                        m.d.sync += masks.word_select(phase, len(part)).eq(0)
+        m.d.sync += [self.resolved.eq(lanes.valid & lanes.last), self.wavefront.eq(lanes.wavefront)]
