@@ -62,6 +62,9 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
 @click.option("--device", metavar="NAME", help="A part of the device's name; the first device by default.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Subtests beside each other.")
 @click.option("--timeout", default=300.0, show_default=True, help="Seconds a subtest; long groups get twice that.")
+@click.option("--cpu", type=float, metavar="SECONDS",
+              help="Processor time a subtest, too, which other work on the machine does not use up; long groups get "
+                   "twice that.")
 @click.option("--json", "results", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Where outcomes are kept, one a line.  [default: FOLDER/outcomes.jsonl]")
 @click.option("--again", default="", metavar="VERDICTS",
@@ -76,14 +79,14 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
 @click.option("--library", type=click.Path(path_type=Path, exists=True), help="The ICD loader to link with.")
 @click.option("--list", "listing", is_flag=True, help="Print the subtests and their outcomes; run nothing.")
 def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, device: str | None, jobs: int,
-         timeout: float, results: Path | None, again: str, logs: Path | None, page: Path | None,
+         timeout: float, cpu: float | None, results: Path | None, again: str, logs: Path | None, page: Path | None,
          note: str | None, report_only: bool, headers: Path | None, library: Path | None, listing: bool) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends what runs, too
     try:
         target = choose(platform, device)
         suite = Suite(cts, headers=headers, library=library, jobs=jobs)
         store = Store(results or cts / "outcomes.jsonl")
-        runs = [run for name in groups for run in _runs(suite, name, target, timeout, logs)]
+        runs = [run for name in groups for run in _runs(suite, name, target, timeout, cpu, logs)]
     except FgpuError as error:
         raise click.ClickException(str(error)) from None
     if listing:
@@ -108,11 +111,13 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
     sys.exit(any(outcome.verdict not in ("pass", "skip") for row in shown for outcome in row.outcomes))
 
 
-def _runs(suite: Suite, name: str, target: Target, timeout: float, logs: Path | None) -> list[Run]:
+def _runs(suite: Suite, name: str, target: Target, timeout: float, cpu: float | None,
+          logs: Path | None) -> list[Run]:
     group = GROUPS[name]
     program = suite.program(group)
     return [Run(group=group, subtest=subtest, arguments=arguments, program=program, device=_name(target),
-                environment=target.environment, timeout=timeout * group.limit, logs=logs)
+                environment=target.environment, timeout=timeout * group.limit, logs=logs,
+                cpu=None if cpu is None else cpu * group.limit)
             for subtest, arguments in subtests(program, group).items()]
 
 

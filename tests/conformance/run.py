@@ -26,6 +26,8 @@ _RESULTS: Final = "CL_CONFORMANCE_RESULTS_FILENAME"
 _TROUBLE = re.compile(r"error|fail|unable|mismatch|expected|invalid|abort|unsupported", re.IGNORECASE)
 _SUMMARY = re.compile(r"(FAILED (sub-)?test|.* FAILED$|FAILED \d+ of)")
 _RUNNING: Final[set["subprocess.Popen[bytes]"]] = set()
+_LOOK: Final = 1.0
+"""Seconds from look to look at the processor time."""
 _LONGEST = 160
 _KEPT = 4000
 """Characters of a line that an unlucky program may print without an end."""
@@ -57,6 +59,9 @@ class Run:
     environment: Mapping[str, str]
     timeout: float
     """Seconds."""
+    cpu: float | None = None
+    """Seconds of the processor that the subtest and what it started may take, if there is such a limit: other work on
+    the machine does not count."""
     logs: Path | None = None
     """A folder for what the program prints."""
 
@@ -77,9 +82,7 @@ class Run:
                     env={**os.environ, **self.environment, _RESULTS: str(results)})
                 _RUNNING.add(process)
                 try:
-                    code: int | None = process.wait(self.timeout)
-                except subprocess.TimeoutExpired:
-                    code = None
+                    code, late = self._wait(process)
                 finally:
                     _end(process)
             text = log.read_text(errors="replace")
@@ -87,10 +90,20 @@ class Run:
         if self.logs is not None:
             self.logs.mkdir(parents=True, exist_ok=True)
             (self.logs / f"{self.group.folder}.{self.subtest}.log").write_text(text)
-        reason = {"pass": "", "skip": "", "timeout": f"not done in {self.timeout:g} s"}.get(verdict)
+        reason = {"pass": "", "skip": "", "timeout": late}.get(verdict)
         return Outcome(group=self.group.folder, subtest=self.subtest, device=self.device, options=self.group.options,
                        verdict=verdict, seconds=round(time.monotonic() - began, 1),
                        reason=trouble(text, code) if reason is None else reason)
+
+    def _wait(self, process: "subprocess.Popen[bytes]") -> tuple[int | None, str]:
+        """The status with which it ended, or None and the limit at which it had not."""
+        end = time.monotonic() + self.timeout
+        while (left := end - time.monotonic()) > 0:
+            with suppress(subprocess.TimeoutExpired):
+                return process.wait(min(left, _LOOK)), ""
+            if self.cpu is not None and _processor_seconds(process.pid) > self.cpu:
+                return None, f"not done in {self.cpu:g} s of processor time"
+        return None, f"not done in {self.timeout:g} s"
 
     def _verdict(self, code: int | None, results: Path) -> Verdict:
         if code is None:
@@ -103,6 +116,15 @@ class Run:
             return "crash"
         # A program that says "pass" and then dies at exit has not passed.
         return "crash" if code < 0 or (code and verdict != "fail") else verdict
+
+
+def _processor_seconds(process: int) -> float:
+    """What a process and its children that have ended took, where the system has ``/proc``; else nothing."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def trouble(text: str, code: int | None) -> str:

@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,9 @@ with Path(__file__).with_name("runs").open("a") as file:
 print(name + "...")
 if name == "slow":
     time.sleep(60)
+if name == "busy":
+    while True:
+        pass
 if name == "dies":
     os.kill(os.getpid(), signal.SIGSEGV)
 verdict = {{"bad": "fail", "not_ours": "skip"}}.get(name, "pass")
@@ -114,6 +118,17 @@ def test_who_stops_reading_ends_what_runs(suite: Path) -> None:
     assert next(outcomes).verdict == "pass"
     outcomes.close()
     assert time.monotonic() - began < 40
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
+def test_processor_time_has_a_limit_of_its_own(suite: Path) -> None:
+    program = suite / "build/test_conformance/made_up/test_made_up"
+    busy = Run(group=_GROUP, subtest="busy", arguments=("busy",), program=program, device="", timeout=50, cpu=0.5,
+               environment={"CL_DEVICE_TYPE": "accelerator", "CL_DEVICE_INDEX": "2"})
+    outcome = busy.run()
+    assert (outcome.verdict, outcome.reason) == ("timeout", "not done in 0.5 s of processor time")
+    outcome = replace(busy, subtest="slow", arguments=("slow",), timeout=2).run()
+    assert (outcome.verdict, outcome.reason) == ("timeout", "not done in 2 s")
 
 
 def test_a_group_that_is_none_is_named(suite: Path) -> None:
