@@ -61,7 +61,7 @@ def kept_bytes(kind: str, key: str, make: Callable[[], bytes]) -> bytes:
         write_atomically(path, hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
         if path.parent not in _pruned:      # these are many, and quickly made
             _pruned.add(path.parent)
-            _prune(path.parent)
+            _prune_daily(path.parent)
     return content
 
 
@@ -194,6 +194,17 @@ def _use(path: Path) -> None:
     """Note that an entry is in use: see :func:`_prune`. A cache that cannot be written is nobody's to prune."""
     with contextlib.suppress(OSError):
         os.utime(path)
+
+
+def _prune_daily(root: Path) -> None:
+    """As :func:`_prune`, unless another process did lately: to look at tens of thousands of entries takes as long as
+    ten compilations."""
+    stamp = root.with_name(f"{root.name}.pruned")
+    with contextlib.suppress(OSError):
+        if time.time() - stamp.stat().st_mtime < _PARTIAL_SECONDS:
+            return
+    stamp.touch()
+    _prune(root)
 
 
 def _prune(root: Path) -> None:

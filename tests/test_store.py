@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import fgpu
+from fgpu import store
 from fgpu.cli import main
 from fgpu.compiler.frontend import bitcode
 from fgpu.compiler.runtime_library import routines
@@ -110,6 +111,24 @@ def test_what_is_there(cache):
         assert CliRunner().invoke(main, ["cache", "--clear"]).exit_code == 0
         assert folder.exists(), "somebody works there"
     assert {kind.entries for kind in kinds()} == {0}
+
+
+def test_small_entries_are_looked_through_once_a_day(cache, monkeypatch):
+    def make(name):
+        monkeypatch.setattr(store, "_pruned", set())    # another process
+        kept_bytes("areas", name, lambda: b"1")
+        return cache / "areas" / name
+
+    old = make("one")
+    os.utime(old, (1, 1))
+    make("two")
+    assert old.exists()
+    stamp = cache / "areas.pruned"
+    os.utime(stamp, (1, 1))
+    make("three")
+    assert not old.exists()
+    assert stamp.exists()
+    assert [kind.entries for kind in kinds()] == [2]
 
 
 def test_an_empty_cache(cache):
