@@ -16,7 +16,12 @@ from .places import Places
 if TYPE_CHECKING:
     from .event_log import EventLog
 
-__all__ = ["Engine", "EngineResult", "Launch", "MemoryTiming", "Progress", "Trace"]
+__all__ = ["Engine", "EngineResult", "Launch", "MemoryTiming", "OutOfTime", "Progress", "Trace"]
+
+
+class OutOfTime(Exception):
+    """What a launch's ``progress`` raises to end it as a time-out: the text is the time, with its unit. Engines raise
+    :class:`~fgpu.errors.SimulationTimeout`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +107,8 @@ class Launch:
     """The watchdog stops the simulation after so many cycles from the start register's write
     (for the functional engine: after so many wavefront instructions)."""
     progress: Callable[[Progress], None] | None = None
-    """Is told now and then how far the launch is; an exception from it ends the launch."""
+    """Is told now and then how far the launch is; an exception from it ends the launch, :class:`OutOfTime` as
+    a time-out."""
     profile: bool = False
     """Whether to count what happens at each instruction; it changes no cycle."""
     record: tuple[int, int] | None = None

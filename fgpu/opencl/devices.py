@@ -76,7 +76,10 @@ class Device(Object):
         """What runs kernels."""
         from fgpu.sim import Device as Simulator
 
-        return Simulator(self.config, engine=self.engine, memory=memory(), check_accesses=False)
+        from .patience import watch
+
+        return Simulator(self.config, engine=self.engine, memory=memory(), check_accesses=False,
+                         progress=watch(self.engine))
 
     def is_part_of(self, devices: "Sequence[Device]") -> bool:
         """Whether it is a sub-device of one of them, or of such a one's."""

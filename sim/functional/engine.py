@@ -4,6 +4,7 @@ import math
 import time
 from collections import Counter, defaultdict
 from itertools import count
+from typing import NoReturn
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from fgpu.config import WAVEFRONTS, Config
 from fgpu.errors import KernelFault
 from fgpu.isa import Opcode
 from fgpu.sim.dispatch import Dispatch
-from fgpu.sim.engine import EngineResult, Launch, Progress
+from fgpu.sim.engine import EngineResult, Launch, OutOfTime, Progress
 from fgpu.sim.memory import GlobalMemory
 
 from .messages import no_instruction, stack_overflow, timeout
@@ -105,7 +106,10 @@ class _Run:
             if not pending:
                 break
             if self._progress is not None and turn % _TOLD_AFTER == 0:
-                self._tell(groups)
+                try:
+                    self._tell(groups)
+                except OutOfTime as limit:
+                    self._time_out(str(limit), pending, wavefronts, groups)
             # The lowest PC first: wavefronts that skipped code wait for those that run it, and go on together.
             # Now and then those that wait longest, as the others may wait for them in a loop.
             pc = min(pending) if turn % _FAIRNESS else next(iter(pending))
@@ -140,7 +144,8 @@ class _Run:
             counts["instructions"] += len(running)
             counts["work_item_instructions"] += selection.count
             if counts["instructions"] > self._limit:
-                self._time_out({**pending, pc: [running, *pending.get(pc, [])]}, wavefronts, groups)
+                self._time_out(f"{self._limit} wavefront instructions",
+                               {**pending, pc: [running, *pending.get(pc, [])]}, wavefronts, groups)
             if step.is_control:
                 return self._control(step, running, selection, items, wavefronts, groups)
             items.execute(step, selection)
@@ -166,7 +171,8 @@ class _Run:
         except StackOverflow as overflow:
             raise stack_overflow(self._program.places, groups, overflow.wavefront, step.pc, self._config) from None
 
-    def _time_out(self, pending: dict[int, list[np.ndarray]], wavefronts: Wavefronts, groups: WorkGroups) -> None:
+    def _time_out(self, limit: str, pending: dict[int, list[np.ndarray]], wavefronts: Wavefronts,
+                  groups: WorkGroups) -> NoReturn:
         running = sorted((int(index), pc) for pc, parts in pending.items() for part in parts for index in part)
-        raise timeout(self._program.places, groups, self._limit, running, wavefronts.waiting.tolist(),
+        raise timeout(self._program.places, groups, limit, running, wavefronts.waiting.tolist(),
                       wavefronts.masks, wavefronts.parked, wavefronts.resume)

@@ -35,9 +35,9 @@ def stack_overflow(places: Places, groups: WorkGroups, wavefront: int, pc: int, 
         f"they have {config.link_stack_depth} entries (link_stack_depth)", FaultCause.STACK_OVERFLOW)
 
 
-def timeout(places: Places, groups: WorkGroups, limit: int, running: Iterable[tuple[int, int]], waiting: list[int],
+def timeout(places: Places, groups: WorkGroups, limit: str, running: Iterable[tuple[int, int]], waiting: list[int],
             masks: np.ndarray, parked: np.ndarray, resume: np.ndarray) -> SimulationTimeout:
-    """The error for a launch that takes too long.
+    """The error for a launch that takes longer than ``limit``.
 
     ``running`` are wavefronts, ascending, each with its PC, and ``waiting`` those that wait as a whole. For each
     wavefront the arrays tell its enabled work-items, those at a barrier, and where these go on.
@@ -55,4 +55,4 @@ def timeout(places: Places, groups: WorkGroups, limit: int, running: Iterable[tu
         if len(several) > _WAVEFRONTS_NAMED:
             told.append(f"{len(several) - _WAVEFRONTS_NAMED} more {more}")
     return SimulationTimeout(
-        f"{places.whose} did not finish within {limit} wavefront instructions: {'; '.join(told)}")
+        f"{places.whose} did not finish within {limit}: {'; '.join(told)}")

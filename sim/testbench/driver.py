@@ -23,7 +23,7 @@ from fgpu.probe import Bucket, WavefrontState
 
 from ..accesses import AccessCheck, name_work_item, outside_memory
 from ..dispatch import Dispatch
-from ..engine import EngineResult, Launch, MemoryTiming, Progress
+from ..engine import EngineResult, Launch, MemoryTiming, OutOfTime, Progress
 from ..event_log import EVENT, EventLog
 from ..faults import kernel_fault
 from ..functional.local_ids import local_ids
@@ -149,11 +149,21 @@ class BenchEngine(ABC):
             seconds = time.perf_counter() - begin
             return replace(self._result(result, seconds), profile=profile,
                            events=self._recorded(bench, launch, result.cycles))
-        except BaseException:
+        except BaseException as error:
+            message = self._out_of_time(bench, launch, error) if isinstance(error, OutOfTime) else None
             # The kernel is stuck, or was left in the middle: only a power cycle leads to a known state.
             self.close()
             self._written.clear()
+            if message is not None:
+                raise SimulationTimeout(message) from None
             raise
+
+    def _out_of_time(self, bench: int, launch: Launch, limit: OutOfTime) -> str:
+        """What a launch did until then; what each wavefront does is known at a limit of cycles only."""
+        cycles = self._library.bench_result(bench).contents.cycles
+        entry = Dispatch.from_words(launch.descriptor).entry
+        return (f"{launch.places.whose} did not finish within {limit}, in {cycles} cycles; it begins at "
+                f"{launch.places.at(entry)}")
 
     def _allow(self, bench: int, check: AccessCheck | None) -> None:
         mode = abi.CHECK_NOTHING if check is None else abi.CHECK_ALL

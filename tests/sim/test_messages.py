@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from fgpu import Config
@@ -10,6 +11,8 @@ from fgpu.compiler import Image, Location, assemble, compile_opencl
 from fgpu.errors import KernelFault, SimulationTimeout
 from fgpu.fault import FaultCause
 from fgpu.sim import Device
+from fgpu.sim.engine import OutOfTime, Progress
+from fgpu.sim.functional.engine import FunctionalEngine
 from fgpu.sim.places import Places
 
 TINY = Config.preset("tiny")
@@ -52,6 +55,27 @@ def test_a_kernel_that_does_not_end(engine: str) -> None:
     assert re.search(rf"{who} spins.cl:3: PC \d+: (lw|beq|bne) r", message), message
     if engine == "functional":
         assert message.endswith("64 work-items enabled")
+
+
+def out_of_time(progress: Progress) -> None:
+    raise OutOfTime("a moment")
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "NumPy"])
+def test_who_is_told_how_far_a_launch_is_may_end_it(engine: str) -> None:
+    image = compile_opencl(SPINS, filename="spins.cl", config=TINY)
+    with Device(TINY, engine="functional" if engine == "NumPy" else engine, progress=out_of_time) as device:
+        if engine == "NumPy":
+            device._engine = FunctionalEngine(TINY, device.memory)
+        arguments = [device.buffer(64), device.buffer(64)]
+        for _ in range(2):
+            with pytest.raises(SimulationTimeout, match=r"^kernel 'spins' did not finish within a moment") as caught:
+                device.launch(image, global_size=64, args=arguments, max_cycles=1 << 40)
+        arguments[0].write(np.ones(64, np.uint32))
+        device.launch(image, global_size=64, args=arguments)
+    where = {"verilator": r"in \d+ cycles; it begins at spins.cl:1: PC"}.get(
+        engine, r"wavefront 0 of work-group 0 is at spins.cl:3: PC \d+: .*, 64 work-items enabled$")
+    assert re.search(where, str(caught.value)), caught.value
 
 
 def test_a_wavefront_waits_for_the_data_of_a_load() -> None:

@@ -11,10 +11,10 @@ import numpy as np
 
 from fgpu.address_map import DescriptorWord
 from fgpu.config import DIMENSIONS, Config
-from fgpu.errors import KernelFault, SimulationError
+from fgpu.errors import KernelFault, SimulationError, SimulationTimeout
 from fgpu.sim.accesses import AccessCheck, outside_memory
 from fgpu.sim.dispatch import Dispatch
-from fgpu.sim.engine import EngineResult, Launch, Progress
+from fgpu.sim.engine import EngineResult, Launch, OutOfTime, Progress
 from fgpu.sim.functional import engine as reference
 from fgpu.sim.functional.local_ids import local_ids
 from fgpu.sim.functional.messages import no_instruction, stack_overflow, timeout
@@ -71,7 +71,10 @@ class NativeEngine:
         outcome = self._library.run(self._handle, job, slice).contents
         while outcome.status == Status.PAUSED:
             if launch.progress is not None:
-                launch.progress(_progress(descriptor, outcome, time.perf_counter() - started))
+                try:
+                    launch.progress(_progress(descriptor, outcome, time.perf_counter() - started))
+                except OutOfTime as limit:
+                    raise _timeout(launch, descriptor, outcome, str(limit)) from None
             self._library.run(self._handle, None, slice)
         if outcome.status != Status.DONE:
             self._raise(launch, descriptor, outcome)
@@ -152,14 +155,7 @@ class NativeEngine:
             case Status.REFUSED:
                 self._refuse(launch, groups, outcome)
             case Status.TIMEOUT:
-                def each(name: str, dtype: type) -> np.ndarray:
-                    return _array(getattr(outcome, name), groups.wavefronts, dtype)
-
-                pcs = each("pcs", np.int32)
-                raise timeout(
-                    places, groups, launch.max_cycles, [(int(at), int(pcs[at])) for at in np.flatnonzero(pcs >= 0)],
-                    np.flatnonzero(each("states", np.uint8) == _WAITING).tolist(), each("masks", np.uint64),
-                    each("parked", np.uint64), each("resume", np.int32))
+                raise _timeout(launch, descriptor, outcome, f"{launch.max_cycles} wavefront instructions")
         raise SimulationError(f"the compiled functional engine stopped with status {outcome.status}")
 
     def _refuse(self, launch: Launch, groups: WorkGroups, outcome: Outcome) -> None:
@@ -171,6 +167,19 @@ class NativeEngine:
         if launch.check is not None and at is not None:
             raise launch.check.error(launch.places, outcome.pc, int(addresses[at]), groups.name(int(items[at])))
         raise outside_memory(launch.places, outcome.pc, int(addresses[0]), groups.name(int(items[0])), self.memory)
+
+
+def _timeout(launch: Launch, descriptor: Dispatch, outcome: Outcome, limit: str) -> SimulationTimeout:
+    groups = WorkGroups(descriptor, outcome.first_group, outcome.groups)
+
+    def each(name: str, dtype: type) -> np.ndarray:
+        return _array(getattr(outcome, name), groups.wavefronts, dtype)
+
+    pcs = each("pcs", np.int32)
+    return timeout(
+        launch.places, groups, limit, [(int(at), int(pcs[at])) for at in np.flatnonzero(pcs >= 0)],
+        np.flatnonzero(each("states", np.uint8) == _WAITING).tolist(), each("masks", np.uint64),
+        each("parked", np.uint64), each("resume", np.int32))
 
 
 def _progress(descriptor: Dispatch, outcome: Outcome, seconds: float) -> Progress:
