@@ -8,9 +8,9 @@ demand("fgpu.benchmarks", "sim")
 from .benchmark import Benchmark, Problem, Step
 from .record import Record, run_benchmark
 from .reference import reference_cycles
-from .registry import BENCHMARKS, CHAPTER6, EVERY, FLOATS, PATTERNS, SUITES, WORK_GROUPS
+from .registry import BENCHMARKS, CHAPTER6, DIVERGENCE, EVERY, FLOATS, PATTERNS, SUITES, WORK_GROUPS
 
 __all__ = [
-    "BENCHMARKS", "CHAPTER6", "EVERY", "FLOATS", "PATTERNS", "SUITES", "WORK_GROUPS", "Benchmark", "Problem",
-    "Record", "Step", "reference_cycles", "run_benchmark",
+    "BENCHMARKS", "CHAPTER6", "DIVERGENCE", "EVERY", "FLOATS", "PATTERNS", "SUITES", "WORK_GROUPS", "Benchmark",
+    "Problem", "Record", "Step", "reference_cycles", "run_benchmark",
 ]

@@ -72,6 +72,7 @@ class Shape(Enum):
     SQUARE = f"n x n with n a multiple of {TILE}, as 256 or 1024"
     TILES = f"n x n with n a multiple of {LARGE_TILE}, as 256 or 1024"
     POWER = "a power of two of at least 2"
+    ANY = "positive"
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,8 @@ class Problem:
     arrays: Mapping[str, np.ndarray]
     expected: Mapping[str, np.ndarray]
     steps: tuple[Step, ...]
+    tolerance: float = 0.0
+    """By how much of what is expected floats may differ: those of elementary functions."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +214,7 @@ class Benchmark:
             Shape.SQUARE: not (n * n - size or n % TILE),
             Shape.TILES: not (n * n - size or n % LARGE_TILE),
             Shape.POWER: size >= 2 and not size & (size - 1),
+            Shape.ANY: True,
         }
         if not fits[self.shape]:
             unit = f" {group_size * self.element.lanes}" if self.shape is Shape.LINE else ""

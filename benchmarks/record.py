@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from fgpu.compiler.frontend.bitcode import compiler_version
-from fgpu.config import Config
+from fgpu.config import WAVEFRONT_SIZE, Config
 from fgpu.errors import FgpuError, LaunchError
 from fgpu.sim import Buffer, Device
 from fgpu.sim.device import MAX_CYCLES, Latency, memory_timing
@@ -87,6 +87,11 @@ class Record:
     latency: int | None = 0
     """Cycles that the memory adds to each burst; None where they are not always the same."""
 
+    @property
+    def occupancy(self) -> float | None:
+        """The mean share of a wavefront's work-items that an instruction has enabled; None where none was counted."""
+        return self.work_item_instructions / (WAVEFRONT_SIZE * self.instructions) if self.instructions else None
+
     def bound(self, config: Config) -> "Bound":
         """What the hardware allows at best; ``config`` gives the width of its AXI ports.
 
@@ -142,7 +147,8 @@ def run_benchmark(name: str, size: int, *, config: Config | None = None, engine:
                 stats.update(run.stats)
                 seconds += run.seconds
                 cycles += run.cycles or 0
-            found = (difference(name, buffers[name].read(), expected) for name, expected in problem.expected.items())
+            found = (difference(name, buffers[name].read(), expected, problem.tolerance)
+                     for name, expected in problem.expected.items())
             failure = next(filter(None, found), None)
         except FgpuError as error:
             failure = str(error)
@@ -191,10 +197,16 @@ def _place(device: Device, problem: Problem) -> dict[str, Buffer]:
             for name, array in problem.arrays.items()}
 
 
-def difference(name: str, computed: np.ndarray, expected: np.ndarray) -> str | None:
-    """Where an array, as far as it is expected, is wrong; None if it is right."""
+def difference(name: str, computed: np.ndarray, expected: np.ndarray, tolerance: float = 0.0) -> str | None:
+    """Where an array, as far as it is expected, is wrong; None if it is right.
+
+    ``tolerance`` is what floats may differ by, relative to what is expected, or to 1 where that is smaller.
+    """
     computed = computed.reshape(-1)[:expected.size].reshape(expected.shape)
-    wrong = np.flatnonzero(computed != expected)
+    if tolerance and expected.dtype.kind == "f":
+        wrong = np.flatnonzero(~(abs(computed - expected) <= tolerance * np.maximum(abs(expected), 1)))
+    else:
+        wrong = np.flatnonzero(computed != expected)
     if not len(wrong):
         return None
     first = int(wrong[0])

@@ -12,10 +12,11 @@ import numpy as np
 
 from . import matrices, vectors
 from .benchmark import ELEMENTS, Benchmark, Case, Problem, Shape
+from .divergence import ALL as _DIVERGENCE
 from .patterns import ALL as _PATTERNS
 from .work_groups import ALL as _WORK_GROUPS
 
-__all__ = ["BENCHMARKS", "CHAPTER6", "EVERY", "FLOATS", "PATTERNS", "SUITES", "WORK_GROUPS"]
+__all__ = ["BENCHMARKS", "CHAPTER6", "DIVERGENCE", "EVERY", "FLOATS", "PATTERNS", "SUITES", "WORK_GROUPS"]
 
 _ADD, _MAX, _MIN = "-DCOMBINE(a,b)=(a+b)", "-DCOMBINE(a,b)=(a>b?a:b)", "-DCOMBINE(a,b)=(a<b?a:b)"
 _NARROW = "short char"
@@ -125,7 +126,9 @@ FLOATS: Final = _named(benchmark for benchmark in CHAPTER6.values() if benchmark
 PATTERNS: Final = _named([*_PATTERNS, replace(CHAPTER6["copy_char"], name="char_copy", kernel="copy",
                                               sizes=_PATTERNS[0].sizes)])
 """The access patterns."""
-EVERY: Final = {**CHAPTER6, **PATTERNS, **_named(_WORK_GROUPS)}
+DIVERGENCE: Final = _named(_DIVERGENCE)
+"""Those for schemes of divergence."""
+EVERY: Final = {**CHAPTER6, **PATTERNS, **_named(_WORK_GROUPS), **DIVERGENCE}
 
 
 def _pairs() -> Iterator[Benchmark]:
@@ -138,5 +141,5 @@ def _pairs() -> Iterator[Benchmark]:
 WORK_GROUPS: Final = _named(_pairs())
 """Those with local memory, beside those without."""
 SUITES: Final = {"chapter6": CHAPTER6, "reference": BENCHMARKS, "floats": FLOATS, "patterns": PATTERNS,
-                 "work-groups": WORK_GROUPS}
+                 "work-groups": WORK_GROUPS, "divergence": DIVERGENCE}
 """Sets of benchmarks, as ``fgpu bench --suite`` names them."""

@@ -12,7 +12,7 @@ from fgpu.config import ATOMICS, FLOAT_OPS, Config
 
 from .baseline import Counts, differences
 from .checked_in import read_figures, write_figures
-from .registry import EVERY
+from .registry import DIVERGENCE, EVERY
 
 __all__ = ["SOFT", "STATIC", "load", "measure"]
 
@@ -29,6 +29,8 @@ def measure() -> Counts:
     """
     counts: Counts = {}
     for name, benchmark in EVERY.items():
+        if name in DIVERGENCE:      # measured by issues and cycles
+            continue
         size = _LOCAL if benchmark.without else 0
         soft, hard = (benchmark.image(config.replace(local_memory=size)) for config in (SOFT, _HARD))
         for suffix, image in (("", soft), (" hard", hard)):

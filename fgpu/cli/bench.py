@@ -16,12 +16,13 @@ from fgpu.errors import LaunchError
 from fgpu.extras import demand
 
 from .baselines import refuse_other_options, rewrite
+from .bench_divergence import chosen_schemes, engine_of, print_schemes
 from .bench_floats import KINDS, float_configs, print_ratios
 from .bench_local import print_comparison, with_all_units
 from .bench_tables import print_bounds, print_records, print_speedups
 from .common import config_options, engine_options
 from .groups import command
-from .values import NumberList
+from .values import NameList, NumberList
 
 if TYPE_CHECKING:
     from fgpu.benchmarks import Benchmark, Record
@@ -34,7 +35,11 @@ __all__ = ["bench"]
 @click.argument("kernels", nargs=-1, metavar="[KERNEL]...")
 @click.option("--suite", metavar="NAME", help="Without KERNEL: which benchmarks. chapter6: all of the dissertation's "
               "chapter 6; reference: those that the reference was measured with (default); floats; patterns; "
-              "work-groups: those with local memory, each beside the one without, on a core with all units.")
+              "work-groups: those with local memory, each beside the one without, on a core with all units; "
+              "divergence: those for schemes of divergence, on the same core.")
+@click.option("--divergence", type=NameList(), default=(), metavar="NAME[,NAME...]",
+              help="How diverged work-items part and meet; several schemes, or all, to compare: docs/divergence.md. "
+                   "The functional engine runs those that have no hardware.")
 @click.option("--cus", type=NumberList(), default=(1,), metavar="N[,M...]", help="Compute units to try. Default 1.")
 @click.option("--sizes", type=NumberList(), default=(), metavar="N[,M...]",
               help="Output elements to try (matmul: 1024 is 32 x 32). Default: each kernel's own.")
@@ -59,11 +64,11 @@ __all__ = ["bench"]
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/baseline.json says; goes with no other option.")
 @partial(engine_options, latencies=True)
-@config_options(omit=("compute_units",))
-def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], sizes: tuple[int, ...], group_size: int,
-          seed: int, results: Path | None, jobs: int, dask: str | None, accurate_cycles: int | None, patterns: bool,
-          scalar: bool, floats: str | None, compare: bool, write_baseline: bool, engine: str,
-          latency: tuple[Any, ...], max_cycles: int, config: Config) -> None:
+@config_options(omit=("compute_units", "divergence"))
+def bench(kernels: tuple[str, ...], suite: str | None, divergence: tuple[str, ...], cus: tuple[int, ...],
+          sizes: tuple[int, ...], group_size: int, seed: int, results: Path | None, jobs: int, dask: str | None,
+          accurate_cycles: int | None, patterns: bool, scalar: bool, floats: str | None, compare: bool,
+          write_baseline: bool, engine: str, latency: tuple[Any, ...], max_cycles: int, config: Config) -> None:
     """Run benchmark kernels and check their results: copy, vec_add, vec_mul, fir, matmul, bitonic.
 
     Without KERNEL these are run, or a --suite. The names of chapter6 end with the type of their elements where
@@ -92,19 +97,22 @@ def bench(kernels: tuple[str, ...], suite: str | None, cus: tuple[int, ...], siz
     context = click.get_current_context()
     given = {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
     accurate = None if "engine" in given else accurate_cycles or ACCURATE_CYCLES
-    if suite == "work-groups":
+    if suite in ("work-groups", "divergence"):
         config = with_all_units(config, given)
+    schemes = chosen_schemes(divergence)
     points = [
-        Point(kernel=benchmark.name, size=size, config=variant.replace(compute_units=units), engine=engine,
-              accurate_cycles=accurate, group_size=group_size, seed=seed, latency=cycles,
-              max_cycles=max_cycles if "max_cycles" in given else None)
-        for cycles in latency for benchmark in chosen for units in cus
+        Point(kernel=benchmark.name, size=size, config=variant.replace(compute_units=units, divergence=scheme),
+              engine=engine_of(scheme, engine), accurate_cycles=accurate, group_size=group_size, seed=seed,
+              latency=cycles, max_cycles=max_cycles if "max_cycles" in given else None)
+        for scheme in schemes for cycles in latency for benchmark in chosen for units in cus
         for variant in float_configs(floats, config, integers=not benchmark.element.is_float)
         for size in fitting[benchmark.name]]
     if scalar:
         points += _scalar_points(points)
     records = _run(points, results, jobs, dask)
     print_records(records)
+    if suite == "divergence" or divergence:
+        print_schemes(records)
     print_comparison(records)
     if scalar:
         print_speedups(records)
