@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 from fgpu.compiler.assembler.disassembler import instruction_text
 from fgpu.config import PE_COUNT
 from fgpu.sim.findings import findings
+from fgpu.sim.looks import COLOURS, LABELS
+from fgpu.sim.profile import BUCKETS
 
 if TYPE_CHECKING:
     from fgpu.compiler.ir.module import Location
@@ -15,8 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["profile_page"]
 
-_COLOURS: Final = {"issue": "#4e79a7", "execute": "#a0cbe8", "fetch": "#b6992d", "branch": "#f28e2b",
-                   "memory_read": "#e15759", "write_pressure": "#ff9d9a", "barrier": "#8cd17d"}
+_COLOURS: Final = {name: COLOURS[name] for name in BUCKETS}
 _STYLE: Final = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; color: #222 }
 h1 { font-size: 1.4em } h2 { font-size: 1.1em; margin-top: 2em }
@@ -47,7 +48,7 @@ def _bar(profile: "Profile", every: int) -> str:
     parts = [(name, profile.total.cycles[name] / every) for name in _COLOURS]
     bars = "".join(f'<div style="width:{100 * share:.2f}%;background:{_COLOURS[name]}"></div>'
                    for name, share in parts)
-    keys = "".join(f'<span class=key style="background:{_COLOURS[name]}"></span>{name.replace("_", " ")} '
+    keys = "".join(f'<span class=key style="background:{_COLOURS[name]}"></span>{LABELS[name]} '
                    f"{100 * share:.1f} %" for name, share in parts if share)
     idle = 100 - 100 * sum(share for _, share in parts)
     return f'<div class=bar style="background:#eee">{bars}</div><p>{keys}<span class=key></span>idle {idle:.1f} %</p>'
@@ -58,7 +59,7 @@ def _source(profile: "Profile", sources: Mapping[str, Sequence[str]], every: int
     for word in profile.active:
         words.setdefault(profile.locations.get(word), []).append(word)
     told = [name for name in _COLOURS if profile.total.cycles[name]]
-    heads = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in told)
+    heads = "".join(f"<th>{LABELS[name]}</th>" for name in told)
     for file in dict.fromkeys("" if at is None else at.file for at in profile.lines):
         numbers = {(at.line if at else 0): (line, words[at]) for at, line in profile.lines.items()
                    if (at.file if at else "") == file}

@@ -12,20 +12,19 @@ if TYPE_CHECKING:
 
 __all__ = ["print_profile"]
 
-_WAITS = {"execute": "result", "fetch": "fetch", "branch": "branch", "memory_read": "data",
-          "write_pressure": "queue", "barrier": "barrier"}
 _HOT = ((0.2, "bold red"), (0.05, "yellow"), (0.0, ""))
 
 
 def print_profile(console: Console, profile: "Profile", sources: Mapping[str, list[str]]) -> None:
     """The source with what each line cost, and what that means. ``sources`` are the lines of files that are there."""
     from fgpu.sim.findings import findings
+    from fgpu.sim.looks import LABELS
     from fgpu.sim.profile import LineProfile
 
     every = max(1, profile.cycles * profile.config.compute_units)
-    told = [name for name in _WAITS if profile.total.cycles[name]]
+    told = [name for name in LABELS if name != "issue" and profile.total.cycles.get(name)]
     table = Table(box=None, pad_edge=False, header_style="cyan")
-    for head in ("cycles", "", "issue", *(_WAITS[name] for name in told), "lanes", "lines"):
+    for head in ("cycles", "", "issue", *(LABELS[name] for name in told), "lanes", "lines"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("line", justify="right", style="dim", no_wrap=True)
     table.add_column("", no_wrap=True, overflow="ignore")

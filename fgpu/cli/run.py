@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+_PICTURES = (".svg", ".png")
+
 
 @command(short_help="Run a kernel with data from the command line.")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -56,7 +58,8 @@ __all__ = ["run"]
 @click.option("--profile", is_flag=True,
               help="Also print the source with what each line cost, and what matters most.")
 @click.option("--profile-to", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write the profile: a page for the browser (.html), or everything (.json).")
+              help="Write the profile: a page for the browser (.html), a picture (.svg, .png), or "
+                   "everything (.json).")
 @click.option("--record", type=click.Path(path_type=Path), metavar="FILE",
               help="Write what happened in which cycle, for a viewer; as `fgpu trace -o FILE`.")
 @click.option("--record-window", type=CycleWindow(), metavar="FROM:TO", help="Only these cycles, as --trace-window.")
@@ -102,8 +105,11 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         raise click.UsageError("profiles and records are of kernels with --global; --descriptor has none")
     if record is not None:
         check_trace(record)
-    if profile_to is not None and profile_to.suffix not in (".html", ".json"):
-        raise click.UsageError(f"--profile-to {profile_to} must end in .html or .json")
+    if profile_to is not None:
+        if profile_to.suffix not in (".html", ".json", *_PICTURES):
+            raise click.UsageError(f"--profile-to {profile_to} must end in .html, .json, .svg or .png")
+        if profile_to.suffix in _PICTURES:
+            demand("a picture", "plot")
     if trace is None and (trace_window is not None or trace_units):
         raise click.UsageError("--trace-window and --trace-units choose from what --trace VCD writes; give it, too")
     image = load_image(file, config, options, () if kernel is None else (kernel,))
@@ -159,6 +165,11 @@ def _write_profile(path: Path, done: "Run") -> None:
     from .profile_html import profile_page
 
     assert done.profile is not None
+    if path.suffix in _PICTURES:
+        from .profile_picture import draw_profile
+
+        draw_profile(done.profile, _sources(done), path)
+        return
     page = path.suffix == ".html"
     write_file(path, profile_page(done.profile, _sources(done)) if page else json.dumps(done.profile.to_json()))
 

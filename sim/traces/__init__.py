@@ -12,6 +12,7 @@ from .csv_table import write_csv
 from .fst import write_fst
 from .kanata import write_kanata
 from .perfetto import write_perfetto
+from .picture import write_picture
 
 __all__ = ["TRACE_WRITERS", "check_trace", "write_trace"]
 
@@ -20,6 +21,8 @@ TRACE_WRITERS: Final[dict[str, Callable[[EventLog, Path], None]]] = {
     ".kanata": write_kanata,
     ".fst": write_fst,
     ".csv": write_csv,
+    ".svg": write_picture,
+    ".png": write_picture,
 }
 """What writes a file, by the end of its name."""
 
@@ -31,6 +34,8 @@ def check_trace(path: Path) -> None:
         raise LaunchError(f"events are written to files that end in {', '.join(TRACE_WRITERS)}, unlike {path.name}")
     if path.suffix in (".pftrace", ".fst"):
         demand(f"a trace in {path.suffix}", "trace")
+    if TRACE_WRITERS[path.suffix] is write_picture:
+        demand("a picture", "plot")
     if not path.parent.is_dir():
         raise LaunchError(f"there is no folder {path.parent} to write {path.name} to")
 

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from fgpu.sim import findings as findings_module
 from fgpu.sim.findings import findings
 from fgpu.sim.profile import BUCKETS, Profile
 
+_SVG = "{http://www.w3.org/2000/svg}"
 _SOURCE = """\
 __kernel void mixed(__global const int *in, __global int *out, int stride) {
     int i = get_global_id(0), sum = 0;
@@ -140,9 +142,18 @@ def test_the_command_line_prints_and_writes_profiles(tmp_path):
     found = json.loads(data.read_text())
     assert sum(line["issues"] for line in found["lines"]) == found["total"]["issues"]
     assert "out[i] = in[i * 64 &amp; 4095];" in page.read_text()
+    picture = tmp_path / "profile.svg"
+    assert CliRunner().invoke(main, [*command, "--profile-to", str(picture)], catch_exceptions=False).exit_code == 0
+    texts = [" ".join("".join(each.itertext()).split()) for each in ElementTree.parse(picture).iter(f"{_SVG}text")]
+    every = found["cycles"] * found["compute_units"]
+    for line in found["lines"]:
+        share = 100 * sum(line["cycles"].values()) / every
+        told = share < 2 or any(text.startswith(f"{share:.0f} %, {100 * line['occupancy']:.0f} %") for text in texts)
+        assert told, line
+    assert "11 out[i] = in[i * 64 & 4095];" in texts
     refused = CliRunner().invoke(main, [*command, "--profile-to", "profile.txt"])
     assert refused.exit_code != 0
-    assert "must end in .html or .json" in refused.output
+    assert "must end in .html, .json, .svg or .png" in refused.output
 
 
 @pytest.mark.ci

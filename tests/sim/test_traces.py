@@ -1,6 +1,7 @@
 """Logs of events, and the files that are made of them, read again by others' readers."""
 
 import csv
+import xml.etree.ElementTree as ElementTree
 from collections import Counter
 
 import numpy as np
@@ -180,6 +181,17 @@ def test_a_table_has_every_event(run, tmp_path):
     assert WavefrontState[next(row for row in rows if row["event"] == "state")["what"].upper()]
 
 
+def test_a_picture_shows_what_the_wavefronts_wait_for(run, tmp_path):
+    write_trace(run.events, tmp_path / "run.svg")
+    places = Counter((stay.state, stay.unit, stay.slot) for stay in run.events.stays())
+    drawn = Counter()
+    svg = "{http://www.w3.org/2000/svg}"
+    for group in ElementTree.parse(tmp_path / "run.svg").iter(f"{svg}g"):
+        if group.get("id", "").startswith("PolyCollection"):
+            drawn[len(group.findall(f"{svg}path")) or len(group.findall(f".//{svg}use"))] += 1
+    assert drawn == Counter(places.values())
+
+
 def test_the_command_writes_what_the_name_says(tmp_path):
     source = tmp_path / "traced.cl"
     source.write_text(_SOURCE)
@@ -187,7 +199,7 @@ def test_the_command_writes_what_the_name_says(tmp_path):
     done = CliRunner().invoke(main, [*command, "-o", str(tmp_path / "out.csv"), "--window", "100:200"])
     assert done.exit_code == 0, done.output
     assert len((tmp_path / "out.csv").read_text().splitlines()) > 10
-    for wrong, says in (("out.txt", "end in .pftrace, .kanata, .fst, .csv"),
+    for wrong, says in (("out.txt", "end in .pftrace, .kanata, .fst, .csv, .svg"),
                         ("nowhere/out.csv", "there is no folder")):
         refused = CliRunner().invoke(main, [*command, "-o", str(tmp_path / wrong)])
         assert refused.exit_code != 0
