@@ -25,6 +25,7 @@ table { border-collapse: collapse; width: 100% } td, th { padding: 0 .6em; text-
 th { font-weight: 600; border-bottom: 1px solid #bbb; position: sticky; top: 0; background: #fff }
 td.source { text-align: left; white-space: pre; font-family: ui-monospace, monospace; width: 100% }
 td.number { color: #888 } tr.quiet { color: #999 } summary { cursor: pointer }
+tr.quiet td.source { padding-left: 1.75em }
 pre { margin: .2em 0 .6em 2em; font-size: 12px; color: #444 } .bar { display: flex; height: 1.3em; margin: .5em 0 }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em } svg text { font-size: 12px }
 """
