@@ -102,7 +102,8 @@ _OPTIMIZER = (
     "-mllvm", "-speculate-one-expensive-inst=true",
 )
 _CLANG = (*_DRIVER, *_LANGUAGE, *_OPTIMIZER)
-_UNOPTIMIZED = ("-D__FGPU_SOME_KERNELS", "-O2", "-Xclang", "-disable-llvm-passes")
+_NO_PASSES = ("-Xclang", "-disable-llvm-passes")
+_UNOPTIMIZED = ("-D__FGPU_SOME_KERNELS", "-O2", *_NO_PASSES)
 
 
 class Size(enum.Enum):
@@ -173,20 +174,23 @@ def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), 
     options = accepted(options)
     kernels = kernels if all(map(str.isidentifier, kernels)) else ()
     code = _wrapped(source, filename, is_library, kernels).encode()
+    # What is needed of the library is known once clang has read the program.
+    is_linked_later = library is not None and not is_library
 
     def run(extensions: Collection[str], defined: Sequence[str]) -> _Answer:
-        return _run_clang([*_CLANG, *_supporting(extensions), *size.options(), optimization,
-                           *_linking(library.paths if library is not None else (), extensions), *defined, *options,
+        linked = _linking(library.paths, extensions) if library is not None and is_library else []
+        return _run_clang([*_CLANG, *_supporting(extensions), *size.options(), optimization, *linked,
+                           *(_NO_PASSES if is_linked_later else ()), *defined, *options,
                            *(["-D__FGPU_SOME_KERNELS"] if kernels else [])], code, filename)
 
-    (status, bitcode, messages), _ = _as_wide_as_needed(run, options, tries=not is_library)
+    (status, bitcode, messages), extensions = _as_wide_as_needed(run, options, tries=not is_library)
     if status and kernels and "alias must point to a defined" in messages:      # one is of another source, or of none
         return compile_to_bitcode(source, filename, options, optimization, library, size, is_library)
     _check(status, messages)
     if _promises_too_much(source, options, bitcode):
         options = [*options, *_NO_PROMISES]
         return compile_to_bitcode(source, filename, options, optimization, library, size, is_library, kernels)
-    return bitcode
+    return optimize(bitcode, extensions, size, optimization) if is_linked_later else bitcode
 
 
 @dataclass(frozen=True)
@@ -220,11 +224,11 @@ def compile_unit(source: str, filename: str, options: Sequence[str] = ()) -> Uno
     return made
 
 
-def optimize(bitcode: bytes, extensions: Collection[str], size: Size) -> bytes:
-    """Link what :func:`compile_unit` made, in which only kernels are external, with the built-in functions, and
-    optimize it, as :func:`compile_to_bitcode` does."""
+def optimize(bitcode: bytes, extensions: Collection[str], size: Size, optimization: str = "-O2") -> bytes:
+    """Link what clang made of a program, in which only kernels are external, with the built-in functions that it
+    calls, and optimize it."""
     _, lacking = functions(bitcode)
-    status, optimized, messages = _run_clang([*_DRIVER, "-x", "ir", *_OPTIMIZER, *size.options(), "-O2",
+    status, optimized, messages = _run_clang([*_DRIVER, "-x", "ir", *_OPTIMIZER, *size.options(), optimization,
                                               *_linking(builtins().needed(lacking), extensions)], bitcode,
                                              "the program")
     _check(status, messages)

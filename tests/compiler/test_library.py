@@ -10,6 +10,7 @@ from fgpu.compiler import compile_opencl
 from fgpu.compiler.collection import seldom_collected
 from fgpu.compiler.frontend import clang
 from fgpu.compiler.frontend.bitcode import SOURCES, functions
+from fgpu.compiler.ir.printer import print_function
 from fgpu.compiler.units import compile_unit
 from fgpu.config import ATOMICS, Config
 
@@ -68,6 +69,25 @@ def test_what_is_not_needed_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(clang.Library, "needed", lambda library, names: list(library.paths))
     assert unit._compiled("k", config) == few
     assert linked[-1] == len(SOURCES)
+
+
+def test_the_front_door_links_few_parts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    linked: list[int] = []
+    run = subprocess.run
+
+    def counted(command: list[str], **options: object) -> object:
+        linked.append(command.count("-mlink-builtin-bitcode"))
+        return run(command, **options)      # type: ignore[call-overload]
+
+    monkeypatch.setattr(subprocess, "run", counted)
+    few = clang.compile_to_bitcode(_SOURCE, "k.cl", library=clang.builtins())
+    assert linked[-2] == 0
+    assert 0 < linked[-1] < len(SOURCES) / 2
+    monkeypatch.setattr(clang.Library, "needed", lambda library, names: list(library.paths))
+    every = clang.compile_to_bitcode(_SOURCE, "k.cl", library=clang.builtins())
+    assert linked[-1] == len(SOURCES)
+    kernels = [re.sub(r"!\d+", "!", print_function(clang.read_ir(code).functions["k"])) for code in (few, every)]
+    assert kernels[0] == kernels[1]
 
 
 def test_libraries_are_checked_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
