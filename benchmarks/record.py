@@ -106,7 +106,7 @@ class Record:
         local = sum(count for name, count in self.stats.items()
                     if name.rpartition(".")[2] in ("local_phases", "local_conflicts"))
         return Bound(issue=-(-self.instructions * 8 // self.cus),
-                     cache=self.stats.get("cache.data_busy", 0) // config.axi_ports,
+                     cache=self.stats.get("cache.data_busy", 0) // config.slices,
                      memory=-(-max(traffic.values()) // width), local=-(-local // self.cus),
                      overhead=_LAUNCH_CYCLES * self.launches)
 

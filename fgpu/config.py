@@ -11,8 +11,8 @@ from .errors import ConfigError
 from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Space, Unit
 
 __all__ = [
-    "ATOMICS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "DIVERGENCE", "FLOAT_OPS", "KERNEL_SLOTS",
-    "LOCAL_BASE", "LOCAL_NULL", "LOCAL_ROW_BYTES", "PE_COUNT",
+    "ATOMICS", "AXI_IDS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "DIVERGENCE", "FLOAT_OPS",
+    "KERNEL_SLOTS", "LOCAL_BASE", "LOCAL_NULL", "LOCAL_ROW_BYTES", "PE_COUNT",
     "PHASES", "PHASE_BITS", "PRESETS", "WAVEFRONTS", "WAVEFRONT_BITS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config",
     "check_config",
 ]
@@ -46,6 +46,8 @@ LOCAL_NULL: Final = 1 << 15
 LOCAL_BASE: Final = (1 << 32) - LOCAL_NULL
 """Address of the first byte of a work-group's local memory, as its programs see it: ``li`` reaches all that are in
 64 KiB from there. The hardware takes addresses modulo the size."""
+AXI_IDS: Final = 64
+"""Ids of an AXI4 data port: lines on their way between cache and memory."""
 KERNEL_SLOTS: Final = 16
 """Kernel descriptors in LRAM."""
 
@@ -59,6 +61,7 @@ DIVERGENCE: Final = ("stack",)
 _ALL = "all"
 _KIB = 1024
 _SETS_MIN = 16
+_RETIREMENTS = 8
 _SLICE_TAG_MANAGERS = 4
 _WAKE_MARGIN = 16
 _WAKE_UNIT = 64
@@ -104,7 +107,7 @@ class Config:
     compute_units: int = 1
     """Compute units: 1, 2, 4, 8."""
     axi_ports: int = 1
-    """AXI4 data ports, each with a slice of the cache: 1, 2, 4. Lines go to the slices in turn."""
+    """AXI4 data ports: 1, 2, 4. Each has one slice of the cache, or several."""
     axi_data_width: int = 64
     """Bits of an AXI4 data beat: 32, 64."""
     sub_integer_stores: bool = True
@@ -126,7 +129,12 @@ class Config:
     cu_stations: int = 64
     """Row accesses that a compute unit's memory controller keeps in flight: 16, 24 .. 64."""
     cache_size: int = 16
-    """KiB of the central cache, all slices together: 4, 8, 16, 32."""
+    """KiB of the central cache, all slices together: 4, 8, 16, 32, 64, 128."""
+    cache_slices: int = 0
+    """Parts of the cache that work at the same time, each on lines of its own: 1, 2, 4, 8; as many on each AXI port.
+    0: one for each port."""
+    address_hash: bool = False
+    """Choose slices and sets by sums of address bits, so that accesses a power of two apart do not meet in one."""
     cache_line: int = 128
     """Bytes of a cache line, and of an AXI read burst: 64, 128."""
     cache_banks: int = 8
@@ -136,8 +144,7 @@ class Config:
     global_stations: int = 64
     """Requests that a slice of the cache holds while the tags run ahead of the data: 32, 64."""
     tag_managers: int = 0
-    """Cache lines in flight between cache and memory, all slices together: 1, 2, 4, 8, 16; a slice needs one. 0: four
-    for each slice."""
+    """Cache lines that a slice of the cache has on their way from memory: 1, 2, 4, 8, 16. 0: four."""
     link_stack_depth: int = 16
     """Entries of a wavefront's link and enable stacks: 8, 16, 32. Divergence needs 6, each nested call 1."""
     divergence: str = "stack"
@@ -156,7 +163,9 @@ class Config:
         _one_of(self, "scratchpad_check", (False, True))
         _one_of(self, "local_memory", (0, 8, 16, 32, 64))
         _one_of(self, "cu_stations", tuple(range(16, 72, 8)))
-        _one_of(self, "cache_size", (4, 8, 16, 32))
+        _one_of(self, "cache_size", (4, 8, 16, 32, 64, 128))
+        _one_of(self, "cache_slices", (0, 1, 2, 4, 8))
+        _one_of(self, "address_hash", (False, True))
         _one_of(self, "cache_line", (64, 128))
         _one_of(self, "cache_banks", (1, 2, 4, 8))
         _one_of(self, "cache_ways", (1, 2, 4))
@@ -171,13 +180,19 @@ class Config:
             raise ConfigError("atomics with 'cmpxchg' need cache_banks of 2, 4, 8, not "
                               f"{self.cache_banks!r}: a request carries two words")
 
-        if 0 < self.tag_managers < self.axi_ports:
-            raise ConfigError(f"tag_managers must be at least {self.axi_ports} with axi_ports={self.axi_ports}, "
-                              f"one for each slice of the cache, not {self.tag_managers}")
+        if self.cache_slices % self.axi_ports:
+            raise ConfigError(f"cache_slices must be a multiple of axi_ports={self.axi_ports}, "
+                              f"not {self.cache_slices}")
+        most = AXI_IDS // self.port_slices - self.slice_retirements
+        if self.slice_tag_managers > most:
+            raise ConfigError(f"tag_managers must be at most {most} with {self.port_slices} slices of the cache on "
+                              f"an AXI port, which has ids for {AXI_IDS} lines on their way in both directions, "
+                              f"not {self.tag_managers}")
 
         if self.cache_sets < _SETS_MIN:
-            least = _SETS_MIN * self.cache_ways * self.axi_ports * self.cache_line // _KIB
-            raise ConfigError(f"cache_size must be at least {least} with axi_ports={self.axi_ports}, "
+            least = _SETS_MIN * self.cache_ways * self.slices * self.cache_line // _KIB
+            name = f"cache_slices={self.slices}" if self.cache_slices else f"axi_ports={self.axi_ports}"
+            raise ConfigError(f"cache_size must be at least {least} with {name}, "
                               f"cache_ways={self.cache_ways} and cache_line={self.cache_line}, not {self.cache_size}")
 
     def lacks(self, instruction: Instruction) -> str | None:
@@ -245,14 +260,24 @@ class Config:
         return self.cache_size * _KIB // self.cache_line
 
     @property
+    def slices(self) -> int:
+        """Slices of the cache."""
+        return self.cache_slices or self.axi_ports
+
+    @property
     def slice_bits(self) -> int:
-        """Bits of the number of a cache slice: the lowest bits of a line address."""
-        return exact_log2(self.axi_ports)
+        """Bits of the number of a cache slice; the lower ones are the number of its AXI port."""
+        return exact_log2(self.slices)
+
+    @property
+    def port_slices(self) -> int:
+        """Cache slices that share an AXI port."""
+        return self.slices // self.axi_ports
 
     @property
     def slice_lines(self) -> int:
         """Lines of a cache slice."""
-        return self.cache_lines // self.axi_ports
+        return self.cache_lines // self.slices
 
     @property
     def cache_sets(self) -> int:
@@ -262,7 +287,12 @@ class Config:
     @property
     def slice_tag_managers(self) -> int:
         """Tag managers of a cache slice."""
-        return self.tag_managers // self.axi_ports if self.tag_managers else _SLICE_TAG_MANAGERS
+        return self.tag_managers or _SLICE_TAG_MANAGERS
+
+    @property
+    def slice_retirements(self) -> int:
+        """Tag managers of a cache slice beside those, which look after early write-backs only."""
+        return min(_RETIREMENTS, AXI_IDS // self.port_slices - _SLICE_TAG_MANAGERS)
 
     @property
     def axi_words(self) -> int:

@@ -41,7 +41,7 @@ class FGPU(wiring.Component):
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe).array(config.compute_units)
             members["access"] = Out(AccessProbe).array(config.compute_units)
-            members["cache_probe"] = Out(CacheProbes(config.axi_ports))
+            members["cache_probe"] = Out(CacheProbes(config.slices))
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -84,8 +84,8 @@ class FGPU(wiring.Component):
             connect(m, dispatcher.work_groups[number], unit.work_groups)
             connect(m, unit.fetch, code_ram.fetch[number])
             connect(m, unit.requests, cache.requests[number])
-            for port in range(config.axi_ports):
-                connect(m, cache.responses[number][port], unit.responses[port])
+            for part in range(config.slices):
+                connect(m, cache.responses[number][part], unit.responses[part])
             m.d.comb += [
                 unit.number.eq(number),
                 unit.kernel.eq(dispatcher.kernel),

@@ -2,6 +2,8 @@
 
 import pytest
 
+from fgpu.axi.signatures import ID_BITS
+from fgpu.cache.payloads import tag_manager_bits
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from fgpu.errors import ConfigError
 from fgpu.isa import INSTRUCTIONS, Space
@@ -23,8 +25,12 @@ from fgpu.isa import INSTRUCTIONS, Space
     ({"divergence": "stacks"},
      "divergence must be one of 'stack', not 'stacks'"),
     ({"cache_banks": 16}, "cache_banks must be one of 1, 2, 4, 8, not 16"),
-    ({"tag_managers": 1, "axi_ports": 2},
-     "tag_managers must be at least 2 with axi_ports=2, one for each slice of the cache, not 1"),
+    ({"cache_slices": 2, "axi_ports": 4}, "cache_slices must be a multiple of axi_ports=4, not 2"),
+    ({"cache_slices": 4, "tag_managers": 16},
+     "tag_managers must be at most 8 with 4 slices of the cache on an AXI port, which has ids for 64 lines on their "
+     "way in both directions, not 16"),
+    ({"cache_slices": 8},
+     "cache_size must be at least 32 with cache_slices=8, cache_ways=2 and cache_line=128, not 16"),
     ({"cache_size": 4, "axi_ports": 4, "cache_line": 128},
      "cache_size must be at least 16 with axi_ports=4, cache_ways=2 and cache_line=128, not 4"),
     ({"cache_size": 8, "axi_ports": 4, "cache_ways": 4},
@@ -61,10 +67,22 @@ def test_every_row_fits_a_line() -> None:
 
 
 def test_slices_and_ways_share_the_cache() -> None:
-    config = Config(cache_size=32, axi_ports=4, cache_ways=2, tag_managers=8)
+    config = Config(cache_size=32, axi_ports=4, cache_ways=2)
     assert (config.cache_lines, config.slice_lines, config.cache_sets) == (256, 64, 32)
-    assert config.slice_tag_managers == 2
-    assert config.replace(tag_managers=0).slice_tag_managers == 4
+    config = config.replace(cache_size=128, cache_slices=8)
+    assert (config.cache_lines, config.slice_lines, config.cache_sets, config.port_slices) == (1024, 128, 64, 2)
+
+
+def test_ids_of_a_port_are_enough() -> None:
+    for ports in (1, 2, 4):
+        for slices in (each for each in (1, 2, 4, 8) if each >= ports):
+            for managers in (0, 1, 2, 4, 8, 16):
+                try:
+                    config = Config(axi_ports=ports, cache_slices=slices, tag_managers=managers, cache_size=32)
+                except ConfigError:
+                    assert managers >= 8
+                    continue
+                assert config.port_slices << tag_manager_bits(config) <= 1 << ID_BITS
 
 
 EVERYTHING = Config(atomics=ATOMICS, float_ops=FLOAT_OPS, local_memory=8)

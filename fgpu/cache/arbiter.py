@@ -91,7 +91,7 @@ class Arbiter(wiring.Component):
             m.d.comb += self.writes.payload.operation.eq(chosen.operation)
         for cu, request in enumerate(self.requests):
             m.d.comb += request.ready.eq(accept & turn.requests[cu] & (choice == cu))
-            if count > 1 and self._config.axi_ports == 1:       # else neighbours go to different slices
+            if count > 1 and self._config.slices == 1:      # else neighbours go to different slices
                 with m.If(request.ready & (request.payload.op == MemoryOp.READ)):
                     m.d.sync += owed[cu].eq(owed[cu] - 1)  # of none: the first of a turn
 

@@ -1,15 +1,19 @@
 """The AXI4 master of the cache: moves cache lines."""
 
-from amaranth.hdl import Cat, Const, Module, Signal
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.axi.signatures import ID_BITS, AXI4Signature, Burst, MemoryType, Protection
 from fgpu.config import Config
+from fgpu.gateware.lut_ram import LutRam
 from fgpu.gateware.queue import Queue
 
 from .payloads import tag_manager_bits
+
+_COUNTED_BITS = 2
+"""Bits of tag managers beside which ids count the reads."""
 
 __all__ = ["AXIMaster", "BeatSpan", "LineTransfer", "ReadBeat", "WriteBeat"]
 
@@ -80,23 +84,20 @@ class AXIMaster(wiring.Component):
         m.submodules.write_queue = writes = Queue(write, depth=1 << tag_manager_bits(config))
         transfer, span = writes.output.payload.transfer, writes.output.payload.span
         size = exact_log2(config.axi_data_width // 8)
-        id_bits = exact_log2(config.slice_tag_managers)     # the others do not read
-        age = Signal(ID_BITS - id_bits)
-        with m.If(axi.arvalid & axi.arready):
-            m.d.sync += age.eq(age + 1)
+        read_id, reader = self._number_reads(m, reads.output.payload.id)
         m.d.comb += [
             reads.input.valid.eq(self.reads.valid),
             reads.input.payload.eq(self.reads.payload),
             axi.arvalid.eq(reads.output.valid),
             axi.araddr.eq(reads.output.payload.line << config.line_offset_bits),
-            axi.arid.eq(Cat(reads.output.payload.id[:id_bits], age)),
+            axi.arid.eq(read_id),
             axi.arlen.eq(config.burst_beats - 1), axi.arsize.eq(size), axi.arburst.eq(Burst.INCR),
             reads.output.ready.eq(axi.arready),
 
             axi.rready.eq(1),
             self.read_beats.valid.eq(axi.rvalid),
             self.read_beats.payload.data.eq(axi.rdata),
-            self.read_beats.payload.id.eq(axi.rid[:id_bits]),
+            self.read_beats.payload.id.eq(reader),
 
             writes.input.valid.eq(self.writes.valid),
             writes.input.payload.transfer.eq(self.writes.payload),
@@ -125,3 +126,29 @@ class AXIMaster(wiring.Component):
         m.d.comb += [read_error.eq(axi.rresp), write_error.eq(axi.bresp)]
         m.d.sync += self.error.eq((axi.rvalid & read_error[1]) | (axi.bvalid & write_error[1]))
         return m
+
+    def _number_reads(self, m: Module, tag_manager: Value) -> tuple[Value, Value]:
+        """The id of the next read, which is of ``tag_manager``; and the tag manager that the beat at the port is for.
+
+        Few tag managers leave enough bits to count with. Of many the ids are the count itself: lines are filled in
+        the order in which they were asked for, so that what is outstanding is never further apart than there are tag
+        managers, and a table of as many entries tells whose they are.
+        """
+        axi = self.axi
+        bits = exact_log2(self._config.slice_tag_managers)      # the others do not read
+        id_bits = ID_BITS - exact_log2(self._config.port_slices)
+        sent = axi.arvalid & axi.arready
+        count = Signal(id_bits if bits > _COUNTED_BITS else id_bits - bits)
+        with m.If(sent):
+            m.d.sync += count.eq(count + 1)
+        if bits <= _COUNTED_BITS:
+            return Cat(tag_manager[:bits], count), axi.rid[:bits]
+        m.submodules.readers = readers = LutRam(bits, 1 << bits)
+        write, read = readers.write_port(), readers.read_port()
+        m.d.comb += [
+            write.addr.eq(count[:bits]),
+            write.data.eq(tag_manager),
+            write.en.eq(sent),
+            read.addr.eq(axi.rid[:bits]),
+        ]
+        return count, read.data

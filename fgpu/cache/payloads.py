@@ -7,12 +7,8 @@ from amaranth.utils import ceil_log2, exact_log2
 from fgpu.config import Config
 from fgpu.interfaces.memory_bus import AtomicOp, Row
 
-__all__ = ["RETIREMENTS", "Allocation", "MarkedRow", "MarkedWord", "Station", "TagManagerPort", "TagOp", "TagRequest",
-           "WriteRow", "cu_bits", "index_bits", "row_bits", "set_bits", "tag_manager_bits"]
-
-
-RETIREMENTS = 8
-"""Tag managers, in addition to ``config.slice_tag_managers``, that look after early write-backs only."""
+__all__ = ["Allocation", "MarkedRow", "MarkedWord", "Station", "TagManagerPort", "TagOp", "TagRequest", "WriteRow",
+           "cu_bits", "index_bits", "row_bits", "set_bits", "tag_manager_bits"]
 
 
 def index_bits(config: Config) -> int:
@@ -32,7 +28,7 @@ def row_bits(config: Config) -> int:
 
 def tag_manager_bits(config: Config) -> int:
     """Bits of the number of a tag manager, which is its AXI id too (of a read: the lower bits of it)."""
-    return ceil_log2(config.slice_tag_managers + RETIREMENTS)
+    return ceil_log2(config.slice_tag_managers + config.slice_retirements)
 
 
 def cu_bits(config: Config) -> int:

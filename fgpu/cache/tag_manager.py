@@ -11,7 +11,7 @@ from fgpu.gateware.choose import encode_lowest
 from fgpu.gateware.lut_ram import LutRam
 
 from .axi_master import LineTransfer
-from .payloads import RETIREMENTS, TagManagerPort, tag_manager_bits
+from .payloads import TagManagerPort, tag_manager_bits
 
 __all__ = ["TagManagers"]
 
@@ -55,7 +55,7 @@ class TagManagers(wiring.Component):
         stage: Any = self.tag_stage
         allocation = stage.allocations.payload
         normal = self._config.slice_tag_managers
-        count = normal + RETIREMENTS
+        count = normal + self._config.slice_retirements
         filling = Signal(normal)
         evicting = Signal(count)
         free = Signal(normal)

@@ -45,7 +45,7 @@ class ComputeUnit(wiring.Component):
             "fetch": Out(stream.Signature(FetchRequest(config))),
             "fetched": In(Fetched),
             "requests": Out(stream.Signature(MemoryRequest(config))),
-            "responses": In(stream.Signature(Row(config))).array(config.axi_ports),
+            "responses": In(stream.Signature(Row(config))).array(config.slices),
             "room": Out(1),
             "idle": Out(1),
             "cancel": In(1),
@@ -67,7 +67,7 @@ class ComputeUnit(wiring.Component):
         connect(m, flipped(self.work_groups), launcher.work_groups)
         connect(m, scheduler.fetch, flipped(self.fetch))
         connect(m, memory.requests, flipped(self.requests))
-        for port in range(self._config.axi_ports):
+        for port in range(self._config.slices):
             connect(m, flipped(self.responses[port]), memory.responses[port])
         m.d.comb += [
             launcher.compute_unit.eq(self.number),

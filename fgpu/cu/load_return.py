@@ -124,8 +124,8 @@ class LoadReturn(wiring.Component):
         members: dict[str, Any] = {
             "beat": In(BEAT_BITS),
             "stations": In(stream.Signature(Station(config))),
-            "rows": In(stream.Signature(Row(config))).array(config.axi_ports),
-            "taken": Out(config.axi_ports),
+            "rows": In(stream.Signature(Row(config))).array(config.slices),
+            "taken": Out(config.slices),
             "load": Out(RegisterWrite, init={"lanes": -1}),
             "clear": Out(1, init=1),
             "done": Out(1),

@@ -40,7 +40,7 @@ class MemoryController(wiring.Component):
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._row_fifo_depth = _ROW_FIFO_DEPTH if config.axi_ports == 1 else 2 * _ROW_FIFO_DEPTH
+        self._row_fifo_depth = _ROW_FIFO_DEPTH if config.slices == 1 else 2 * _ROW_FIFO_DEPTH
         members: dict[str, Any] = {
             "beat": In(BEAT_BITS),
             "access": In(PhaseAccess(config)),
@@ -48,7 +48,7 @@ class MemoryController(wiring.Component):
             "reserve": In(range(PHASES + 1)),
             "ready": Out(1),
             "requests": Out(stream.Signature(MemoryRequest(config))),
-            "responses": In(stream.Signature(Row(config))).array(config.axi_ports),
+            "responses": In(stream.Signature(Row(config))).array(config.slices),
             "load": Out(RegisterWrite),
             "clear_registers": In(1),
             "clear": Out(1),
@@ -131,10 +131,10 @@ class MemoryController(wiring.Component):
         rows, two of them could wait for each other for ever.
         """
         station: Any = builder.stations
-        if self._config.axi_ports == 1:
+        if self._config.slices == 1:
             return Const(1)
         full = []
-        for number in range(self._config.axi_ports):
+        for number in range(self._config.slices):
             asked = Signal(range(self._row_fifo_depth + 1), name=f"asked{number}")
             ask = station.valid & station.ready & station.payload.new_row & (station.payload.slice == number)
             m.d.sync += asked.eq(asked + ask - load_return.taken[number])

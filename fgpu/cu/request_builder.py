@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from fgpu.config import PE_COUNT, Config
 from fgpu.gateware.queue import Queue
 from fgpu.gateware.skid_buffer import SkidBuffer
+from fgpu.interfaces.line_map import LineMap
 from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
 
 from .coalescer import RowAccess, Scatter
@@ -25,11 +26,11 @@ class LoadRequest(data.StructLayout):
     """What a load asks for: some rows of a line."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__({"line": config.line_address_bits, "rows": config.line_rows})
+        super().__init__({"slice": config.slice_bits, "line": config.line_address_bits, "rows": config.line_rows})
 
 
 class RequestBuilder(wiring.Component):
-    """Turns row accesses into memory requests and stations.
+    """Turns row accesses into memory requests and stations; finds the places of lines in the cache.
 
     A load's rows of one line are collected into one request as long as they ascend. The open request
     leaves when the line changes, the instruction ends, or the stations are full. Latency 1 cycle for
@@ -61,7 +62,12 @@ class RequestBuilder(wiring.Component):
         m.submodules.scatter = scatter = Scatter(config)
         m.d.comb += [scatter.access.eq(access), scatter.store_data.eq(self.store_data)]
 
+        lines = LineMap(config)
+        access_slice, access_line = Signal(config.slice_bits), Signal(config.line_address_bits)
+        m.d.comb += [access_slice.eq(lines.slice(access.line)), access_line.eq(lines.place(access.line))]
+
         opened = Signal()
+        slice = Signal(config.slice_bits)
         line = Signal(config.line_address_bits)
         rows = Signal(config.line_rows)
         close = Signal()           # the open request is complete
@@ -87,12 +93,14 @@ class RequestBuilder(wiring.Component):
             request.payload.eq(direct_out.payload),
             direct_out.ready.eq(request.ready),
             loads.output.ready.eq(request.ready & ~direct_out.valid),
+            loads.input.payload.slice.eq(slice),
             loads.input.payload.line.eq(line),
             loads.input.payload.rows.eq(rows),
         ]
         with m.If(~direct_out.valid):
             m.d.comb += [
                 request.payload.op.eq(MemoryOp.READ),
+                request.payload.slice.eq(loads.output.payload.slice),
                 request.payload.line.eq(loads.output.payload.line),
                 request.payload.rows.eq(loads.output.payload.rows),
             ]
@@ -112,7 +120,7 @@ class RequestBuilder(wiring.Component):
             self.accesses.ready.eq(take),
             station.valid.eq(goes & access.load),
             station.payload.new_row.eq(new_row),
-            station.payload.slice.eq(access.line),
+            station.payload.slice.eq(access_slice),
             station.payload.wavefront.eq(access.wavefront),
             station.payload.phase.eq(access.phase),
             station.payload.rd.eq(access.rd),
@@ -129,7 +137,8 @@ class RequestBuilder(wiring.Component):
         m.d.comb += [
             direct_in.valid.eq(take & direct & access.lanes.any()),
             direct_in.payload.op.eq(MemoryOp.WRITE),
-            direct_in.payload.line.eq(access.line),
+            direct_in.payload.slice.eq(access_slice),
+            direct_in.payload.line.eq(access_line),
             direct_in.payload.rows.eq(row_bit),
             direct_in.payload.row.eq(scatter.row),
             direct_in.payload.strobe.eq(scatter.strobe),
@@ -142,7 +151,8 @@ class RequestBuilder(wiring.Component):
             with m.If(new_row):
                 m.d.sync += [
                     opened.eq(1),
-                    line.eq(access.line),
+                    slice.eq(access_slice),
+                    line.eq(access_line),
                     rows.eq(Mux(joins, rows, 0) | row_bit),
                     close.eq(access.last),
                 ]

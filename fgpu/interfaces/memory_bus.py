@@ -44,7 +44,8 @@ class Row(data.ArrayLayout):
 
 
 class MemoryRequest(data.StructLayout):
-    """One coalesced access of a wavefront to one cache line.
+    """One coalesced access of a wavefront to one cache line: to the place ``line`` in a ``slice`` of the cache, as
+    :class:`~fgpu.interfaces.line_map.LineMap` says.
 
     ``rows`` has a bit for each row of the line: the rows to read, or the single row to write.
     ``row`` and ``strobe`` (a bit for each byte) matter for writes, and for atomic operations: there ``strobe``
@@ -55,6 +56,7 @@ class MemoryRequest(data.StructLayout):
     def __init__(self, config: Config) -> None:
         super().__init__({
             "op": MemoryOp,
+            "slice": config.slice_bits,
             "line": config.line_address_bits,
             "rows": config.line_rows,
             "row": Row(config),

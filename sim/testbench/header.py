@@ -78,8 +78,11 @@ def binding_header(widths: dict[str, int], events: Sequence[str], *, trace: bool
     for guard, group in _guarded(outputs):
         copies = [_copied(leaf, widths[leaf.port]) for leaf in group]
         sample += [f"if (top.{guard}) {{", *(f"    {copy}" for copy in copies), "}"] if guard else copies
-    bits = [f"uint64_t(top.cache_probe_{event}) << {events.index(event)}" for event in dict.fromkeys(events)]
-    sample.append(f"out.events = {' | '.join(bits) or '0'};")
+    bits: list[list[str]] = [[] for _ in range(ports.EVENTS // 64)]
+    for event in dict.fromkeys(events):     # the bits of an event are in one of the integers
+        word, shift = divmod(events.index(event), 64)
+        bits[word].append(f"uint64_t(top.cache_probe_{event}) << {shift}")
+    sample += [f"out.events[{word}] = {' | '.join(some) or '0'};" for word, some in enumerate(bits)]
     drive = [f"top.{leaf.port} = in.{leaf.member};" for leaf in ports.leaves(ports.PortsIn) if leaf.port in widths]
 
     def function(head: str, body: list[str]) -> str:

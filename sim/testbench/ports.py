@@ -26,7 +26,7 @@ __all__ = [
 
 PORTS: Final = 4            # most AXI4 ports
 COMPUTE_UNITS: Final = 8    # most compute units
-EVENTS: Final = 64          # most kinds of cache events, of all slices
+EVENTS: Final = 128         # most kinds of cache events, of all slices
 
 _INTEGERS: Any = (c_uint8, c_uint16, c_uint32, c_uint64)
 
@@ -73,7 +73,8 @@ LiteIn: Any = _structure("LiteIn", "What the host drives at the control interfac
 ProbeOut: Any = _structure("ProbeOut", "ComputeUnitProbe of fgpu/probe.py.", _fields(ComputeUnitProbe))
 AccessOut: Any = _structure("AccessOut", "AccessProbe of fgpu/probe.py.", _fields(AccessProbe))
 PortsOut: Any = _structure("PortsOut", "What the core drives in one cycle, and a bit for each event of the cache.", {
-    "axi": AxiOut * PORTS, "events": EVENTS, "probe": ProbeOut * COMPUTE_UNITS, "access": AccessOut * COMPUTE_UNITS,
+    "axi": AxiOut * PORTS, "events": data.ArrayLayout(64, EVENTS // 64), "probe": ProbeOut * COMPUTE_UNITS,
+    "access": AccessOut * COMPUTE_UNITS,
     "lite": LiteOut, "kernel_status": KERNEL_SLOTS})
 PortsIn: Any = _structure("PortsIn", "What the test bench drives.", {"axi": AxiIn * PORTS, "lite": LiteIn})
 

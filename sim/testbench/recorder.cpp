@@ -20,8 +20,9 @@ void Recorder::look(const PortsOut &out, unsigned units, uint64_t cycle) {
         if (access.valid)
             events.push_back({cycle, EVENT_ACCESS, i, access.wavefront, access.pc, access.lanes});
     }
-    for (uint64_t bits = out.events; bits; bits &= bits - 1)
-        events.push_back({cycle, EVENT_CACHE, 0, uint32_t(__builtin_ctzll(bits)), 0, 1});
+    for (unsigned word = 0; word < EVENTS / 64; word++)
+        for (uint64_t bits = out.events[word]; bits; bits &= bits - 1)
+            events.push_back({cycle, EVENT_CACHE, 0, 64 * word + uint32_t(__builtin_ctzll(bits)), 0, 1});
 }
 
 void Recorder::look_at_port(const AxiOut &out, const AxiIn &in, unsigned port, uint64_t cycle) {

@@ -92,8 +92,9 @@ private:
             const uint32_t there = (pairs | pairs >> 2) & 0x11111111;   // not free
             unit.wavefront_cycles += unsigned(__builtin_popcount(there));
         }
-        for (uint64_t events = out.events; events; events &= events - 1)
-            outcome.events[__builtin_ctzll(events)]++;
+        for (unsigned word = 0; word < EVENTS / 64; word++)
+            for (uint64_t events = out.events[word]; events; events &= events - 1)
+                outcome.events[64 * word + unsigned(__builtin_ctzll(events))]++;
     }
 
     Status stop(const PortsOut &out, uint64_t cycle);

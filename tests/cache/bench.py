@@ -11,6 +11,7 @@ from amaranth.sim import Simulator
 from fgpu.cache.cache import Cache
 from fgpu.cache.probe import CacheProbe
 from fgpu.config import Config
+from fgpu.interfaces.line_map import LineMap
 from fgpu.interfaces.memory_bus import AtomicOp, MemoryOp
 
 from .memory import AxiMemory, Timing
@@ -67,7 +68,8 @@ class Bench:
         self.memory = self.memories[0]
         for memory in self.memories:
             memory.share(self.memory)
-        self.units = [Unit(expected=[deque() for _ in self.memories]) for _ in range(config.compute_units)]
+        self.lines = LineMap(config)
+        self.units = [Unit(expected=[deque() for _ in range(config.slices)]) for _ in range(config.compute_units)]
         self.model: dict[int, bytearray] = {}
         self.row_bytes = 4 * config.row_words
         self.places = self.rng.sample(range(config.cache_lines), 12)
@@ -183,6 +185,11 @@ class Bench:
             self._driven[id(signal)] = value
             self._ctx.set(signal, value)
 
+    def line_of(self, tag: int, place: int) -> int:
+        """The line of one of the ``tags`` that lives at one of the ``places``."""
+        number, slices = tag * self.config.cache_lines + place, self.config.slices
+        return self.lines.line(number % slices, number // slices)
+
     def model_line(self, line: int) -> bytearray:
         if line not in self.model:
             self.model[line] = bytearray(self.memory.line(line))
@@ -203,7 +210,8 @@ class Bench:
         """The bits of a :class:`~fgpu.interfaces.memory_bus.MemoryRequest`, faster than through its layout."""
         bits, at = 0, 0
         op = MemoryOp.ATOMIC if request.atomic else MemoryOp.WRITE if request.write else MemoryOp.READ
-        for value, width in ((op.value, 2), (request.line, self.config.line_address_bits),
+        for value, width in ((op.value, 2), (self.lines.slice(request.line), self.config.slice_bits),
+                             (self.lines.place(request.line), self.config.line_address_bits),
                              (request.rows, self.config.line_rows),
                              (int.from_bytes(request.row, "little"), 8 * self.row_bytes),
                              (request.strobe, self.row_bytes), (request.atomic.value if request.atomic else 0, 4)):
@@ -230,7 +238,7 @@ class Bench:
         self.errors += error
         self.done, self.idle = bool(done), bool(idle)
         assert not (idle and any(any(unit.expected) for unit in self.units)), "idle, but an answer is due"
-        n, ports = config.compute_units, config.axi_ports
+        n, ports = config.compute_units, config.slices
         accepted: list[int] = []
         answers = list(zip(rest[n:n + n * ports], rest[n + n * ports:n + 2 * n * ports], strict=True))
         for number, (unit, ready) in enumerate(zip(self.units, rest[:n], strict=True)):
@@ -245,7 +253,7 @@ class Bench:
                 assert got == data, f"line {line:#x} row {row}: {got.hex()} instead of {data.hex()}"
                 unit.response_at.append(self.cycle)
             if ready and unit.valid:
-                accepted.append(unit.requests[0].line % ports)
+                accepted.append(self.lines.slice(unit.requests[0].line))
                 unit.valid = False
                 unit.accepted_at.append(self.cycle)
                 self._accept(unit, unit.requests.popleft())
@@ -276,7 +284,7 @@ class Bench:
                             contents[start + byte] = request.row[byte]
                 else:
                     answer = (request.line, row, bytes(contents[start:start + self.row_bytes]))
-                    unit.expected[request.line % len(self.memories)].append(answer)
+                    unit.expected[self.lines.slice(request.line)].append(answer)
 
     def _operate(self, unit: Unit, request: Request, row: int, contents: bytearray) -> None:
         assert request.atomic is not None
@@ -284,7 +292,7 @@ class Bench:
         old = bytes(contents[start:start + 4])
         operand, expected = request.row[:4], request.row[4:8]
         contents[start:start + 4] = updated(request.atomic, old, operand, expected)
-        unit.expected[request.line % len(self.memories)].append((request.line, row, old))
+        unit.expected[self.lines.slice(request.line)].append((request.line, row, old))
 
 
 def updated(operation: AtomicOp, old: bytes, operand: bytes, expected: bytes) -> bytes:

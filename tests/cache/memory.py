@@ -1,15 +1,15 @@
 """A model of global memory behind an AXI4 port, which checks the protocol."""
 
 import random
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from amaranth.hdl import Value
 from amaranth.lib.wiring import In, Out
 
 from fgpu.axi.signatures import AXI4Signature
-from fgpu.cache.payloads import RETIREMENTS
 from fgpu.config import Config
+from fgpu.interfaces.line_map import LineMap
 
 from ..cocotb.axi_checker import AxiChecker
 
@@ -73,6 +73,7 @@ class AxiMemory:
         self.lines: dict[int, bytearray] = {}
         self._fresh = rng.getrandbits(32)
         self._axi = axi
+        self._map = LineMap(config)
         self.watched = [Value.cast(getattr(axi, name)) for name in _WATCHED]
         self.drive = dict.fromkeys(_DRIVEN, 0)
         self.error_response = 0
@@ -87,6 +88,7 @@ class AxiMemory:
         self._written: list[_Write] = []
         self._checker = AxiChecker(f"port {self.port}", beat_bytes=self.config.axi_data_width // 8)
         self._current: _Read | None = None
+        self.slice_bursts = Counter[int]()
         self.read_beats = self.write_beats = self.read_bursts = self.write_bursts = 0
         self.written_bytes: set[int] = set()
         self.max_reads = 0
@@ -112,8 +114,17 @@ class AxiMemory:
         config = self.config
         beat = config.axi_data_width // 8
         assert address // config.cache_line == (address + length * beat) // config.cache_line, "a burst is of a line"
-        assert address // config.cache_line % config.axi_ports == self.port, "a line of another port's slice"
+        slice = self._map.slice(address // config.cache_line)
+        assert slice % config.axi_ports == self.port, "a line of another port's slice"
+        assert id % config.port_slices == slice // config.axi_ports, "an id of another slice"
         assert id not in busy, "one burst for each id"
+
+    def _read_ids(self, slice: int) -> range:
+        """The ids, without the bits that name the slice, that its latest read burst may have."""
+        config = self.config
+        number, ids = self.slice_bursts[slice] - 1, 64 // config.port_slices
+        each = config.slice_tag_managers if config.slice_tag_managers <= 4 else 1
+        return range(number * each % ids, number * each % ids + each)
 
     def step(self, sampled: tuple[int, ...]) -> None:
         """One rising edge: ``sampled`` are the ``watched`` signals before it; ``drive`` is for the next cycle."""
@@ -129,9 +140,9 @@ class AxiMemory:
         if drive["bvalid"]:
             drive["bvalid"] = 0
         if arvalid and drive["arready"]:
-            managers = config.slice_tag_managers
-            assert arid % managers not in [read.id % managers for read in self._reads]
-            assert arid // managers == self.read_bursts % (64 // managers), "an older burst has a lower id"
+            slice = self._map.slice(araddr // config.cache_line)
+            self.slice_bursts[slice] += 1
+            assert arid // config.port_slices in self._read_ids(slice), "an older burst has a lower id"
             self._check_burst(arid, araddr, arlen, [read.id for read in self._reads])
             assert arlen == config.burst_beats - 1, "a read burst is a line"
             line = araddr // config.cache_line
@@ -143,7 +154,7 @@ class AxiMemory:
             self.max_reads = max(self.max_reads, len(self._reads))
         if awvalid and drive["awready"]:
             busy = [write.id for write in self._written + list(self._addresses)]
-            assert awid < config.slice_tag_managers + RETIREMENTS
+            assert awid // config.port_slices < config.slice_tag_managers + config.slice_retirements
             self._check_burst(awid, awaddr, awlen, busy)
             line = awaddr // config.cache_line
             for other in self._reads + self._written + list(self._addresses):
@@ -165,7 +176,8 @@ class AxiMemory:
             write.due = self.now + rng.randint(*timing.write_latency)
             self._written.append(write)
         for address in self._addresses:
-            assert len(self._addresses) <= config.slice_tag_managers + RETIREMENTS, address
+            most = config.port_slices * (config.slice_tag_managers + config.slice_retirements)
+            assert len(self._addresses) <= most, address
 
         self._respond()
         self._deliver()

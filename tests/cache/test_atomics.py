@@ -20,7 +20,7 @@ CONFIGS = {
     "2 banks": Config(cache_banks=2, cache_size=4, cache_line=64, tag_managers=1, compute_units=2, atomics=ATOMICS),
     "4 CUs": Config(compute_units=4, cache_banks=4, cache_size=4, tag_managers=8, global_stations=32,
                     atomics=ATOMICS),
-    "2 ports": Config(compute_units=2, axi_ports=2, cache_size=8, tag_managers=4, atomics=ATOMICS),
+    "2 ports": Config(compute_units=2, axi_ports=2, cache_size=8, tag_managers=2, atomics=ATOMICS),
     "add": Config(cache_size=4, compute_units=2, atomics=frozenset({"add"})),
     "min, umax": Config(cache_size=4, cache_line=64, atomics=frozenset({"min", "umax"})),
 }
@@ -146,9 +146,9 @@ def test_plain_traffic_between_operations_costs_little() -> None:
 def test_operations_that_miss_are_written_back() -> None:
     """Every operation evicts the line of the one before it, whose new word must reach memory."""
     async def script(bench: Bench) -> None:
-        unit, lines = bench.units[0], bench.config.cache_lines
+        unit = bench.units[0]
         for number in range(60):
-            unit.requests.append(operation(bench, 3 + lines * (number % 3), number % 4, number % 8, AtomicOp.ADD))
+            unit.requests.append(operation(bench, bench.line_of(number % 3, 3), number % 4, number % 8, AtomicOp.ADD))
         await bench.run()
         await bench.drain()
         assert bench.memory.write_bursts == 60 - bench.config.cache_ways
@@ -161,10 +161,10 @@ def test_operations_that_miss_are_written_back() -> None:
 def test_a_line_is_evicted_behind_the_operations_on_it() -> None:
     """The compute unit takes no answers for a while, so that the next line is there when it goes on."""
     async def script(bench: Bench) -> None:
-        unit, lines = bench.units[0], bench.config.cache_lines
+        unit = bench.units[0]
         for turn in range(10):
             unit.ready_chance = 0.0
-            unit.requests.extend(operation(bench, 3 + lines * (number // 3 % 2), 0, turn % 8, AtomicOp.ADD)
+            unit.requests.extend(operation(bench, bench.line_of(number // 3 % 2, 3), 0, turn % 8, AtomicOp.ADD)
                                  for number in range(9))
             for _ in range(120):
                 await bench.step()

@@ -98,8 +98,7 @@ def test_clean_during_requests_waits_for_them() -> None:
 
 def test_not_idle_while_a_write_back_is_unacknowledged() -> None:
     async def script(bench: Bench) -> None:
-        lines = bench.config.cache_lines
-        bench.units[0].requests.extend([full_row(bench, 3, 0), Request(3 + lines, 1)])
+        bench.units[0].requests.extend([full_row(bench, 3, 0), Request(bench.line_of(1, 3), 1)])
         await bench.run()
         await bench.drain()
         assert bench.memory.write_bursts == 1
@@ -126,14 +125,14 @@ def test_one_compute_unit_cannot_starve_another() -> None:
 
 def test_probe_counts() -> None:
     async def script(bench: Bench) -> None:
-        unit, lines = bench.units[0], bench.config.cache_lines
+        unit, rival = bench.units[0], bench.line_of(1, 1)
         unit.requests.extend([
             Request(1, 1),                  # read miss, fill
             Request(1, 2),                  # read hit, while the line is filled
             full_row(bench, 1, 0),          # write hit, as early
             full_row(bench, 2, 0),          # write miss
             Request(2, 3),                  # read miss: not populated, fill around the row
-            Request(1 + lines, 1),          # read miss, fill, eviction
+            Request(rival, 1),              # read miss, fill, eviction
         ])
         await bench.run()
         await bench.drain()
@@ -141,7 +140,7 @@ def test_probe_counts() -> None:
         assert bench.events["read_miss"] == bench.events["fill"] == 3
         assert bench.events["write_hit"] == bench.events["write_miss"] == bench.events["eviction"] == 1
         assert (bench.events["pending_hit"], bench.events["fill_merge"]) == (2, 1)
-        unit.requests.append(Request(1 + lines, 2))     # read hit, the line is long there
+        unit.requests.append(Request(rival, 2))     # read hit, the line is long there
         await bench.run()
         assert (bench.events["read_hit"], bench.events["pending_hit"]) == (2, 2)
         assert bench.events["axi_read"] == 3 * bench.config.burst_beats
@@ -229,7 +228,7 @@ def test_a_write_back_does_not_overtake_an_early_one_of_the_same_line() -> None:
             await bench.run()
             for _ in range(20):
                 await bench.step()
-            unit.requests.extend([full_row(bench, 5, 1), Request(5 + config.cache_lines, 1)])
+            unit.requests.extend([full_row(bench, 5, 1), Request(bench.line_of(1, 5), 1)])
             await bench.run()
         await bench.clean()
         assert bench.events["stall_victim"] > 50

@@ -19,7 +19,7 @@ def random_requests(bench: Bench, count: int) -> list[Request]:
     requests: list[Request] = []
     writes = rng.choice([0.1, 0.5, 0.9])
     while len(requests) < count:
-        line = rng.choice(tags) * config.cache_lines + rng.choice(places)
+        line = bench.line_of(rng.choice(tags), rng.choice(places))
         if rng.random() < 0.1:      # a whole line
             requests.extend(Request(line, 1 << row, True, rng.randbytes(config.row_words * 4),
                                     (1 << config.row_words * 4) - 1)
@@ -55,9 +55,18 @@ CONFIGS = {
     "8 CUs": Config(compute_units=8, cache_size=32, tag_managers=16, statistics=True),
     "reference": Config.preset("reference", compute_units=4),
     "tiny": Config.preset("tiny"),
-    "2 slices": Config(axi_ports=2, compute_units=2, cache_banks=4, cache_size=4, tag_managers=4, cache_line=64,
+    "2 slices": Config(axi_ports=2, compute_units=2, cache_banks=4, cache_size=4, tag_managers=2, cache_line=64,
                        statistics=True),
-    "4 slices": Config(axi_ports=4, compute_units=4, axi_data_width=32, cache_size=8, cache_ways=1, tag_managers=4),
+    "4 slices": Config(axi_ports=4, compute_units=4, axi_data_width=32, cache_size=8, cache_ways=1, tag_managers=1),
+    "2 slices on a port": Config(cache_slices=2, address_hash=True, compute_units=2, cache_size=8, cache_ways=1,
+                                 tag_managers=16, statistics=True),
+    "4 slices on a port": Config(cache_slices=4, compute_units=4, cache_size=8, cache_ways=1, axi_data_width=32),
+    "8 slices on 2 ports": Config(cache_slices=8, address_hash=True, axi_ports=2, compute_units=4, cache_size=16,
+                                  cache_line=64, tag_managers=8, cache_banks=4),
+    "8 slices on a port": Config(cache_slices=8, address_hash=True, compute_units=2, cache_size=16,
+                                 cache_line=64, cache_banks=2),
+    "16 tag managers": Config(tag_managers=16, cache_size=4, statistics=True),
+    "hashed": Config(cache_size=4, address_hash=True),
     "1 way": Config(cache_ways=1, cache_size=4, cache_line=64, cache_banks=4, compute_units=2),
     "4 ways": Config(cache_ways=4, cache_size=8, tag_managers=2, statistics=True),
     "2 slices, 2 ways": Config(axi_ports=2, cache_ways=2, cache_size=8, cache_banks=2),

@@ -65,7 +65,8 @@ def files(folder):
     # configuration
     (f"run copy.s --global 64 {RUN} --cus 3", "compute_units must be one of 1, 2, 4, 8, not 3"),
     (f"run copy.s --global 64 {RUN} --axi-ports 3", "axi_ports must be one of 1, 2, 4, not 3"),
-    (f"run copy.s --global 64 {RUN} --axi-ports 2 --preset tiny --tag-managers 1", "tag_managers must be at least 2"),
+    (f"run copy.s --global 64 {RUN} --axi-ports 4 --cache-slices 2",
+     "cache_slices must be a multiple of axi_ports=4"),
     (f"run copy.s --global 64 {RUN} --atomics add,sub", "atomics must be of 'add', 'and', "),
     (f"run copy.s --global 64 {RUN} --preset huge", "preset must be one of tiny, basic, full, float, reference"),
     ("bench --cus 3 --engine functional", "compute_units"),

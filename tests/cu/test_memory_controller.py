@@ -10,6 +10,7 @@ import pytest
 from fgpu.config import ATOMICS, BANK_WORDS, PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.cu.control_word import Width
 from fgpu.cu.memory_controller import MemoryController
+from fgpu.interfaces.line_map import LineMap
 from fgpu.interfaces.memory_bus import AtomicOp, MemoryOp
 
 from ..cache.bench import updated
@@ -57,18 +58,19 @@ class Bench:
     def __init__(self, config: Config, rng: random.Random, *, fast: bool = False) -> None:
         self.config, self.rng = config, rng
         self.dut = MemoryController(config)
+        self.lines = LineMap(config)
         self.reference = bytearray(rng.randbytes(SPAN))     # changes at issue
         self.memory = bytearray(self.reference)             # changes at the cache
         self.traffic = Traffic()
         self.loading: dict[int, tuple[int, dict[int, int]]] = {}    # wavefront: rd, expected word of each lane
         self.got: dict[int, dict[int, int]] = {}
-        self.responses: list[deque[bytes]] = [deque() for _ in range(config.axi_ports)]
+        self.responses: list[deque[bytes]] = [deque() for _ in range(config.slices)]
         self.request_wait = (lambda: 0) if fast else random_waits(rng)
         self.response_wait = (lambda: 0) if fast else random_waits(rng)
         self.quiet = 0      # cycles since the last instruction
 
     def run(self, accesses: list[Access], gap: float = 0.1) -> None:
-        respond = [partial(self._respond, part=part) for part in range(self.config.axi_ports)]
+        respond = [partial(self._respond, part=part) for part in range(self.config.slices)]
         simulate(self.dut, lambda ctx: self._issue(ctx, deque(accesses), gap),
                  background=[self._serve, *respond, self._observe])
         assert self.memory == self.reference
@@ -144,8 +146,8 @@ class Bench:
         while True:
             request = await stream_get(ctx, self.dut.requests, self.request_wait())
             row_bytes = 4 * self.config.row_words
-            responses = self.responses[request.line % self.config.axi_ports]
-            line = (request.line << self.config.line_offset_bits) - BASE
+            responses = self.responses[request.slice]
+            line = (self.lines.line(request.slice, request.line) << self.config.line_offset_bits) - BASE
             assert request.rows
             for row in range(self.config.line_rows):
                 at = line + row * row_bytes

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 
-from fgpu.cache.payloads import RETIREMENTS, tag_manager_bits
+from fgpu.cache.payloads import tag_manager_bits
 from fgpu.cache.tag_manager import TagManagers
 from fgpu.config import Config
 
@@ -29,7 +29,8 @@ def follow_entries(claim: Claim, dut: TagManagers, path: str, config: Config) ->
     ``evicted``.
     """
     m: Module = claim.m
-    normal, count, bits = config.slice_tag_managers, config.slice_tag_managers + RETIREMENTS, tag_manager_bits(config)
+    normal, bits = config.slice_tag_managers, tag_manager_bits(config)
+    count = normal + config.slice_retirements
     stage = dut.tag_stage
     wanted = stage.allocations.payload
 
@@ -74,7 +75,7 @@ def tag_manager_claim(config: Config, tag_managers: type[TagManagers] = TagManag
     dut = tag_managers(config)
     claim = Claim(dut=dut)
     m: Module = claim.m
-    normal, count = config.slice_tag_managers, config.slice_tag_managers + RETIREMENTS
+    normal, count = config.slice_tag_managers, config.slice_tag_managers + config.slice_retirements
     stage = dut.tag_stage
     wanted = stage.allocations.payload
     claim.assume(Mux(wanted.retire, wanted.evict & ~wanted.fill, wanted.evict | wanted.fill))
