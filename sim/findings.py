@@ -16,6 +16,8 @@ _MANY: Final = 0.1
 """A finding is worth telling from this share of the compute units' cycles on."""
 _SPREAD: Final = 2.0
 """Lines of the cache for eight work-items from which on they count as far from each other."""
+_REFILLED: Final = 0.5
+"""Share of a line's fills that are not the first, from which on the cache is too small for what the kernel does."""
 _FULL: Final = 0.5
 """Occupancy below which a line counts as divergent."""
 _BOUND: Final = 0.75
@@ -66,13 +68,19 @@ def _loads(profile: Profile, every: int) -> Iterator[Finding]:
             line = profile.of(sorted(loads[at]))
             share = waited / every
             yield Finding("waiting for data", at, share,
-                          f"{_percent(share)} wait for what is loaded here{_spread(line)}.")
+                          f"{_percent(share)} wait for what is loaded here{_spread(line)}{_again(line)}.")
 
 
 def _spread(line: LineProfile) -> str:
     spread = line.lines / line.phases if line.phases else 0
     return (f"; {PE_COUNT} neighbouring work-items read {spread:.1f} lines of the cache: let neighbours read "
             "neighbouring addresses") if spread >= _SPREAD else ""
+
+
+def _again(line: LineProfile) -> str:
+    share = line.refills / line.fills if line.fills else 0
+    return (f"; {100 * share:.0f} percent of what was read from memory for it had been in the cache before: smaller "
+            "tiles stay there, or in local memory") if share >= _REFILLED else ""
 
 
 def _scattered(profile: Profile, every: int) -> Iterator[Finding]:

@@ -46,6 +46,10 @@ class LineProfile:
     """... and for each work-item."""
     lines: int
     """Lines of the cache that these phases were in, counted for each phase: one where neighbours are neighbours."""
+    fills: int
+    """Bursts that the cache read from memory for lines that an instruction of here was the last to access."""
+    refills: int
+    """Those of them for lines that had been read before in this launch: they did not stay in the cache."""
 
     @property
     def all_cycles(self) -> int:
@@ -63,8 +67,9 @@ class Profile:
     """What happened at each instruction of a launch.
 
     The sums over all instructions are the totals of the launch, to the cycle: ``issues`` and ``work_items`` are the
-    run's ``instructions`` and ``work_item_instructions``, ``cycles`` those of ``cu0.issue`` to ``cu0.barrier`` in its
-    ``stats``, of all compute units, ``waits`` those of ``wavefront_cycles``.
+    run's ``instructions`` and ``work_item_instructions``, ``fills`` the read bursts of all AXI ports, ``cycles`` those
+    of ``cu0.issue`` to ``cu0.barrier`` in its ``stats``, of all compute units, ``waits`` those of
+    ``wavefront_cycles``.
     """
 
     kernel: str
@@ -99,7 +104,7 @@ class Profile:
         return LineProfile(
             issues=summed("issues"), work_items=summed("work_items"), cycles=named("cycles", BUCKETS),
             waits=named("waits", STATES), phases=summed("phases"), accesses=summed("accesses"),
-            lines=summed("lines"))
+            lines=summed("lines"), fills=summed("fills"), refills=summed("refills"))
 
     @cached_property
     def lines(self) -> dict[Location | None, LineProfile]:
@@ -150,5 +155,5 @@ def joined_profiles(profiles: Sequence[Profile]) -> Profile:
 def _plain(line: LineProfile) -> dict[str, Any]:
     return {"issues": line.issues, "work_items": line.work_items, "occupancy": round(line.occupancy, 4),
             "cycles": dict(line.cycles), "waits": dict(line.waits), "phases": line.phases,
-            "accesses": line.accesses, "lines": line.lines}
+            "accesses": line.accesses, "lines": line.lines, "fills": line.fills, "refills": line.refills}
 

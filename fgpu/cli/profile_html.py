@@ -67,13 +67,14 @@ def _source(profile: "Profile", sources: Mapping[str, Sequence[str]], every: int
         text = sources.get(file, ())
         yield f"<h3>{escape(file) or 'without a line'}</h3><table><tr><th>cycles</th><th></th>{heads}"
         yield '<th title="work-items enabled">lanes</th><th title="of the cache, for eight work-items">lines</th>'
+        yield '<th title="read from memory by the cache">fills</th>'
         yield "<th></th><th></th></tr>"
         for number in range(min(numbers), max(numbers) + 1) if text else sorted(numbers):
             there = escape(text[number - 1]) if 0 < number <= len(text) else ""
             if number in numbers:
                 yield _row(profile, number, there, *numbers[number], told, every)
             else:
-                yield (f"<tr class=quiet>{'<td></td>' * (4 + len(told))}<td class=number>{number}</td>"
+                yield (f"<tr class=quiet>{'<td></td>' * (5 + len(told))}<td class=number>{number}</td>"
                        f"<td class=source>{there}</td></tr>")
         yield "</table>"
 
@@ -89,7 +90,7 @@ def _row(profile: "Profile", number: int, text: str, line: "LineProfile", words:
     lanes = f"{100 * line.occupancy:.0f} %" if line.issues else ""
     spread = f"{line.lines / line.phases:.1f}" if line.phases else ""
     return (f'<tr style="background:rgba(225,87,89,{min(0.8, 2 * share):.3f})"><td>{line.all_cycles:,}</td>'
-            f"<td>{100 * share:.1f} %</td>{cells}<td>{lanes}</td><td>{spread}</td>"
+            f"<td>{100 * share:.1f} %</td>{cells}<td>{lanes}</td><td>{spread}</td><td>{line.fills or ''}</td>"
             f"<td class=number>{number or ''}</td><td class=source><details><summary>{text or '&nbsp;'}</summary>"
             f"<pre>{code}</pre></details></td></tr>")
 

@@ -24,7 +24,7 @@ def print_profile(console: Console, profile: "Profile", sources: Mapping[str, li
     every = max(1, profile.cycles * profile.config.compute_units)
     told = [name for name in LABELS if name != "issue" and profile.total.cycles.get(name)]
     table = Table(box=None, pad_edge=False, header_style="cyan")
-    for head in ("cycles", "", "issue", *(LABELS[name] for name in told), "lanes", "lines"):
+    for head in ("cycles", "", "issue", *(LABELS[name] for name in told), "lanes", "lines", "fills"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("line", justify="right", style="dim", no_wrap=True)
     table.add_column("", no_wrap=True, overflow="ignore")
@@ -32,7 +32,7 @@ def print_profile(console: Console, profile: "Profile", sources: Mapping[str, li
 
     def row(number: str, text: str, line: LineProfile | None) -> None:
         if line is None:
-            table.add_row(*[""] * (5 + len(told)), number, Text(text, style="dim"))
+            table.add_row(*[""] * (6 + len(told)), number, Text(text, style="dim"))
             return
         share = line.all_cycles / every
         style = next(style for least, style in _HOT if share >= least)
@@ -40,11 +40,11 @@ def print_profile(console: Console, profile: "Profile", sources: Mapping[str, li
         table.add_row(
             f"{line.all_cycles:,}", f"{100 * share:.1f} %", _number(line.cycles["issue"]),
             *(_number(line.cycles[name]) for name in told), f"{100 * line.occupancy:.0f} %" if line.issues else "",
-            spread, number, Text(text, style=style))
+            spread, _number(line.fills), number, Text(text, style=style))
 
     for file in dict.fromkeys(at.file for at in shown):
         numbers = {at.line: line for at, line in shown.items() if at.file == file}
-        table.add_row(*[""] * (5 + len(told)), "", Text(file, style="bold"))
+        table.add_row(*[""] * (6 + len(told)), "", Text(file, style="bold"))
         text = sources.get(file)
         listed = range(min(numbers), max(numbers) + 1) if text else sorted(numbers)
         for number in listed:
@@ -53,7 +53,8 @@ def print_profile(console: Console, profile: "Profile", sources: Mapping[str, li
         row("", "what has no line", profile.lines[None])
     row("", "all", profile.total)
     console.print("Cycles of the compute units by source line: instructions issued, and what else was waited for;")
-    console.print("lanes are the work-items enabled, lines those of the cache that eight work-items access together.")
+    console.print("lanes are the work-items enabled, lines those of the cache that eight work-items access together,")
+    console.print("fills what the cache read from memory for it.")
     width, console.width = console.width, 1000
     console.print(table)
     console.width = width

@@ -165,11 +165,14 @@ class ProfileEntry(Structure):
     ``issues`` of wavefronts with ``work_items`` enabled; ``cycles`` of compute units, each by its bucket at the
     instruction that the unit executes or that its first wavefront in that state waits at; ``waits``: cycles of
     wavefronts by their state there. Of accesses to global memory: ``phases`` of eight work-items, the ``accesses`` in
-    them, and in how many different ``lines`` of the cache these are, counted for each phase.
+    them, and in how many different ``lines`` of the cache these are, counted for each phase; ``fills``: read bursts
+    for lines that this instruction was the last to access, ``refills``: those of them that were not the first of the
+    launch for their line.
     """
 
     _fields_ = [("issues", c_uint64), ("work_items", c_uint64), ("cycles", c_uint64 * BUCKETS),
-                ("waits", c_uint64 * STATES), ("phases", c_uint64), ("accesses", c_uint64), ("lines", c_uint64)]
+                ("waits", c_uint64 * STATES), ("phases", c_uint64), ("accesses", c_uint64), ("lines", c_uint64),
+                ("fills", c_uint64), ("refills", c_uint64)]
 
 
 class Event(Structure):

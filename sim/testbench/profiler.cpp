@@ -64,7 +64,22 @@ void Profiler::look(const ProbeOut &probe, const AccessOut &access) {
                 lines[different++] = line;
         }
         entry.lines += different;
+        for (unsigned i = 0; i < different; i++)
+            touched[lines[i]].pc = access.pc;
     }
+}
+
+void Profiler::fill(uint32_t number) {
+    const auto found = touched.find(number);
+    if (found == touched.end()) {
+        table[last].fills++;
+        return;
+    }
+    Line &line = found->second;
+    ProfileEntry &entry = at(line.pc);
+    entry.fills++;
+    entry.refills += line.was_filled;
+    line.was_filled = true;
 }
 
 }  // namespace fgpu

@@ -35,15 +35,15 @@ public:
         }
         if (__builtin_expect(failed, 0))
             return stop(out, cycle);
-        if (counted)
+        if (counted) {
+            profiler.step(out, in, config);
             recorder.step(out, in, config, host.cycles(cycle));
+        }
         host.step(out.lite, out.kernel_status, in.lite, cycle);
         for (unsigned i = 0; i < config.ports; i++)
             ports[i].step(out.axi[i], in.axi[i], cycle);
-        if (counted) {
+        if (counted)
             count(out);
-            profiler.step(out, config.compute_units);
-        }
         failed = host.failure.status | unsigned(accesses.step(out.access, cycle));
         for (unsigned i = 0; i < config.ports; i++)
             failed |= ports[i].failure.status;

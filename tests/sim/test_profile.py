@@ -49,6 +49,13 @@ __kernel void small(__global const int *in, __global int *out) {
     if (get_global_id(0) == 0)
         out[0] = in[0];
 }
+__kernel void again(__global const int *in, __global int *out) {
+    int i = get_global_id(0), sum = 0;
+    for (int k = 0; k < 16; k++)
+        sum += in[i * 32 + k & 4095] ^ out[i * 32 + k & 4095];
+    if (sum == 12345678)
+        out[i] = sum;
+}
 """
 
 
@@ -71,8 +78,9 @@ def _check_sums(run):
     units = {key.partition(".")[0] for key in run.stats if key.startswith("cu")}
     for name in BUCKETS:
         assert profile.total.cycles[name] == sum(run.stats[f"{unit}.{name}"] for unit in units)
+    assert profile.total.fills == sum(count for name, count in run.stats.items() if name.endswith(".read_bursts"))
     assert sum(profile.total.waits.values()) == sum(run.stats[f"{unit}.wavefront_cycles"] for unit in units)
-    for name in ("issues", "work_items", "all_cycles", "phases", "accesses", "lines"):
+    for name in ("issues", "work_items", "all_cycles", "phases", "accesses", "lines", "fills", "refills"):
         assert sum(getattr(line, name) for line in profile.lines.values()) == getattr(profile.total, name)
 
 
@@ -105,9 +113,18 @@ def test_work_items_and_lines_are_counted_where_they_are(image):
     assert load.lines == 256 // 8 * (8 + 1)     # loads far apart, stores side by side
 
 
+def test_fills_are_counted_where_lines_are_accessed(image):
+    profile = _run(image, "far", size=256).profile
+    lines = {at.line: line for at, line in profile.lines.items() if at}
+    # The 256 work-items read 64 words each 256 bytes apart, and write whole lines, which nobody reads.
+    assert (lines[11].fills, lines[11].refills) == (64, 0)
+    assert profile.total.fills == 64
+
+
 @pytest.mark.ci
 @pytest.mark.parametrize(("kernel", "size", "rule", "line", "word"), [
     ("far", 1024, "waiting for data", 11, "8.0 lines of the cache"),
+    ("again", 1024, "waiting for data", 33, "in the cache before"),
     ("lonely", 1024, "divergence", 17, "2 percent of the work-items"),
     ("counts", 4096, "instructions", None, "issued in 100"),
     ("small", 64, "idle compute units", None, "without work"),
