@@ -85,7 +85,7 @@ class Unit:
         alone = _only(self.bitcode, kernel)
 
         def bitcode(size: Size) -> tuple[bytes, ...]:
-            return (optimize(alone, self.extensions, size),)
+            return (optimize(alone, size),)
 
         return compile_modules({"the program": ""}, bitcode, config, [kernel]).to_json().encode()
 

@@ -14,7 +14,7 @@ from fgpu.files import cache_directory
 from ..ir.module import Module
 from ..line_table import OWN
 from ..work_groups import BARRIERS
-from .bitcode import WIDE, Library, bitcode_files, functions
+from .bitcode import Library, bitcode_files, functions
 from .diagnostics import explained
 from .options import accepted
 from .reader import read_module
@@ -178,19 +178,19 @@ def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), 
     is_linked_later = library is not None and not is_library
 
     def run(extensions: Collection[str], defined: Sequence[str]) -> _Answer:
-        linked = _linking(library.paths, extensions) if library is not None and is_library else []
+        linked = _linking(library.paths) if library is not None and is_library else []
         return _run_clang([*_CLANG, *_supporting(extensions), *size.options(), optimization, *linked,
                            *(_NO_PASSES if is_linked_later else ()), *defined, *options,
                            *(["-D__FGPU_SOME_KERNELS"] if kernels else [])], code, filename)
 
-    (status, bitcode, messages), extensions = _as_wide_as_needed(run, options, tries=not is_library)
+    (status, bitcode, messages), _ = _as_wide_as_needed(run, options, tries=not is_library)
     if status and kernels and "alias must point to a defined" in messages:      # one is of another source, or of none
         return compile_to_bitcode(source, filename, options, optimization, library, size, is_library)
     _check(status, messages)
     if _promises_too_much(source, options, bitcode):
         options = [*options, *_NO_PROMISES]
         return compile_to_bitcode(source, filename, options, optimization, library, size, is_library, kernels)
-    return optimize(bitcode, extensions, size, optimization) if is_linked_later else bitcode
+    return optimize(bitcode, size, optimization) if is_linked_later else bitcode
 
 
 @dataclass(frozen=True)
@@ -224,13 +224,12 @@ def compile_unit(source: str, filename: str, options: Sequence[str] = ()) -> Uno
     return made
 
 
-def optimize(bitcode: bytes, extensions: Collection[str], size: Size, optimization: str = "-O2") -> bytes:
+def optimize(bitcode: bytes, size: Size, optimization: str = "-O2") -> bytes:
     """Link what clang made of a program, in which only kernels are external, with the built-in functions that it
     calls, and optimize it."""
     _, lacking = functions(bitcode)
     status, optimized, messages = _run_clang([*_DRIVER, "-x", "ir", *_OPTIMIZER, *size.options(), optimization,
-                                              *_linking(builtins().needed(lacking), extensions)], bitcode,
-                                             "the program")
+                                              *_linking(builtins().needed(lacking))], bitcode, "the program")
     _check(status, messages)
     return optimized
 
@@ -250,10 +249,9 @@ def _run_clang(command: Sequence[str], code: bytes, filename: str) -> _Answer:
     return run.returncode, run.stdout, run.stderr.decode(errors="replace")
 
 
-def _linking(library: Sequence[Path], extensions: Collection[str]) -> list[str]:
+def _linking(library: Sequence[Path]) -> list[str]:
     """Clang's options to link the built-in functions."""
-    files = [path for path in library if extensions or path.stem not in WIDE]
-    return [part for path in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]
+    return [part for path in library for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(path))]
 
 
 def _as_wide_as_needed(run: Callable[[Collection[str], Sequence[str]], _Answer], options: Sequence[str],

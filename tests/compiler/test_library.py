@@ -90,6 +90,15 @@ def test_the_front_door_links_few_parts_too(monkeypatch: pytest.MonkeyPatch) -> 
     assert kernels[0] == kernels[1]
 
 
+@pytest.mark.parametrize("argument", ["(ushort)0", "0ul"])
+def test_doubles_and_halves_that_a_program_does_not_name(argument: str) -> None:
+    """Clang declares `nan` of such integers without a word of the type that it returns."""
+    source = f'__kernel void k(void) {{ printf("%f", nan({argument})); }}'
+    assert compile_unit(source).extensions == ()
+    compile_unit(source).image("k", Config(atomics=ATOMICS))
+    compile_opencl(source)
+
+
 def test_libraries_are_checked_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     clang.builtins()
     monkeypatch.setattr(clang, "_bitcode_files", lambda: pytest.fail("checked again"))
