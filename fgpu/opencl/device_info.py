@@ -53,7 +53,7 @@ def extensions(config: Config) -> list[str]:
            "cl_khr_local_int32_base_atomics", "cl_khr_local_int32_extended_atomics"]
           if config.atomics == ATOMICS else []),
         *(["cl_khr_byte_addressable_store"] if config.sub_integer_stores else []),
-        "cl_khr_fp64", "cl_khr_fp16",
+        "cl_khr_fp64", "cl_khr_fp16", "cl_khr_create_command_queue",
         *([] if is_full_profile(config) else ["cles_khr_int64"]),
     ]
 

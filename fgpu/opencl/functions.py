@@ -126,15 +126,17 @@ _ALL: Final = [
     Function(105, "clEnqueueMarkerWithWaitList", "pupp"),
     Function(106, "clEnqueueBarrierWithWaitList", "pupp"),
     Function(107, "clGetExtensionFunctionAddressForPlatform", "pp", Result.ADDRESS),
+    Function(123, "clCreateCommandQueueWithProperties", "ppp", Result.OBJECT),
 ]
 
 FUNCTIONS: Final = {function.name: function for function in _ALL}
-"""Every core function up to OpenCL 1.2, by its name."""
+"""Every core function up to OpenCL 1.2, by its name, and the one of 2.0 by which most later programs make their
+queues: 1.2 has it as an extension, ``cl_khr_create_command_queue``."""
 
 _OBJECTS: Final = {    # functions that return an object, or memory
     66: 3, 67: 5, 68: 5, 69: 3, 92: 2, 108: 5,     # of OpenGL
     119: 5, 122: 3,                                # of EGL
-    123: 3, 124: 5, 133: 2,             # OpenCL 2.0: clCreateCommandQueueWithProperties, clCreatePipe ...
+    124: 5, 133: 2,                     # OpenCL 2.0: clCreatePipe ...
     137: 1, 138: 3, 146: 5, 147: 6,                # 2.1 and 3.0: clCloneKernel, clCreateBufferWithProperties ...
 }
 UNSUPPORTED: Final = {slot: _OBJECTS.get(slot) for slot in range(SLOTS)

@@ -26,7 +26,7 @@ INFO = {
     PlatformInfo.VERSION: lambda platform: text(f"OpenCL 1.2 fgpu {fgpu.__version__}"),
     PlatformInfo.NAME: lambda platform: text("FGPU"),
     PlatformInfo.VENDOR: lambda platform: text("fgpu"),
-    PlatformInfo.EXTENSIONS: lambda platform: text("cl_khr_icd"),
+    PlatformInfo.EXTENSIONS: lambda platform: text("cl_khr_icd cl_khr_create_command_queue"),
     KhrInfo.PLATFORM_ICD_SUFFIX_KHR: lambda platform: text("FGPU"),
 }
 """The C library answers these by itself, from when it was built."""

@@ -5,6 +5,7 @@ over it is *ready*. A ready command is run by a thread that waits for it, if the
 ``clWaitForEvents`` or a blocking call: no other thread has to wake up), or else, soon, by its queue's worker.
 """
 
+import ctypes
 import threading
 import time
 from collections import OrderedDict, deque
@@ -34,6 +35,8 @@ _GLANCES: Final = 20
 _SECONDS_OF_LIFE: Final = 10.0
 _OUT_OF_ORDER: Final = int(QueueProperties.OUT_OF_ORDER_EXEC_MODE_ENABLE)
 _PROFILED: Final = int(QueueProperties.PROFILING_ENABLE)
+_ON_DEVICE: Final = 3 << 2
+"""What later versions have."""
 _QUEUED, _SUBMIT, _START, _END = map(int, ProfilingInfo)
 _SUBMITTED, _RUNNING, _COMPLETE = map(int, (
     ExecutionStatus.SUBMITTED, ExecutionStatus.RUNNING, ExecutionStatus.COMPLETE))
@@ -346,6 +349,21 @@ def create_command_queue(context: int, device: int, properties: int) -> CommandQ
     if target not in found.devices:
         raise ClError(Status.INVALID_DEVICE, "a device of another context")
     return CommandQueue(found, target, checked_properties(properties))
+
+
+@entry("clCreateCommandQueueWithProperties")
+def create_command_queue_with_properties(context: int, device: int, properties: int) -> CommandQueue:
+    found = find(Context, context)
+    find(Device, device)
+    wanted = 0
+    while properties and (name := ctypes.c_uint64.from_address(properties).value):
+        if name != QueueInfo.PROPERTIES:
+            raise ClError(Status.INVALID_VALUE, f"0x{name:X} is no property of queues")
+        wanted = ctypes.c_uint64.from_address(properties + ctypes.sizeof(ctypes.c_uint64)).value
+        if wanted & _ON_DEVICE:
+            raise ClError(Status.INVALID_QUEUE_PROPERTIES, "there are no queues on the device")
+        properties += 2 * ctypes.sizeof(ctypes.c_uint64)
+    return create_command_queue(found.handle, device, wanted)
 
 
 @entry("clRetainCommandQueue")

@@ -92,17 +92,44 @@ static void do_transfer(void)
 
 static void do_unsupported(void)
 {
-    typedef void *(*create)(void *, void *, const uint64_t *, int32_t *);
+    typedef void *(*create)(void *, const uint64_t *, int32_t *);
     typedef int32_t (*info)(void *, uint32_t, size_t, void *, size_t *);
     int32_t status = 0;
     start();
     void **table = *(void ***)context;
-    CHECK(!((create)table[123])(context, device, NULL, &status));   /* clCreateCommandQueueWithProperties */
+    CHECK(!((create)table[133])(context, NULL, &status));           /* clCreateSamplerWithProperties */
     CHECK(status == -59);
     CHECK(((info)table[125])(NULL, 0, 0, NULL, NULL) == -59);       /* clGetPipeInfo */
     CHECK(!clGetExtensionFunctionAddressForPlatform(platform, "clNoneSuch"));
     for (int slot = 0; slot < 150; slot++)
         CHECK(table[slot]);
+    finish();
+}
+
+/* As programs for later versions make their queues, and those that ask for the extension. */
+static void do_properties(void)
+{
+    typedef void *(*create)(void *, void *, const uint64_t *, int32_t *);
+    const uint64_t ordered[] = {0x1093 /* CL_QUEUE_PROPERTIES */, 3, 0}, on_device[] = {0x1093, 5, 0}, wrong[] = {1, 1, 0};
+    const uint64_t *all[] = {NULL, ordered};
+    uint64_t properties = 99;
+    int32_t status;
+    start();
+    create make = (create)clGetExtensionFunctionAddressForPlatform(platform, "clCreateCommandQueueWithPropertiesKHR");
+    CHECK(make);
+    for (int i = 0; i < 2; i++) {
+        void *made = make(context, device, all[i], &status), *other = queue;
+        CHECK(made && status == 0);
+        CHECK(clGetCommandQueueInfo(made, 0x1093, sizeof properties, &properties, NULL) == 0 && properties == 3 * i);
+        queue = made;
+        transfer(5);
+        queue = other;
+        CHECK(clReleaseCommandQueue(made) == 0);
+    }
+    CHECK(!make(context, device, on_device, &status) && status == -35);
+    CHECK(!make(context, device, wrong, &status) && status == -30);
+    CHECK(!make(NULL, device, NULL, &status) && status == -34);
+    CHECK(!make(context, NULL, NULL, &status) && status == -33);
     finish();
 }
 
@@ -386,6 +413,7 @@ int main(int count, char **arguments)
 {
     static const struct { const char *name; void (*run)(void); } programs[] = {
         {"platform", do_platform}, {"transfer", do_transfer}, {"unsupported", do_unsupported},
+        {"properties", do_properties},
         {"threads", do_threads}, {"first_calls", do_first_calls}, {"short_thread", do_short_thread},
         {"return", do_return}, {"exit", do_exit}, {"_exit", do__exit}, {"destructor", do_destructor},
         {"atexit", do_atexit}, {"busy_exit", do_busy_exit}, {"fork", do_fork}, {"fork_busy", do_fork_busy},

@@ -64,12 +64,16 @@ EXPORTED int32_t clGetPlatformInfo(void *handle, uint32_t name, size_t room, voi
     return -30;
 }
 
+static void *clCreateCommandQueueWithProperties(void *, void *, void *, int32_t *);
+
 EXPORTED void *clGetExtensionFunctionAddress(const char *name)
 {
     if (name && !strcmp(name, "clIcdGetPlatformIDsKHR"))
         return (void *)clIcdGetPlatformIDsKHR;
     if (name && !strcmp(name, "clGetPlatformInfo"))     /* older loaders ask for it so */
         return (void *)clGetPlatformInfo;
+    if (name && !strcmp(name, "clCreateCommandQueueWithPropertiesKHR"))
+        return (void *)clCreateCommandQueueWithProperties;
     return NULL;
 }
 
