@@ -15,8 +15,8 @@ from amaranth.lib import enum
 from .errors import EncodingError
 
 __all__ = [
-    "INSTRUCTIONS", "INSTRUCTION_BITS", "OPCODE", "RD", "REGISTER_BITS", "REGISTER_COUNT", "RS", "RT",
-    "STACK_POINTER", "Field", "Format", "Immediate", "Instruction", "Opcode", "Operands", "Space", "Unit",
+    "INSTRUCTIONS", "INSTRUCTION_BITS", "OPCODE", "PER_WORK_ITEM", "RD", "REGISTER_BITS", "REGISTER_COUNT", "RS",
+    "RT", "STACK_POINTER", "Field", "Format", "Immediate", "Instruction", "Opcode", "Operands", "Space", "Unit",
     "by_mnemonic", "by_opcode", "decode", "encode",
 ]
 
@@ -107,6 +107,7 @@ class Opcode(enum.Enum, shape=8):
     SIZE = 0xA2
     WGID = 0xA3
     WGSIZE = 0xA4
+    GID = 0xA5
     LP = 0xA8
     SLT = 0xB2
     SLTI = 0xB3
@@ -349,6 +350,8 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
     _compare_and_exchange(Opcode.ACMPXCHG),
     _runtime(Opcode.LID), _runtime(Opcode.WGOFF), _runtime(Opcode.SIZE), _runtime(Opcode.WGID),
     _runtime(Opcode.WGSIZE), _runtime(Opcode.LP),
+    # The sum of lid and wgoff.
+    _runtime(Opcode.GID),
     _alu(Opcode.SLT), _alui(Opcode.SLTI), _alu(Opcode.SLTU), _alui(Opcode.SLTIU),
     _alu(Opcode.FADD), _alu(Opcode.FSUB), _alu(Opcode.FMUL), _alu(Opcode.FDIV),
     _unary(Opcode.FSQRT), _alu(Opcode.FSLT), _unary(Opcode.UITOFP), _unary(Opcode.ITOFP),
@@ -365,6 +368,8 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
 
 by_opcode: dict[Opcode, Instruction] = {row.opcode: row for row in INSTRUCTIONS}
 by_mnemonic: dict[str, Instruction] = {row.mnemonic: row for row in INSTRUCTIONS}
+PER_WORK_ITEM = frozenset({Opcode.LID, Opcode.GID})
+"""What reads the runtime memory and differs between the work-items of a wavefront."""
 
 
 class Operands(NamedTuple):

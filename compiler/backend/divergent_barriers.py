@@ -1,6 +1,6 @@
 """Barriers to which only some work-items of a work-group come: a mistake in most programs."""
 
-from fgpu.isa import Opcode, by_opcode
+from fgpu.isa import PER_WORK_ITEM, Opcode, by_opcode
 
 from ..ir.cfg import Flow
 from ..ir.module import Location
@@ -34,7 +34,8 @@ def find_divergent_barriers(function: MachineFunction) -> list[tuple[Location | 
 
 def _is_own(op: Op) -> bool:
     """Whether each work-item has a result of its own for certain."""
-    return not isinstance(op.opcode, Pseudo) and (op.opcode is Opcode.LID or by_opcode[op.opcode].atomic is not None)
+    opcode = op.opcode
+    return not isinstance(opcode, Pseudo) and (opcode in PER_WORK_ITEM or by_opcode[opcode].atomic is not None)
 
 
 def _ends_at_once(function: MachineFunction, flow: Flow, way: str) -> bool:

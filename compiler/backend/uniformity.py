@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from fgpu.isa import REGISTER_COUNT, Opcode, Space, by_opcode
+from fgpu.isa import PER_WORK_ITEM, REGISTER_COUNT, Space, by_opcode
 
 from ..ir.cfg import Flow, Loop
 from .mir import MachineFunction, Op, Pseudo
@@ -11,8 +11,8 @@ __all__ = ["END", "divergent_branches", "find_divergent_branches", "post_dominat
 
 END = ""
 """What follows the blocks that nothing follows."""
-_OWN = frozenset({Opcode.LID, *(opcode for opcode, row in by_opcode.items()
-                                if row.atomic is not None or row.space is Space.SCRATCHPAD)})
+_OWN = PER_WORK_ITEM | {opcode for opcode, row in by_opcode.items()
+                        if row.atomic is not None or row.space is Space.SCRATCHPAD}
 
 
 def post_dominators(flow: Flow) -> dict[str, str]:

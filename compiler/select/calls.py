@@ -221,8 +221,7 @@ class CallSelector:
         return self.builder.note(self.builder.emit(opcode, imm=dimension), bits)
 
     def call_get_global_id(self, call: Instruction) -> int:
-        return self.query(call, 0, lambda d: self.builder.add(self.runtime(Opcode.LID, d, _ID_BITS),
-                                                              self.runtime(Opcode.WGOFF, d)))
+        return self.query(call, 0, lambda d: self.runtime(Opcode.GID, d))
 
     def call_get_local_id(self, call: Instruction) -> int:
         return self.query(call, 0, lambda d: self.runtime(Opcode.LID, d, _ID_BITS))

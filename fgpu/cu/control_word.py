@@ -62,12 +62,11 @@ class Result(enum.Enum, shape=2):
     OTHER = 3
 
 
-class Other(enum.Enum, shape=2):
+class Other(enum.Enum, shape=1):
     """Results that do not come from the arithmetic unit."""
 
     LOGIC = 0
-    RUNTIME = 1
-    SCRATCHPAD = 2
+    SCRATCHPAD = 1
 
 
 class Condition(enum.Enum, shape=2):
@@ -96,9 +95,9 @@ class Width(enum.Enum, shape=2):
 
 
 class RuntimeValue(enum.Enum, shape=3):
-    """Value read from the runtime memory; equal to the low bits of the opcode's code."""
+    """What of the runtime memory replaces the immediate: the same for all work-items of a wavefront."""
 
-    LOCAL_ID = 0
+    NONE = 0
     WORK_GROUP_OFFSET = 1
     SIZE = 2
     WORK_GROUP_ID = 3
@@ -129,6 +128,9 @@ class ControlWord(data.Struct):
     atomic: AtomicOp
     width: Width
     runtime: RuntimeValue
+    """The number of the parameter or dimension is the immediate that is replaced."""
+    local_id: 1
+    """The work-item's local id, in the dimension that the immediate names, replaces rs."""
     scratchpad_write: 1
     on_equal: 1
     """A branch is taken where rs equals rd, not where they differ."""

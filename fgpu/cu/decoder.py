@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from fgpu import isa
 from fgpu.config import Config
 from fgpu.interfaces.memory_bus import AtomicOp
-from fgpu.isa import Format, Immediate, Instruction, Opcode, Space, Unit
+from fgpu.isa import PER_WORK_ITEM, Format, Immediate, Instruction, Opcode, Space, Unit
 
 from .control_word import (
     Addend,
@@ -31,12 +31,15 @@ __all__ = ["Decoder"]
 _LOGIC = {
     Opcode.AND: Logic.AND, Opcode.ANDI: Logic.AND, Opcode.OR: Logic.OR, Opcode.ORI: Logic.OR,
     Opcode.XOR: Logic.XOR, Opcode.XORI: Logic.XOR, Opcode.NOR: Logic.NOR, Opcode.MOVN: Logic.FIRST,
-    Opcode.MOVZ: Logic.FIRST, Opcode.LI: Logic.SECOND, Opcode.LUI: Logic.UPPER,
+    Opcode.MOVZ: Logic.FIRST, Opcode.LI: Logic.SECOND, Opcode.LUI: Logic.UPPER, Opcode.LID: Logic.FIRST,
+    Opcode.WGOFF: Logic.SECOND, Opcode.SIZE: Logic.SECOND, Opcode.WGID: Logic.SECOND, Opcode.WGSIZE: Logic.SECOND,
+    Opcode.LP: Logic.SECOND,
 }
 _RUNTIME = {
-    Opcode.LID: RuntimeValue.LOCAL_ID, Opcode.WGOFF: RuntimeValue.WORK_GROUP_OFFSET,
+    Opcode.LID: RuntimeValue.NONE, Opcode.WGOFF: RuntimeValue.WORK_GROUP_OFFSET,
     Opcode.SIZE: RuntimeValue.SIZE, Opcode.WGID: RuntimeValue.WORK_GROUP_ID,
     Opcode.WGSIZE: RuntimeValue.WORK_GROUP_SIZE, Opcode.LP: RuntimeValue.PARAMETER,
+    Opcode.GID: RuntimeValue.WORK_GROUP_OFFSET,
 }
 _WIDTHS = {0: Width.BYTE, 1: Width.HALF, 2: Width.WORD}
 
@@ -78,7 +81,8 @@ def _control(instruction: Instruction) -> dict[str, Any]:
             signed = opcode in (Opcode.SLT, Opcode.SLTI)
             control |= {"addend": Addend.MINUS_OPERAND, "result": Result.LESS, "signed": signed}
         case Unit.RUNTIME:
-            control |= {"result": Result.OTHER, "other": Other.RUNTIME, "runtime": _RUNTIME[opcode]}
+            # By these two, gid is an addition as any other.
+            control |= {"runtime": _RUNTIME[opcode], "local_id": opcode in PER_WORK_ITEM}
         case Unit.ATOMIC | Unit.LOCAL_ATOMIC:
             assert instruction.atomic is not None
             control |= {"memory": MemoryAccess.ATOMIC, "atomic": AtomicOp[instruction.atomic.upper()],

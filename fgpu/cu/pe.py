@@ -9,9 +9,10 @@ from amaranth.utils import exact_log2
 
 from fgpu.config import PHASES, WAVEFRONTS, Config
 from fgpu.gateware.block_ram import BlockRam
+from fgpu.interfaces.runtime import LOCAL_ID_BITS
 
 from .control_word import Addend, Condition, ControlWord, Issue, Logic, Multiplier, Other, Result, Width
-from .pipeline import BRANCH_STAGE, MEMORY_STAGE, RESULT_STAGE, RUNTIME_STAGE
+from .pipeline import BRANCH_STAGE, MEMORY_STAGE, OPERAND_STAGE, RESULT_STAGE
 
 __all__ = ["ProcessingElement"]
 
@@ -69,17 +70,17 @@ class ArithmeticUnit(wiring.Component):
 class ProcessingElement(wiring.Component):
     """Executes one work-item a cycle.
 
-    Stages are counted in cycles from issue. Operands and lane enable arrive in stage 3 (``rs``, ``rt``,
-    ``rd``; runtime memory's value in stage 6); ``equal`` and ``out_of_bounds`` are valid in stage 5, ``address``,
-    ``store_data`` and ``expected`` (rt of cmpxchg) in stage 9, ``result`` and ``write`` in stage 10. ``controlN``
-    and ``issueN`` are the vector's pipeline registers of stage N.
+    Stages are counted in cycles from issue. Operands and lane enable arrive in stage 3 (``rs``, ``rt``, ``rd``,
+    ``local_id``; the immediate in ``control3`` may be of the runtime memory); ``equal`` and ``out_of_bounds`` are
+    valid in stage 5, ``address``, ``store_data`` and ``expected`` (rt of cmpxchg) in stage 9, ``result`` and
+    ``write`` in stage 10. ``controlN`` and ``issueN`` are the vector's pipeline registers of stage N.
     """
 
     rs: In(32)
     rt: In(32)
     rd: In(32)
     enable: In(1)
-    runtime: In(32)
+    local_id: In(LOCAL_ID_BITS)
     control3: In(ControlWord)
     control4: In(ControlWord)
     control6: In(ControlWord)
@@ -114,7 +115,7 @@ class ProcessingElement(wiring.Component):
         operand = Signal(32)
         c3 = self.control3
         m.d.comb += operand.eq(Mux(c3.use_immediate, c3.immediate, self.rt))
-        m.d.sync += [first.eq(self.rs), second.eq(operand), third.eq(self.rd)]
+        m.d.sync += [first.eq(Mux(c3.local_id, self.local_id, self.rs)), second.eq(operand), third.eq(self.rd)]
         with m.Switch(c3.multiplier):
             with m.Case(Multiplier.LEFT):
                 m.d.sync += exponent.eq(operand[:5])
@@ -183,7 +184,7 @@ class ProcessingElement(wiring.Component):
         m.d.comb += [
             self.address.eq(arithmetic.sum[:32]),
             self.expected.eq(other9),
-            self.store_data.eq(delayed(self._stored(m, third), MEMORY_STAGE - RUNTIME_STAGE, "store_data")),
+            self.store_data.eq(delayed(self._stored(m, third), MEMORY_STAGE - (OPERAND_STAGE + 1), "store_data")),
             self.write.eq(delayed(write5, RESULT_STAGE - BRANCH_STAGE, "write")),
         ]
         with m.Switch(self.control9.result):
@@ -210,15 +211,9 @@ class ProcessingElement(wiring.Component):
         return stored
 
     def _scratchpad(self, m: Module, base: Any, offset: Any, data: Any, enable: Any, other5: Any) -> Any:
-        """Stages 5 to 7: the runtime memory's value, or the work-item's region of the scratchpad.
-
-        The scratchpad's address wraps within the region.
-        """
+        """Stages 5 to 7: the work-item's region of the scratchpad, in which its address wraps."""
         other6, other7 = Signal(32), Signal(32)
-        m.d.sync += [
-            other6.eq(other5),
-            other7.eq(Mux(self.control6.other == Other.RUNTIME, self.runtime, other6)),
-        ]
+        m.d.sync += [other6.eq(other5), other7.eq(other6)]
         words = self._config.scratchpad_words
         if not words:
             return other7

@@ -11,8 +11,8 @@ work-items.
 
 ====== ===============================================================================================
 0 to 2 the register file reads rs, rt and rd
+1      the runtime memory is read (its values are operands in stage 3, in place of rs and the immediate)
 3      operands are there; they enter processing elements and floating-point units
-4      the runtime memory is read (its value is there in stage 6)
 5      the scratchpad is read or written; branches are decided
 9      address and store data of an access to global memory leave for the memory controller
 10     the result is written
@@ -51,7 +51,7 @@ READ_STAGES: Final = {"rs": 0, "rt": 1, "rd": 2}
 """Stage in which the register file reads each operand; it is at the bank's output in the next one."""
 OPERAND_STAGE: Final = 3
 """Stage in which the register file delivers all operands."""
-RUNTIME_STAGE: Final = 4
+RUNTIME_STAGE: Final = OPERAND_STAGE - 2
 """Stage in which the runtime memory is read."""
 BRANCH_STAGE: Final = 5
 """Stage in which a branch is decided."""

@@ -2,7 +2,8 @@
 
 
 from amaranth.hdl import Module, Mux, Signal, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import DIMENSION_BITS, PE_COUNT, WAVEFRONT_BITS
@@ -10,6 +11,7 @@ from fgpu.gateware.block_ram import BlockRam
 from fgpu.interfaces.runtime import (
     LOCAL_ID_BITS,
     RUNTIME_WORDS,
+    WORK_GROUP_PAIRS,
     LocalIds,
     RuntimeAddress,
     RuntimePair,
@@ -17,27 +19,30 @@ from fgpu.interfaces.runtime import (
 )
 
 from .control_word import Issue, RuntimeValue
-from .register_file import Words
 
 __all__ = ["RuntimeMemory"]
 
 
 class RuntimeMemory(wiring.Component):
-    """512 words of 72 bits, each eight local ids or one :class:`RuntimePair`.
+    """512 words of 72 bits, each eight local ids or one :class:`RuntimePair`. Work-group offsets are also in a small
+    memory of their own, for ``gid`` needs local ids and an offset at once.
 
-    Read in ``RUNTIME_STAGE`` of the pipeline, ``values`` are valid two stages later. ``wavefront_number`` gives, for
-    the wavefront in that stage, its number within its work-group; local ids of a dimension beyond
-    ``dimensions_minus_1`` are zero.
+    Read in ``RUNTIME_STAGE`` of the pipeline, the local ids (if ``wants_local_ids``) and the ``uniform`` ``value``
+    (for local ids none but the offset) are valid one stage later. ``wavefront_number`` gives, for the wavefront in
+    ``RUNTIME_STAGE``, its number within its work-group; local ids of a dimension beyond ``dimensions_minus_1`` are
+    zero.
     """
 
     write: In(RuntimeWrite)
     issue: In(Issue)
     value: In(RuntimeValue)
+    wants_local_ids: In(1)
     selector: In(4)
     """Parameter number or dimension, from the instruction's immediate."""
     wavefront_number: In(WAVEFRONT_BITS)
     dimensions_minus_1: In(DIMENSION_BITS)
-    values: Out(Words)
+    uniform: Out(32)
+    local_ids: Out(LocalIds)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -47,25 +52,38 @@ class RuntimeMemory(wiring.Component):
             write.addr.eq(self.write.address), write.data.eq(self.write.word), write.en.eq(self.write.valid),
         ]
         dimension = self.selector[:2]
-        with m.Switch(self.value):
-            with m.Case(RuntimeValue.LOCAL_ID):
-                m.d.comb += read.addr.eq(
-                    RuntimeAddress.local_ids(dimension, self.wavefront_number, self.issue.phase))
-            with m.Case(RuntimeValue.PARAMETER):
-                m.d.comb += read.addr.eq(RuntimeAddress.parameter(self.selector))
-            with m.Case(RuntimeValue.SIZE, RuntimeValue.WORK_GROUP_SIZE):
-                m.d.comb += read.addr.eq(RuntimeAddress.size(dimension))
-            with m.Default():
-                m.d.comb += read.addr.eq(RuntimeAddress.work_group(dimension, self.issue.wavefront))
+        of_group = RuntimeAddress.work_group(dimension, self.issue.wavefront)
+        with m.If(self.wants_local_ids):
+            m.d.comb += read.addr.eq(RuntimeAddress.local_ids(dimension, self.wavefront_number, self.issue.phase))
+        with m.Else():
+            with m.Switch(self.value):
+                with m.Case(RuntimeValue.PARAMETER):
+                    m.d.comb += read.addr.eq(RuntimeAddress.parameter(self.selector))
+                with m.Case(RuntimeValue.SIZE, RuntimeValue.WORK_GROUP_SIZE):
+                    m.d.comb += read.addr.eq(RuntimeAddress.size(dimension))
+                with m.Default():
+                    m.d.comb += read.addr.eq(of_group)
 
-        asked = Signal(RuntimeValue)
-        is_absent = Signal()
-        m.d.sync += [asked.eq(self.value), is_absent.eq(dimension > self.dimensions_minus_1)]
+        m.submodules.offsets = offsets = Memory(shape=unsigned(32), depth=WORK_GROUP_PAIRS, init=[])
+        offset_write, offset_read = offsets.write_port(), offsets.read_port(domain="comb")
+        m.d.comb += [
+            offset_write.addr.eq(self.write.address),
+            offset_write.data.eq(RuntimePair(self.write.word[:64]).low),
+            offset_write.en.eq(self.write.valid & RuntimeAddress.is_work_group(self.write.address)),
+            offset_read.addr.eq(of_group),
+        ]
+
+        is_absent, takes_offset, takes_high = Signal(), Signal(), Signal()
+        offset = Signal(32)
+        m.d.sync += [
+            is_absent.eq(dimension > self.dimensions_minus_1),
+            takes_offset.eq(self.value == RuntimeValue.WORK_GROUP_OFFSET),
+            takes_high.eq((self.value == RuntimeValue.WORK_GROUP_ID) | (self.value == RuntimeValue.WORK_GROUP_SIZE)),
+            offset.eq(offset_read.data),
+        ]
         pair = RuntimePair(read.data[:64])
-        local_ids = data.View(LocalIds, read.data)
-        high = (asked == RuntimeValue.WORK_GROUP_ID) | (asked == RuntimeValue.WORK_GROUP_SIZE)
-        for lane in range(PE_COUNT):
-            local_id = Mux(is_absent, 0, local_ids[lane])
-            uniform = Mux(high, pair.high, pair.low)
-            m.d.sync += self.values[lane].eq(Mux(asked == RuntimeValue.LOCAL_ID, local_id, uniform))
+        m.d.comb += [
+            self.uniform.eq(Mux(takes_offset, offset, Mux(takes_high, pair.high, pair.low))),
+            self.local_ids.eq(Mux(is_absent, 0, read.data)),
+        ]
         return m

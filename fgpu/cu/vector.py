@@ -10,11 +10,11 @@ from fgpu.config import DIMENSION_BITS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS, Co
 from fgpu.fault import FaultCause, FaultReport
 from fgpu.gateware.sharing import add_shared
 from fgpu.interfaces.memory_bus import AtomicOp
-from fgpu.interfaces.runtime import RuntimeWrite
+from fgpu.interfaces.runtime import LocalIds, RuntimeWrite
 from fgpu.isa import REGISTER_BITS
 from fgpu.probe import AccessProbe
 
-from .control_word import ControlWord, Flow, Issue, MemoryAccess, Width
+from .control_word import ControlWord, Flow, Issue, MemoryAccess, RuntimeValue, Width
 from .local_access import LocalAccess, row_bits
 from .pe import ProcessingElement
 from .pipeline import BEAT_BITS, BRANCH_STAGE, MEMORY_STAGE, OPERAND_STAGE, READ_STAGES, RESULT_STAGE, RUNTIME_STAGE
@@ -119,17 +119,22 @@ class ComputeVector(wiring.Component):
             runtime.write.eq(self.runtime_write),
             runtime.issue.eq(issue[RUNTIME_STAGE]),
             runtime.value.eq(control[RUNTIME_STAGE].runtime),
+            runtime.wants_local_ids.eq(control[RUNTIME_STAGE].local_id),
             runtime.selector.eq(control[RUNTIME_STAGE].immediate[:4]),
             runtime.wavefront_number.eq(issue[RUNTIME_STAGE].number),
             runtime.dimensions_minus_1.eq(self.dimensions_minus_1),
         ]
+        local_ids = Signal(LocalIds)
+        m.d.sync += local_ids.eq(runtime.local_ids)
+        with m.If(control[RUNTIME_STAGE + 1].runtime != RuntimeValue.NONE):
+            m.d.sync += control[OPERAND_STAGE].immediate.eq(runtime.uniform)
 
         pes = [add_shared(m, f"pe{lane}", platform, "pe", lambda: ProcessingElement(self._config))
                for lane in range(PE_COUNT)]
         for lane, pe in enumerate(pes):
             m.d.comb += [
                 pe.rs.eq(registers.rs[lane]), pe.rt.eq(registers.rt[lane]), pe.rd.eq(registers.rd[lane]),
-                pe.runtime.eq(runtime.values[lane]),
+                pe.local_id.eq(local_ids[lane]),
                 pe.control3.eq(control[3]), pe.control4.eq(control[4]), pe.control6.eq(control[6]),
                 pe.control9.eq(control[9]), pe.issue5.eq(issue[5]),
                 pe.enable.eq(issue[OPERAND_STAGE].valid & issue[OPERAND_STAGE].lanes[lane]),

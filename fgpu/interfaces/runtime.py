@@ -5,15 +5,18 @@ from typing import Any
 from amaranth.hdl import C, Cat, Value
 from amaranth.lib import data
 
-from fgpu.config import PE_COUNT
+from fgpu.config import DIMENSION_BITS, PE_COUNT, WAVEFRONT_BITS
 
-__all__ = ["LOCAL_ID_BITS", "RUNTIME_WORDS", "LocalIds", "RuntimeAddress", "RuntimePair", "RuntimeWrite"]
+__all__ = ["LOCAL_ID_BITS", "RUNTIME_WORDS", "WORK_GROUP_PAIRS", "LocalIds", "RuntimeAddress", "RuntimePair",
+           "RuntimeWrite"]
 
 LOCAL_ID_BITS = 9
 """Local ids are below ``WORK_GROUP_MAX`` in each dimension."""
 
 RUNTIME_WORDS = 512
 """Words of a runtime memory."""
+WORK_GROUP_PAIRS = 1 << (DIMENSION_BITS + WAVEFRONT_BITS)
+"""Of these, pairs of work-group offset and id: a dimension of a wavefront slot each."""
 
 LocalIds = data.ArrayLayout(LOCAL_ID_BITS, PE_COUNT)
 """Local ids, in one dimension, of the eight work-items of a phase."""
@@ -48,6 +51,11 @@ class RuntimeAddress:
     def work_group(dimension: Any, slot: Any) -> Value:
         """Pair of work-group offset and id, of the work-group that runs in wavefront slot ``slot`` (3 bits)."""
         return Cat(dimension, slot, C(0b1_100, 4))
+
+    @staticmethod
+    def is_work_group(address: Any) -> Value:
+        """Whether it is one of a work-group; the lower bits say of which."""
+        return address[DIMENSION_BITS + WAVEFRONT_BITS:] == 0b1_100
 
 
 class RuntimeWrite(data.Struct):

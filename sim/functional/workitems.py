@@ -241,13 +241,15 @@ class WorkItems:
     # -- runtime memory -------------------------------------------------------------------------
 
     def _runtime_value(self, mnemonic: str, index: int) -> Operand:
-        """What ``lid``, ``wgoff``, ``size``, ``wgid``, ``wgsize`` and ``lp`` read."""
+        """What the instructions of the runtime memory read."""
         key = mnemonic, index
         if key not in self._runtime:
             self._runtime[key] = self._runtime_value_computed(mnemonic, index)
         return self._runtime[key]
 
     def _runtime_value_computed(self, mnemonic: str, index: int) -> Operand:
+        if mnemonic == "gid":
+            return self._runtime_value("lid", index) + self._runtime_value("wgoff", index)
         if mnemonic == "lp":
             return np.uint32(self._words[DescriptorWord.PARAMETERS + index])
         if index == DIMENSIONS and mnemonic == "wgoff" and self._groups.descriptor.place:

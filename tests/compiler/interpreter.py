@@ -103,6 +103,7 @@ class Launch:
         runtime = {
             Opcode.LID: local, Opcode.WGID: group, Opcode.SIZE: self.global_size, Opcode.WGSIZE: self.local_size,
             Opcode.WGOFF: [g * s + o for g, s, o in zip(group, self.local_size, self.offset, strict=True)],
+            Opcode.GID: [p + o for p, o in zip(place, self.offset, strict=True)],
             Opcode.LP: self.parameters,
         }
         # What a kernel must not rely on: registers hold anything but for r0 and the stack pointer.

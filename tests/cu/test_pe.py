@@ -2,7 +2,6 @@
 
 import random
 from collections import deque
-from itertools import pairwise
 
 import pytest
 from amaranth.hdl import Module, Signal
@@ -10,11 +9,12 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
-from fgpu.cu.control_word import ControlWord, Issue
+from fgpu.cu.control_word import ControlWord, Issue, RuntimeValue
 from fgpu.cu.decoder import Decoder
 from fgpu.cu.pe import ProcessingElement
 from fgpu.cu.pipeline import MEMORY_STAGE, OPERAND_STAGE, RESULT_STAGE
-from fgpu.isa import Format, Operands, by_mnemonic, encode
+from fgpu.interfaces.runtime import LOCAL_ID_BITS
+from fgpu.isa import Format, Operands, Unit, by_mnemonic, encode
 
 from ..arithmetic import OPERATIONS, WORD
 from ..core.program_statements import corners
@@ -32,6 +32,7 @@ class Pipeline(wiring.Component):
     rt: In(32)
     rd: In(32)
     runtime: In(32)
+    local_id: In(LOCAL_ID_BITS)
     write: Out(1)
     result: Out(32)
     address: Out(32)
@@ -46,15 +47,16 @@ class Pipeline(wiring.Component):
         m = Module()
         m.submodules.pe = pe = ProcessingElement(self._config)
         m.submodules.decoder = decoder = Decoder(self._config)
-        control, issue = {OPERAND_STAGE: decoder.control}, {OPERAND_STAGE: self.issue}
+        control, issue = {OPERAND_STAGE: Signal(ControlWord)}, {OPERAND_STAGE: self.issue}
+        m.d.comb += control[OPERAND_STAGE].eq(decoder.control)
+        with m.If(decoder.control.runtime != RuntimeValue.NONE):
+            m.d.comb += control[OPERAND_STAGE].immediate.eq(self.runtime)
         for stage in range(OPERAND_STAGE + 1, RESULT_STAGE):
             control[stage], issue[stage] = Signal(ControlWord), Signal(Issue)
             m.d.sync += [control[stage].eq(control[stage - 1]), issue[stage].eq(issue[stage - 1])]
-        runtime = [self.runtime, *(Signal(32, name=f"runtime{stage}") for stage in range(4, 7))]
-        m.d.sync += [late.eq(early) for early, late in pairwise(runtime)]
         m.d.comb += [
             decoder.word.eq(self.word), pe.rs.eq(self.rs), pe.rt.eq(self.rt), pe.rd.eq(self.rd),
-            pe.runtime.eq(runtime[-1]), pe.enable.eq(self.issue.valid), pe.control3.eq(control[3]),
+            pe.local_id.eq(self.local_id), pe.enable.eq(self.issue.valid), pe.control3.eq(control[3]),
             pe.control4.eq(control[4]), pe.control6.eq(control[6]), pe.control9.eq(control[9]),
             pe.issue5.eq(issue[5]),
             self.write.eq(pe.write), self.result.eq(pe.result), self.address.eq(pe.address),
@@ -70,7 +72,7 @@ class Reference:
         self.words = words
         self.scratchpad: dict[tuple[int, int, int], int] = {}
 
-    def result(self, name: str, place: tuple[int, int], a: int, b: int, d: int, runtime: int,
+    def result(self, name: str, place: tuple[int, int], a: int, b: int, d: int, local_id: int,
                enable: bool) -> int | None:
         """What is written to rd, if anything is."""
         if not enable:
@@ -84,7 +86,7 @@ class Reference:
         if name in OPERATIONS:
             value = OPERATIONS[name](a, b, d)
             return None if value is None else value % WORD
-        return runtime if name in ("lid", "wgid", "lp") else None
+        return {"lid": local_id, "gid": (local_id + b) % WORD, "wgid": b, "lp": b}.get(name)
 
 
 def random_word(rng: random.Random) -> int:
@@ -97,7 +99,7 @@ def test_random_instructions(config: Config, run: int) -> None:
     """One a cycle, of any work-item."""
     rng = random.Random(run)
     dut = Pipeline(config)
-    names = [*OPERATIONS, "llwi", "lswi", "llwi", "lswi", "lw", "sw", "beq", "lid", "wgid", "lp"]
+    names = [*OPERATIONS, "llwi", "lswi", "llwi", "lswi", "lw", "sw", "beq", "lid", "wgid", "lp", "gid"]
     reference = Reference(config.scratchpad_words)
     results: deque = deque()
 
@@ -108,19 +110,22 @@ def test_random_instructions(config: Config, run: int) -> None:
             imm = 0
             if row.immediate is not None:
                 imm = rng.choice([row.immediate_range[0], row.immediate_range[-1], rng.choice(row.immediate_range)])
-            a, b, d, runtime = (random_word(rng) for _ in range(4))
+            a, b, d = (random_word(rng) for _ in range(3))
+            local_id = rng.choice([0, 511, rng.randrange(512)])
             if rng.random() < 0.1:
                 d = a
             place = rng.randrange(2), rng.randrange(8)
             word = encode(row.opcode, Operands(1, 2 * (row.format is not Format.RD_IMM), 3 * row.reads_rt, imm))
             ctx.set(dut.word, word)
             ctx.set(dut.issue, {"valid": enable, "wavefront": place[0], "phase": place[1]})
-            for port, value in ((dut.rs, a), (dut.rt, b), (dut.rd, d), (dut.runtime, runtime)):
+            for port, value in ((dut.rs, a), (dut.rt, b), (dut.rd, d), (dut.local_id, local_id),
+                                (dut.runtime, uniform := random_word(rng))):
                 ctx.set(port, value)
-            second = b if row.immediate is None else imm % WORD
-            expected = reference.result(name, place, a, second, d, runtime, enable)
+            second = b if row.immediate is None else uniform if row.unit is Unit.RUNTIME else imm % WORD
+            expected = reference.result(name, place, a, second, d, local_id, enable)
             address = (b + (a << row.scale)) % WORD if name in ("lw", "sw") else None
-            results.append((name, a, second, d, expected, address))
+            first = local_id if name in ("lid", "gid") else a
+            results.append((name, first, second, d, expected, address))
             check(ctx.get(dut.write), ctx.get(dut.result), ctx.get(dut.address), ctx.get(dut.store_data),
                   ctx.get(dut.equal))
             await ctx.tick()

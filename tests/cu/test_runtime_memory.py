@@ -48,17 +48,18 @@ def test_every_value() -> None:
     assert len({at for at, _ in words}) == len(words)
 
     def expected(value: RuntimeValue, selector: int, slot: int, number: int, phase: int,
-                 dimensions: int) -> list[int]:
-        if value is RuntimeValue.LOCAL_ID:
-            return local_ids[selector, number, phase] if selector < dimensions else [0] * PE_COUNT
+                 dimensions: int) -> tuple[int | None, list[int]]:
+        wants_ids = value in (RuntimeValue.NONE, RuntimeValue.WORK_GROUP_OFFSET) and selector < dimensions
+        ids = local_ids[selector, number, phase] if wants_ids else [0] * PE_COUNT
         word = {
+            RuntimeValue.NONE: lambda: None,
             RuntimeValue.PARAMETER: lambda: parameters[selector],
             RuntimeValue.SIZE: lambda: sizes[selector][0],
             RuntimeValue.WORK_GROUP_SIZE: lambda: sizes[selector][1],
             RuntimeValue.WORK_GROUP_OFFSET: lambda: groups[selector, slot][0],
             RuntimeValue.WORK_GROUP_ID: lambda: groups[selector, slot][1],
         }[value]()
-        return [word] * PE_COUNT
+        return word, ids
 
     async def testbench(ctx) -> None:
         for at, word in rng.sample(words, len(words)):
@@ -68,18 +69,23 @@ def test_every_value() -> None:
         for dimensions in (1, 2, 3):
             ctx.set(dut.dimensions_minus_1, dimensions - 1)
             await ctx.tick()
-            waiting: list[list[int]] = []
+            waiting: list[tuple[bool, int | None, list[int]]] = []
             for _ in range(300):
                 value = rng.choice(list(RuntimeValue))
+                wants_ids = value is RuntimeValue.NONE or (value is RuntimeValue.WORK_GROUP_OFFSET
+                                                           and rng.random() < 0.5)
                 selector = rng.randrange(16 if value is RuntimeValue.PARAMETER else 3)
                 slot, number, phase = (rng.randrange(8) for _ in range(3))
                 ctx.set(dut.issue, {"wavefront": slot, "phase": phase})
                 ctx.set(dut.value, value)
+                ctx.set(dut.wants_local_ids, wants_ids)
                 ctx.set(dut.selector, selector)
                 ctx.set(dut.wavefront_number, number)
-                waiting.append(expected(value, selector, slot, number, phase, dimensions))
-                if len(waiting) > 2:    # valid in stage 4, read in stage 2
-                    assert [ctx.get(dut.values[lane]) for lane in range(PE_COUNT)] == waiting.pop(0)
+                waiting.append((wants_ids, *expected(value, selector, slot, number, phase, dimensions)))
+                if len(waiting) > 1:    # valid in stage 2, read in stage 1
+                    had_ids, uniform, ids = waiting.pop(0)
+                    assert uniform in (None, ctx.get(dut.uniform))
+                    assert not had_ids or [ctx.get(dut.local_ids[lane]) for lane in range(PE_COUNT)] == ids
                 await ctx.tick()
 
     simulate(dut, testbench)

@@ -142,7 +142,7 @@ NARROW = image(f"""
     ret
 """)
 
-# All the runtime values, 16 words a work-item, at the linear global id in a 3-dimensional index space.
+# All the runtime values, 32 words a work-item, at the linear global id in a 3-dimensional index space.
 RUNTIME = image("""
 .kernel runtime
     lid    r1, 0
@@ -168,14 +168,18 @@ RUNTIME = image("""
     add    r18, r18, r3
     macc   r17, r18, r14        ; y + z * height
     macc   r16, r17, r13        ; x + (y + z * height) * width
-    slli   r16, r16, 6
+    slli   r16, r16, 7
     lp     r17, 0
     add    r17, r17, r16
     lp     r16, 1
 """ + "".join(f"""
     li     r20, {index}
     sw     r{index + 1}, r17[r20]
-""" for index in range(16)) + """
+""" for index in range(16)) + "".join(f"""
+    gid    r21, {dimension}
+    li     r20, {16 + dimension}
+    sw     r21, r17[r20]
+""" for dimension in range(3)) + """
     ret
 """)
 
@@ -188,5 +192,6 @@ def runtime_golden(global_size, local_size, offset, parameter):
             for x in range(width):
                 at = np.array([x, y, z])
                 local, groups = at % local_size, at // local_size
-                rows.append([*local, *groups, *local_size, *(groups * local_size + offset), *global_size, parameter])
+                rows.append([*local, *groups, *local_size, *(groups * local_size + offset), *global_size, parameter,
+                             *(at + offset), *[0] * 13])
     return np.array(rows)

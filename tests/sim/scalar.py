@@ -28,6 +28,7 @@ class WorkItem:
         return {
             "lid": self.local[index], "wgid": group, "wgsize": size, "size": descriptor.global_size[index],
             "wgoff": group * size + descriptor.global_offset[index],
+            "gid": group * size + self.local[index] + descriptor.global_offset[index],
         }[mnemonic]
 
     def access(self, mnemonic, address, value):

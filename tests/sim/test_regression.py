@@ -51,7 +51,7 @@ def test_global_offset_shifts_the_ids(device):
     ((4, 6, 4), (2, 3, 2)), ((8, 8, 2), (4, 4, 1)), ((5, 5, 5), (5, 5, 5)),
 ])
 def test_runtime_values(device, global_size, local_size):
-    offset = (100, 20, 3)
+    offset = (510, 20, 0x0FFF_FFFE)
     golden = kernels.runtime_golden(global_size, local_size, offset, 0xDEADBEEF)
     out = device.buffer(golden.shape, np.uint32)
     device.launch(kernels.RUNTIME, global_size=global_size, local_size=local_size, global_offset=offset,

@@ -21,26 +21,24 @@ static inline uint32_t group_id(const Job &job, uint64_t group, unsigned dimensi
     return uint32_t(group % job.work_groups[dimension]);
 }
 
-// What lid, wgoff, size, wgid, wgsize and lp read. Numbers beyond the dimensions read 0.
+// What the instructions of the runtime memory read. Numbers beyond the dimensions read 0.
 static inline Lanes runtime_value(const Step &step, const Wavefront &wavefront) {
     const Job &job = *wavefront.job;
     uint32_t index = step.immediate, word = 0;
-    Lanes value;
-    if (step.opcode == op::LID && index < job.dimensions) {
-        memcpy(&value, wavefront.local_ids + size_t(index) * job.wavefronts * LANES, sizeof value);
-        return value;
-    }
+    Lanes value = {};
+    bool has_local_ids = (step.opcode == op::LID || step.opcode == op::GID) && index < job.dimensions;
+    if (has_local_ids) memcpy(&value, wavefront.local_ids + size_t(index) * job.wavefronts * LANES, sizeof value);
     if (step.opcode == op::LP) word = job.parameters[index];
-    else if (index == 3 && step.opcode == op::WGOFF && job.place) word = wavefront.place;
+    else if (index == 3 && (step.opcode == op::WGOFF || step.opcode == op::GID) && job.place) word = wavefront.place;
     else if (index < 3)
         switch (step.opcode) {
         case op::SIZE: word = job.global_size[index]; break;
         case op::WGSIZE: word = job.group_size[index]; break;
         case op::WGID: word = group_id(job, wavefront.group, index); break;
-        case op::WGOFF:
+        case op::WGOFF: case op::GID:
             word = group_id(job, wavefront.group, index) * job.group_size[index] + job.global_offset[index];
         }
-    for (Words &part : value.part) part = all(word);
+    for (Words &part : value.part) part += all(word);
     return value;
 }
 
