@@ -44,7 +44,7 @@ class Response(enum.Enum, shape=2):
 
 
 class AXI4Signature(wiring.Signature):
-    """AXI4 memory port: 32-bit addresses, 6-bit ids, INCR bursts.
+    """AXI4 memory port: 32-bit addresses, INCR bursts.
 
     AxLOCK, AxQOS and AxREGION are left out: AXI has defaults for them, 0, which are what we mean.
 
@@ -52,16 +52,19 @@ class AXI4Signature(wiring.Signature):
     ----------
     data_width : int
         Bits of a data beat, 32 or 64.
+    id_bits : int
+        Bits of an id; more behind an interconnect.
     """
 
-    def __init__(self, *, data_width: int) -> None:
+    def __init__(self, *, data_width: int, id_bits: int = ID_BITS) -> None:
         if data_width not in (32, 64):
             raise ValueError(f"AXI4 data width must be 32 or 64, not {data_width!r}")
         self._data_width = data_width
+        self._id_bits = id_bits
         address: dict[str, Any] = {}
         for channel in ("aw", "ar"):
             address |= {
-                f"{channel}id": Out(ID_BITS), f"{channel}addr": Out(32), f"{channel}len": Out(8),
+                f"{channel}id": Out(id_bits), f"{channel}addr": Out(32), f"{channel}len": Out(8),
                 f"{channel}size": Out(3), f"{channel}burst": Out(Burst),
                 f"{channel}cache": Out(MemoryType), f"{channel}prot": Out(Protection),
                 f"{channel}valid": Out(1), f"{channel}ready": In(1),
@@ -69,8 +72,8 @@ class AXI4Signature(wiring.Signature):
         super().__init__(address | {
             "wdata": Out(data_width), "wstrb": Out(data_width // 8), "wlast": Out(1),
             "wvalid": Out(1), "wready": In(1),
-            "bid": In(ID_BITS), "bresp": In(Response), "bvalid": In(1), "bready": Out(1),
-            "rid": In(ID_BITS), "rdata": In(data_width), "rresp": In(Response), "rlast": In(1),
+            "bid": In(id_bits), "bresp": In(Response), "bvalid": In(1), "bready": Out(1),
+            "rid": In(id_bits), "rdata": In(data_width), "rresp": In(Response), "rlast": In(1),
             "rvalid": In(1), "rready": Out(1),
         })
 
@@ -79,11 +82,17 @@ class AXI4Signature(wiring.Signature):
         """Bits of a beat."""
         return self._data_width
 
+    @property
+    def id_bits(self) -> int:
+        """Bits of an id."""
+        return self._id_bits
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, AXI4Signature) and self.data_width == other.data_width
+        return (isinstance(other, AXI4Signature) and self.data_width == other.data_width
+                and self.id_bits == other.id_bits)
 
     def __repr__(self) -> str:
-        return f"AXI4Signature(data_width={self.data_width})"
+        return f"AXI4Signature(data_width={self.data_width}, id_bits={self.id_bits})"
 
 
 class AXI4LiteSignature(wiring.Signature):
