@@ -67,8 +67,8 @@ class Profile:
     """What happened at each instruction of a launch.
 
     The sums over all instructions are the totals of the launch, to the cycle: ``issues`` and ``work_items`` are the
-    run's ``instructions`` and ``work_item_instructions``, ``fills`` the read bursts of all AXI ports, ``cycles`` those
-    of ``cu0.issue`` to ``cu0.barrier`` in its ``stats``, of all compute units, ``waits`` those of
+    run's ``instructions`` and ``work_item_instructions``, ``fills`` the read bursts of all AXI ports, ``cycles``
+    those of ``cu0.issue`` to ``cu0.barrier`` in its ``stats``, of all compute units, ``waits`` those of
     ``wavefront_cycles``.
     """
 
