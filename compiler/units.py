@@ -9,25 +9,29 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Final
 
-from fgpu.config import Config
+from fgpu.config import ATOMICS, Config
 from fgpu.errors import CompileError
 from fgpu.extras import demand
 from fgpu.store import kept_bytes, workspace
 
+from .estimate import estimates
 from .frontend.bitcode import compiler_version
 from .image import Image
 from .interface import Interface
+from .work_groups import BARRIERS
 
-__all__ = ["Unit", "compile_unit", "link_units"]
+__all__ = ["Unit", "code_key", "compile_unit", "link_units"]
 
-_MAGIC: Final = b"fgpu-unit 2\n"
+_MAGIC: Final = b"fgpu-unit 3\n"
 _DEPENDS_ON_MORE: Final = re.compile(r"(#|%:|\?\?=)\s*(include|import|embed)|__DATE__|__TIME")
 _KNOWN: Final = ("llvm.", "_Z", "fgpu_", "__fgpu", "printf", "__translate_sampler")
 """What the names of functions begin with that are defined later, or refused with a better message."""
+_MARGIN: Final = 2
+"""By how much a kernel may be larger than its estimate."""
 _COPIED: Final = "__clang_ocl_kern_imp_"
 """What the functions are called that clang makes of kernels for calls by other kernels."""
 _EXTERNAL, _INTERNAL, _AVAILABLE = "external", "internal", "available_externally"
@@ -45,10 +49,13 @@ class Unit:
     """Names of what it calls or accesses and does not have, nor the compiler."""
     log: str = ""
     """Clang's warnings."""
+    estimates: Mapping[str, int | None] = field(default_factory=dict)
+    """Of each kernel; see :mod:`~fgpu.compiler.estimate`."""
 
     def to_bytes(self) -> bytes:
         """What :meth:`from_bytes` takes, in this version of fgpu or in another."""
         head = json.dumps({"extensions": list(self.extensions), "log": self.log, "undefined": list(self.undefined),
+                           "estimates": dict(self.estimates),
                            "kernels": [kernel.to_json() for kernel in self.kernels.values()],
                            "bitcode": base64.b64encode(self.bitcode).decode()}).encode()
         return _MAGIC + hashlib.sha256(head).hexdigest().encode() + b"\n" + head
@@ -63,9 +70,16 @@ class Unit:
             data: dict[str, Any] = json.loads(head)
             kernels = [Interface.from_json(kernel) for kernel in data["kernels"]]
             return cls(base64.b64decode(data["bitcode"]), tuple(data["extensions"]),
-                       {kernel.name: kernel for kernel in kernels}, tuple(data["undefined"]), data["log"])
+                       {kernel.name: kernel for kernel in kernels}, tuple(data["undefined"]), data["log"],
+                       dict(data["estimates"]))
         except (ValueError, KeyError, TypeError) as error:
             raise CompileError(f"this program is of another version of fgpu: {error!r}") from None
+
+    def doubtful(self, config: Config) -> list[str]:
+        """The kernels that may be refused for a configuration; only :meth:`image` tells."""
+        is_plain = config.atomics == ATOMICS and config.sub_integer_stores
+        return [kernel for kernel in self.kernels if not is_plain
+                or (words := self.estimates.get(kernel)) is None or words > config.cram_words // _MARGIN]
 
     def image(self, kernel: str, config: Config) -> Image:
         """The image of one kernel for a configuration; it is kept in the user's cache folder.
@@ -73,7 +87,7 @@ class Unit:
         Raises :class:`~fgpu.errors.CompileError` for what is not supported or does not fit.
         """
         key = json.dumps([compiler_version(), hashlib.sha256(self.bitcode).hexdigest(), self.extensions, kernel,
-                          config.key])
+                          code_key(config)])
         name = hashlib.sha256(key.encode()).hexdigest()
         return Image.from_json(kept_bytes("programs", name, partial(self._compiled, kernel, config)).decode())
 
@@ -88,6 +102,12 @@ class Unit:
             return (optimize(alone, size),)
 
         return compile_modules({"the program": ""}, bitcode, config, [kernel]).to_json().encode()
+
+
+def code_key(config: Config) -> str:
+    """A text that is equal for configurations that run the same code, with however many compute units."""
+    return repr([(each.name, sorted(value) if isinstance(value, frozenset) else value) for each in fields(config)
+                 if each.name != "compute_units" for value in [getattr(config, each.name)]])
 
 
 def compile_unit(source: str, filename: str = "<opencl>", options: Sequence[str] = (),
@@ -121,7 +141,8 @@ def _made(source: str, filename: str, options: Sequence[str]) -> Unit:
     made = clang.compile_unit(source, filename, options)
     kernels = {kernel.name: kernel for kernel in read_interfaces(made.declared)}
     with _parsed(made.bitcode) as module:
-        return Unit(made.bitcode, made.extensions, kernels, _undefined(module), made.log)
+        return Unit(made.bitcode, made.extensions, kernels, _undefined(module), made.log,
+                    estimates(str(module), kernels))
 
 
 def link_units(units: Sequence[Unit], *, is_library: bool = False) -> Unit:
@@ -150,9 +171,26 @@ def _linked(units: Sequence[Unit]) -> Unit:
                                                  for name in twice))
                 defined |= more
                 module.link_in(other)
-            return Unit(module.as_bitcode(), extensions, kernels, _undefined(module), log)
+            text = str(module)
+            return Unit(_without_promises(module, text), extensions, kernels, _undefined(module), log,
+                        estimates(text, kernels))
     except RuntimeError as error:
         raise CompileError(f"error: cannot link: {error}") from None
+
+
+def _without_promises(module: Any, text: str) -> bytes:
+    """The module's bitcode, in which ``restrict`` says nothing where there are barriers, which may be in another
+    source than the promise."""
+    from llvmlite import binding as llvm
+
+    promising = re.compile(r"^define .*\bnoalias\b.*$", re.MULTILINE)
+    content: bytes = module.as_bitcode()
+    if not any(name in text for name in BARRIERS) or not promising.search(text):
+        return content
+    honest = promising.sub(lambda line: re.sub(r"\bnoalias ", "", line[0]), text)
+    with llvm.parse_assembly(honest, llvm.create_context()) as parsed:
+        content = parsed.as_bitcode()
+        return content
 
 
 def _parsed(bitcode: bytes, beside: Any = None) -> Any:

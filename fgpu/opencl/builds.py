@@ -131,7 +131,8 @@ def _run(program: Program, devices: Sequence[Device], options: str,
     def all_built() -> bool:
         # A source is the same for each device.
         once = _built(options, partial(made, devices[0])) if program.source else None
-        builds = {device: once or _built(options, partial(made, device)) for device in devices}
+        builds = {device: _checked(program, once or _built(options, partial(made, device)), device)
+                  for device in devices}
         with LOCK:
             program.builds.update(builds)
         return all(build.status is BuildStatus.SUCCESS for build in builds.values())
@@ -161,6 +162,14 @@ def _built(options: str, made: "Callable[[], tuple[BinaryType, Unit]]") -> Build
     except BaseException as error:
         status_of("building a program", error)
         return Build(BuildStatus.ERROR, options, f"error: {error!r}\n")
+
+
+def _checked(program: Program, build: Build, device: Device) -> Build:
+    try:
+        return program.checked(build, device)
+    except BaseException as error:
+        status_of("building a program", error)
+        return Build(BuildStatus.ERROR, build.options, f"{build.log}error: {error!r}\n")
 
 
 def _begin(program: Program, devices: Sequence[Device], options: str) -> None:

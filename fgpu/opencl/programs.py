@@ -1,8 +1,9 @@
 """Programs: sources and binaries, and what became of them for each device."""
 
 import ctypes
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -97,9 +98,10 @@ class Program(Object):
 
         Raises :class:`ClError` for what cannot be compiled for it.
         """
+        from fgpu.compiler.units import code_key
         from fgpu.errors import FgpuError
 
-        key = kernel, device.config.key
+        key = kernel, code_key(device.config)
         if key in self._images:
             return self._images[key]
         unit = self.executables.get(device)
@@ -109,8 +111,10 @@ class Program(Object):
             if key not in self._images:
                 try:
                     self._images[key] = unit.image(kernel, device.config)
+                    self._note(_worded(self._images[key].warnings, "warning"), device)
                 except FgpuError as error:
-                    self._tell(str(error), device)
+                    self._note(_worded([str(error)], "error"), device)
+                    sys.stderr.write(f"fgpu: {error}\n")
                     raise ClError(Status.OUT_OF_RESOURCES, f"kernel {kernel!r}: {error}") from None
             return self._images[key]
 
@@ -118,18 +122,44 @@ class Program(Object):
         """Threads of the old process may be compiling."""
         self._compiling = Lock()
 
-    def _tell(self, message: str, device: Device) -> None:
-        """That a kernel cannot be compiled: on standard error, and in the build log."""
+    def _note(self, messages: Sequence[str], device: Device) -> None:
+        """Add to the build log what is new."""
         with LOCK:
             build = self.build_for(device)
-            if message in build.log:
-                return
-            self.builds[device] = replace(build, log=f"{build.log}{message}\n")
-        sys.stderr.write(f"fgpu: {message}\n")
+            more = "".join(f"{message}\n" for message in messages if message not in build.log)
+            if more:
+                self.builds[device] = replace(build, log=build.log + more)
 
     def forget(self) -> None:
         """Images of what was built before."""
         self._images = {}
+
+    def checked(self, build: Build, device: Device) -> Build:
+        """What was built, or that a kernel of it cannot be compiled for a device: those that may be refused are."""
+        from fgpu.compiler.units import code_key
+        from fgpu.errors import CompileError
+
+        if build.unit is None or build.kind is not BinaryType.EXECUTABLE:
+            return build
+        errors: list[str] = []
+        warnings: list[str] = []
+        for kernel in build.unit.doubtful(device.config):
+            key = kernel, code_key(device.config)
+            try:
+                if key not in self._images:
+                    self._images[key] = build.unit.image(kernel, device.config)
+                warnings += _worded(self._images[key].warnings, "warning")
+            except CompileError as error:
+                errors += _worded([str(error)], "error", kernel)
+        log = build.log + "".join(f"{message}\n" for message in dict.fromkeys([*warnings, *errors]))
+        return Build(BuildStatus.ERROR, build.options, log) if errors else replace(build, log=log)
+
+
+def _worded(messages: Iterable[str], kind: str, kernel: str = "") -> list[str]:
+    """Messages as clang words them: ``file:line: error: ...``."""
+    place = re.compile(r"(\S[^:\n]*:\d+(?::\d+)?: )")
+    return [place.sub(rf"\1{kind}: ", message, count=1) if place.match(message)
+            else f"{kind}: {f'kernel {kernel!r}: ' if kernel else ''}{message}" for message in messages]
 
 
 def strings(count: int, array: int, lengths: int = 0) -> list[bytes]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from llvmlite.binding import create_context, parse_bitcode
 
 from fgpu.compiler import compile_opencl
 from fgpu.compiler.units import Unit, compile_unit, link_units
@@ -67,6 +68,23 @@ def test_programs_with_doubles_are_linked_with_others():
     caller = compile_unit("int f(int x); kernel void k(global int *p) { *p = f(*p); }")
     called = compile_unit("int f(int x) { double y = x; return (int)(y + 1.5); }")
     assert run(link_units([caller, called])) == [1]
+
+
+def test_restrict_promises_nothing_where_another_source_has_barriers():
+    promising = compile_unit("void wait(void); kernel void k(global int *restrict p, global int *restrict q) "
+                             "{ p[get_local_id(0)] = 3; wait(); q[0] = p[2]; }")
+    waiting = compile_unit("void wait(void) { barrier(CLK_GLOBAL_MEM_FENCE); }")
+    plain = compile_unit("void wait(void) { }")
+
+    def promises(unit: Unit) -> bool:
+        with parse_bitcode(unit.bitcode, create_context()) as module:
+            return " noalias " in str(next(iter(function for function in module.functions if function.name == "k")))
+
+    assert promises(promising)
+    assert promises(link_units([promising, plain]))
+    linked = link_units([promising, waiting])
+    assert not promises(linked)
+    assert linked.kernels == promising.kernels      # which tell of the qualifier
 
 
 def test_what_is_missing_or_there_twice_is_named():

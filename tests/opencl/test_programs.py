@@ -1,11 +1,13 @@
 """Programs are built, compiled, linked, kept as binaries, and asked."""
 
 import ctypes
+import re
 import threading
 
 import numpy as np
 import pytest
 
+from fgpu.opencl.entry import ENTRIES
 from fgpu.opencl.enums import BinaryType, BuildInfo, BuildStatus, DeviceInfo, Partition, ProgramInfo, Status
 
 from . import direct
@@ -235,20 +237,46 @@ def test_a_sub_device_has_what_was_built_for_its_parent():
     assert result(context, queue, program) == 5
 
 
-def test_a_kernel_that_cannot_be_compiled_fails_alone(context, queue, capfd):
-    program = built(context, """
-kernel void k(global int *p) { *p = 6; }
+_RECURSIVE = """
 int f(int x);
 int g(int x) { return x ? f(x - 1) + x : 0; }
 int f(int x) { return x ? g(x / 2) * 3 + x : 1; }
-kernel void recursive(global int *p) { *p = f(*p); }
-""")
-    assert result(context, queue, program) == 6
-    for _ in range(2):
-        with pytest.raises(direct.Failed, match="OUT_OF_RESOURCES"):
-            result(context, queue, program, "recursive")
-    for text in build_info(program, BuildInfo.BUILD_LOG), capfd.readouterr().err:
-        assert text.count("recursive: not supported") == 1
+"""
+_CALLS = "int f(int x);\nkernel void {name}(global int *p) {{ *p = f(*p); }}"
+_BARRIER = "kernel void odd(global int *p) { if (get_local_id(0) < 3) barrier(1); p[get_global_id(0)] = 7; }"
+
+
+def test_a_kernel_that_cannot_be_compiled_is_an_error_of_the_build(context, queue, capfd):
+    program = made(context, "kernel void k(global int *p) { *p = 6; }" + _RECURSIVE
+                   + _CALLS.format(name="one") + "\nkernel void two(global int *p) { printf(\"%n\", *p); }")
+    assert status_of("clBuildProgram", program, 0, 0, 0, 0, 0) is Status.BUILD_PROGRAM_FAILURE
+    assert build_info(program, BuildInfo.BUILD_STATUS, ctypes.c_int32) == BuildStatus.ERROR
+    log = build_info(program, BuildInfo.BUILD_LOG)
+    assert "<source>:3: error: function 'f' is recursive: not supported\n" in log
+    assert "<source>:7: error: printf: '%n'" in log
+    name = ctypes.create_string_buffer(b"k")
+    assert status_of("clCreateKernel", program, name) is Status.INVALID_PROGRAM_EXECUTABLE
+    assert not capfd.readouterr().err
+    assert result(context, queue, built(context, "kernel void k(global int *p) { *p = 6; }")) == 6
+
+
+def test_recursion_over_two_sources_is_an_error_of_the_linker(context):
+    sources = [_CALLS.format(name="k") + "\nint g(int x) { return f(x); }",
+               "int g(int x);\nint f(int x) { return x > 2 ? g(x / 2) * 3 + g(x / 3) : 1; }"]
+    compiled = [made(context, source) for source in sources]
+    for program in compiled:
+        call("clCompileProgram", program, 0, 0, 0, 0, 0, 0, 0, 0)
+    status, inputs = ctypes.c_int32(), (ctypes.c_size_t * 2)(*compiled)
+    linked = ENTRIES["clLinkProgram"](context, 0, 0, 0, 2, ctypes.addressof(inputs), 0, 0, ctypes.addressof(status))
+    assert status.value == Status.LINK_PROGRAM_FAILURE
+    assert "is recursive: not supported" in build_info(linked, BuildInfo.BUILD_LOG)
+
+
+def test_barriers_that_some_work_items_reach_are_warnings_in_the_log(context, queue):
+    program = built(context, _BARRIER)
+    assert build_info(program, BuildInfo.BUILD_LOG) == ""       # its code is made when it is needed
+    assert result(context, queue, program, "odd") == 7
+    assert re.fullmatch(r"<source>:1: warning: .*barrier.*\n", build_info(program, BuildInfo.BUILD_LOG))
 
 
 def test_the_macro_of_the_embedded_profile_is_for_devices_of_that(context, queue):
