@@ -270,7 +270,8 @@ def _is_kernel(function: MachineFunction, _context: Context) -> bool:
 
 
 def _reconverges(function: MachineFunction, context: Context) -> bool:
-    return function.is_kernel and context.reconverges
+    # Other schemes need no subroutines for that.
+    return function.is_kernel and context.reconverges and context.config.divergence == "stack"
 
 
 def _ordered_by(order: Order) -> Callable[[Any, Context], bool]:

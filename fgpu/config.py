@@ -55,7 +55,7 @@ ATOMICS: Final = frozenset({"add", "max", "min", "umax", "umin", "and", "or", "x
 """Atomic operations that hardware can have (``max`` and ``min`` signed)."""
 FLOAT_OPS: Final = frozenset(row.mnemonic for row in INSTRUCTIONS if row.unit is Unit.FLOAT)
 """Floating-point operations that hardware can have, by their mnemonics."""
-DIVERGENCE: Final = ("stack",)
+DIVERGENCE: Final = ("stack", "min_pc", "implicit", "ipdom", "tokens", "counters")
 """Schemes by which work-items of a wavefront part and meet (docs/divergence.md)."""
 
 _ALL = "all"

@@ -23,7 +23,7 @@ from fgpu.isa import INSTRUCTIONS, Space
      "not 'sub'"),
     ({"float_subnormals": 0}, "float_subnormals must be one of False, True, not 0"),
     ({"divergence": "stacks"},
-     "divergence must be one of 'stack', not 'stacks'"),
+     "divergence must be one of 'stack', 'min_pc', 'implicit', 'ipdom', 'tokens', 'counters', not 'stacks'"),
     ({"cache_banks": 16}, "cache_banks must be one of 1, 2, 4, 8, not 16"),
     ({"cache_slices": 2, "axi_ports": 4}, "cache_slices must be a multiple of axi_ports=4, not 2"),
     ({"cache_slices": 4, "tag_managers": 16},

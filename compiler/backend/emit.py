@@ -31,13 +31,14 @@ def _does_nothing(op: Op) -> bool:
 
 
 def emit(function: MachineFunction, at: int, entries: Sequence[int] = (),
-         lines: dict[int, Location] | None = None) -> list[int]:
+         lines: dict[int, Location] | None = None, *, topological: bool = False) -> list[int]:
     """The words of ``function``, whose registers are physical; ``at`` is the word index of the first.
 
     ``entries`` are the word indices of the routines that it may call. ``lines`` gets the places in the source of the
-    words that have one.
+    words that have one. With ``topological`` no block but that of a loop comes before one that leads to it: where the
+    path with the lowest PC runs first, paths meet where all come by.
     """
-    order = _layout(function)
+    order = _topological(function) if topological else _layout(function)
     ops: list[Op] = []
     labels: dict[str, int] = {}
     targets: dict[int, str] = {}
@@ -123,6 +124,28 @@ def _layout(function: MachineFunction) -> list[MachineBlock]:
                 if block.enter is not None:
                     entries.append(block.enter)
     return list(placed.values())
+
+
+def _topological(function: MachineFunction) -> list[MachineBlock]:
+    """Blocks behind all that lead to them but by the way back of a loop, whose blocks stay together."""
+    flow = function.flow()
+    around = {name: {loop.header for loop in flow.loops if name in loop.blocks} for name in flow.order}
+    missing = {name: {other for other in flow.predecessors[name] if flow.number[other] < flow.number[name]}
+               for name in flow.order}
+    order: list[str] = []
+    ready = [flow.entry]
+    while ready:
+        last = order[-1] if order else flow.entry
+        follower = function.blocks[last].next
+        name = max(ready, key=lambda each: (len(around[each] & around[last]), each == follower, ready.index(each)))
+        ready.remove(name)
+        order.append(name)
+        for other in dict.fromkeys(flow.successors[name]):
+            if name in missing[other]:
+                missing[other].remove(name)
+                if not missing[other]:
+                    ready.append(other)
+    return [function.blocks[name] for name in order]
 
 
 def _body(block: MachineBlock, ops: list[Op]) -> None:

@@ -11,6 +11,7 @@ from fgpu.errors import ToolError
 from fgpu.sim.engine import Engine
 from fgpu.sim.memory import GlobalMemory
 
+from .divergence import SCHEMES
 from .engine import FunctionalEngine
 
 __all__ = ["FunctionalEngine", "functional_engine"]
@@ -27,6 +28,10 @@ def functional_engine(config: Config, memory: GlobalMemory, kind: str | None = N
     kind = kind or os.environ.get("FGPU_FUNCTIONAL") or None
     if kind not in (None, *_KINDS):
         raise ToolError(f"FGPU_FUNCTIONAL must be {' or '.join(_KINDS)}, not {kind!r}")
+    if config.divergence in SCHEMES:
+        if kind == "native":
+            raise ToolError(f"the compiled engine has no divergence={config.divergence!r}; FGPU_FUNCTIONAL=numpy does")
+        return FunctionalEngine(config, memory)
     if kind != "numpy":
         from .native.build import library
         from .native.engine import NativeEngine

@@ -15,6 +15,9 @@ from fgpu.sim.dispatch import Dispatch
 from fgpu.sim.engine import EngineResult, Launch, OutOfTime, Progress
 from fgpu.sim.memory import GlobalMemory
 
+from .divergence import SCHEMES
+from .divergence.reconvergence import reconvergence_of
+from .divergence.wavefronts import SchemeWavefronts
 from .messages import no_instruction, stack_overflow, timeout
 from .program import Program, Step
 from .wavefronts import Destinations, StackOverflow, Wavefronts
@@ -99,7 +102,7 @@ class _Run:
         """Run some work-groups to their end."""
         self._tell(groups)
         items = WorkItems(groups, self._program, self._memory, self._descriptor, self._config, self._check)
-        wavefronts = Wavefronts(groups.masks, self._config.link_stack_depth, groups.descriptor.wavefronts)
+        wavefronts = self._wavefronts(groups)
         pending: dict[int, list[np.ndarray]] = defaultdict(list)
         pending[self._entry].append(np.arange(groups.wavefronts))
         for turn in count(1):
@@ -116,12 +119,27 @@ class _Run:
             parts = pending.pop(pc)
             running = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
             stop = min((other for other in pending if other > pc), default=len(self._program))
+            stop = wavefronts.stop(pc, running, stop)
             for following, part in self._run_straight(pc, stop, running, items, wavefronts, groups, pending):
                 if len(part):
-                    pending[following].append(part)
+                    for place, settled in wavefronts.settle(following, part):
+                        pending[place].append(settled)
         assert not len(wavefronts.waiting), "all that is left waits at barriers"
+        if isinstance(wavefronts, SchemeWavefronts):
+            self.counts["joins"] += wavefronts.joins
+            if wavefronts.joins_are_issued:
+                self.counts["instructions"] += wavefronts.joins
+                self.counts["work_item_instructions"] += wavefronts.join_items
         self.counts["divergent_branches"] += wavefronts.divergences
         self.counts["stack_entries"] = max(self.counts["stack_entries"], wavefronts.deepest)
+
+    def _wavefronts(self, groups: WorkGroups) -> Wavefronts:
+        depth, scheme = self._config.link_stack_depth, self._config.divergence
+        per_group = groups.descriptor.wavefronts
+        if scheme not in SCHEMES:
+            return Wavefronts(groups.masks, depth, per_group)
+        return SchemeWavefronts(scheme, groups.masks, depth, per_group,
+                                reconvergence_of(tuple(self._program.words), self._entry))
 
     def _tell(self, groups: WorkGroups) -> None:
         now = time.perf_counter()

@@ -52,7 +52,7 @@ class Wavefronts:
         self._per_group = per_group
         self._has_barriers = False
         self.depth = np.zeros(len(masks), dtype=np.intp)
-        self.divergences = 0
+        self.divergences = self.joins = self.join_items = 0
         self.deepest = 0
         self._stack_pc = np.zeros((len(masks), stack_depth), dtype=np.int64)
         self._stack_mask = np.zeros((len(masks), stack_depth), dtype=np.uint64)
@@ -103,7 +103,7 @@ class Wavefronts:
         if not retiring.any():
             return self._pop(wavefronts)
         last = wavefronts[retiring]
-        self._states[last] = np.where(self.parked[last] != 0, _WAITING, _ENDED)
+        self._end(last)
         return self._pop(wavefronts[~retiring]) + (self._release(last) if self._has_barriers else [])
 
     def sync(self, wavefronts: np.ndarray, following: int) -> Destinations:
@@ -111,14 +111,31 @@ class Wavefronts:
 
         With the last of a work-group all its wavefronts go on, each as one.
         """
-        self._has_barriers = True
-        self.parked[wavefronts] |= self.masks[wavefronts]
-        self.resume[wavefronts] = following
+        self._park(wavefronts, following)
         depth = self.depth[wavefronts]
         is_part = (depth > 0) & self._stack_is_branch[wavefronts, depth - 1]
         whole = wavefronts[~is_part]
-        self._states[whole] = _WAITING
+        self._wait(whole)
         return self._pop(wavefronts[is_part]) + self._release(whole)
+
+    def stop(self, pc: int, wavefronts: np.ndarray, stop: int) -> int:
+        """Up to where the wavefronts, which are at ``pc``, run on without a look at other paths; at most ``stop``."""
+        return stop
+
+    def settle(self, pc: int, wavefronts: np.ndarray) -> Destinations:
+        """Where wavefronts that have come to ``pc`` go on: some may have other paths that are to run first."""
+        return [(pc, wavefronts)]
+
+    def _park(self, wavefronts: np.ndarray, following: int) -> None:
+        self._has_barriers = True
+        self.parked[wavefronts] |= self.masks[wavefronts]
+        self.resume[wavefronts] = following
+
+    def _wait(self, whole: np.ndarray) -> None:
+        self._states[whole] = _WAITING
+
+    def _end(self, last: np.ndarray) -> None:
+        self._states[last] = np.where(self.parked[last] != 0, _WAITING, _ENDED)
 
     def _pop(self, wavefronts: np.ndarray) -> Destinations:
         if not len(wavefronts):

@@ -1,0 +1,103 @@
+"""Where work-items that part at a branch may meet again, from the control flow of a program in machine code."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
+
+from fgpu.compiler.ir.cfg import Flow
+from fgpu.errors import EncodingError
+from fgpu.isa import Opcode, decode
+
+__all__ = ["Reconvergence", "reconvergence_of"]
+
+_END = ""
+
+
+class Reconvergence:
+    """What the compiler could tell of the program ``words``."""
+
+    def __init__(self, words: Sequence[int], entry: int) -> None:
+        self._words = words
+        self._entry = entry
+
+    @cached_property
+    def _successors(self) -> dict[int, list[int]]:
+        """By PC, calls apart; of the last ``ret`` of a function none, as of others."""
+        found: dict[int, list[int]] = {}
+        for pc, word in enumerate(self._words):
+            try:
+                row, operands = decode(int(word))
+            except EncodingError:
+                found[pc] = []
+                continue
+            following = [pc + 1] if pc + 1 < len(self._words) else []
+            if row.is_branch:
+                target = pc + 1 + operands.imm
+                never = row.opcode is Opcode.BNE and operands.rd == operands.rs
+                always = row.opcode is Opcode.BEQ and operands.rd == operands.rs
+                there = [target] if 0 <= target < len(self._words) and not never else []
+                found[pc] = list(dict.fromkeys([*([] if always else following), *there]))
+            else:
+                found[pc] = [] if row.opcode is Opcode.RET else following
+        return found
+
+    @cached_property
+    def _functions(self) -> list[list[int]]:
+        """The PCs of the kernel and of each subroutine."""
+        entries = {self._entry}
+        for pc, word in enumerate(self._words):
+            try:
+                row, operands = decode(int(word))
+            except EncodingError:
+                continue
+            if row.opcode is Opcode.JSUB:
+                entries.add(pc + operands.imm)
+        return [self._reached(entry) for entry in sorted(entries)]
+
+    def _reached(self, entry: int) -> list[int]:
+        seen, todo = {entry}, [entry]
+        while todo:
+            for other in self._successors.get(todo.pop(), []):
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        return sorted(seen)
+
+    @cached_property
+    def _post_dominators(self) -> Mapping[int, int]:
+        found: dict[int, int] = {}
+        for pcs in self._functions:
+            found |= self._idoms(pcs, [pc for pc in pcs if not self._successors.get(pc)])
+        return found
+
+    @cached_property
+    def _structures(self) -> Mapping[int, int]:
+        """The same where only the last ``ret`` of a function is its end."""
+        found: dict[int, int] = {}
+        for pcs in self._functions:
+            ends = [pc for pc in pcs if not self._successors.get(pc)]
+            found |= self._idoms(pcs, ends[-1:])
+        return found
+
+    def _idoms(self, pcs: Sequence[int], ends: Sequence[int]) -> dict[int, int]:
+        """By branches: where all ways to the ``ends`` meet, if not only there."""
+        before: dict[str, list[str]] = {_END: [str(pc) for pc in ends], **{str(pc): [] for pc in pcs}}
+        for pc in pcs:
+            for other in self._successors.get(pc, []):
+                before[str(other)].append(str(pc))
+        idom = Flow(before).idom
+        return {pc: int(place) for pc in pcs if len(self._successors.get(pc, [])) > 1
+                and (place := idom.get(str(pc), _END)) != _END}
+
+    def post_dominator(self, pc: int) -> int | None:
+        """The first instruction that all ways from the branch at ``pc`` have in common; None: there is none."""
+        return self._post_dominators.get(pc)
+
+    def end_of_structure(self, pc: int) -> int | None:
+        """The same if work-items that return on the way count for nothing."""
+        return self._structures.get(pc)
+
+
+@cache
+def reconvergence_of(words: tuple[int, ...], entry: int) -> Reconvergence:
+    """Of a program, once."""
+    return Reconvergence(words, entry)
