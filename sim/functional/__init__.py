@@ -30,7 +30,8 @@ def functional_engine(config: Config, memory: GlobalMemory, kind: str | None = N
         raise ToolError(f"FGPU_FUNCTIONAL must be {' or '.join(_KINDS)}, not {kind!r}")
     if config.divergence in SCHEMES:
         if kind == "native":
-            raise ToolError(f"the compiled engine has no divergence={config.divergence!r}; FGPU_FUNCTIONAL=numpy does")
+            raise ToolError(f"the compiled engine has no divergence={config.divergence!r}; "
+                            "FGPU_FUNCTIONAL=numpy does")
         return FunctionalEngine(config, memory)
     if kind != "numpy":
         from .native.build import library
