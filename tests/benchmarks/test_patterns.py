@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from fgpu.benchmarks import CHAPTER6, EVERY, PATTERNS, run_benchmark
-from fgpu.benchmarks.registry import WORK_GROUPS
+from fgpu.benchmarks import EVERY, PATTERNS, SUITES, run_benchmark
 from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.errors import LaunchError
@@ -38,9 +37,11 @@ def test_work_items_are_those_of_all_launches() -> None:
     assert run_benchmark("matmul", 256, engine="functional").work_items == 256
 
 
-def test_names_differ() -> None:
-    assert len(EVERY) == len(CHAPTER6) + len(PATTERNS) + len(
-        WORK_GROUPS.keys() - CHAPTER6.keys() - PATTERNS.keys())
+def test_a_name_means_one_benchmark() -> None:
+    """Suites may have it at sizes of their own."""
+    for suite in SUITES.values():
+        for name, benchmark in suite.items():
+            assert replace(EVERY[name], sizes=benchmark.sizes) == benchmark
 
 
 def test_transpose_needs_a_square() -> None:
