@@ -73,6 +73,8 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
               help="Keep there what programs print.")
 @click.option("--markdown", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write the table of these groups, and what fails, to this file.")
+@click.option("--also", metavar="NAME", multiple=True,
+              help="A device of the outcomes' file, for a further table in the Markdown; may be repeated.")
 @click.option("--note", metavar="TEXT", help="A remark for the Markdown, about what the outcomes are of.")
 @click.option("--report-only", is_flag=True, help="Run nothing: table and Markdown of what there is.")
 @click.option("--headers", type=click.Path(path_type=Path, exists=True), help="OpenCL headers instead of FOLDER's.")
@@ -80,7 +82,8 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
 @click.option("--list", "listing", is_flag=True, help="Print the subtests and their outcomes; run nothing.")
 def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, device: str | None, jobs: int,
          timeout: float, cpu: float | None, results: Path | None, again: str, logs: Path | None, page: Path | None,
-         note: str | None, report_only: bool, headers: Path | None, library: Path | None, listing: bool) -> None:
+         also: Sequence[str], note: str | None, report_only: bool, headers: Path | None, library: Path | None,
+         listing: bool) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends what runs, too
     try:
         target = choose(platform, device)
@@ -107,7 +110,8 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
             facts["Devices"] = f"`{_DEVICES}=\"{devices}\"`"
         if note:
             facts["Note"] = note
-        page.write_text(markdown(shown, facts, WHY))
+        others = {name: [row for row in rows(store.of(name), names) if row.outcomes] for name in _named(also, store)}
+        page.write_text(markdown(shown, facts, WHY, others))
     sys.exit(any(outcome.verdict not in ("pass", "skip") for row in shown for outcome in row.outcomes))
 
 
@@ -130,6 +134,15 @@ def _run(runs: Sequence[Run], store: Store, again: Sequence[str], jobs: int) -> 
         store.add(outcome)
         click.echo(f"[{number}/{len(todo)}] {outcome.group} {outcome.subtest}: {outcome.verdict}"
                    f" ({outcome.seconds:g} s) {outcome.reason}".rstrip())
+
+
+def _named(parts: Sequence[str], store: Store) -> list[str]:
+    """Devices of the outcomes, by parts of their names."""
+    found = [(part, [name for name in store.devices if part.lower() in name.lower()]) for part in parts]
+    if lacking := [part for part, names in found if not names]:
+        raise click.ClickException(f"no outcomes in {store.path} are of a device {lacking[0]!r}; those there are of "
+                                   f"{', '.join(store.devices) or 'nothing'}")
+    return list(dict.fromkeys(name for _, names in found for name in names))
 
 
 def _name(target: Target) -> str:

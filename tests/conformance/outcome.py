@@ -64,6 +64,11 @@ class Store:
         """The outcome of that run, if there is one."""
         return self._outcomes.get(key)
 
+    @property
+    def devices(self) -> list[str]:
+        """Those that outcomes are of."""
+        return list(dict.fromkeys(outcome.device for outcome in self._outcomes.values()))
+
     def of(self, device: str) -> list[Outcome]:
         """All outcomes on a device, in the order in which they first came."""
         return [outcome for outcome in self._outcomes.values() if outcome.device == device]

@@ -55,8 +55,10 @@ def table(all_rows: Sequence[Row]) -> Table:
     return result
 
 
-def markdown(all_rows: Sequence[Row], facts: Mapping[str, str], why: Mapping[str, str]) -> str:
-    """For ``docs/``: the table, then each subtest that did not pass, with its reason.
+def markdown(all_rows: Sequence[Row], facts: Mapping[str, str], why: Mapping[str, str],
+             others: Mapping[str, Sequence[Row]] | None = None) -> str:
+    """For ``docs/``: the table, then each subtest that did not pass, with its reason, and the same of ``others``, by
+    the names of their devices.
 
     ``why`` says more about a subtest (``group/subtest``), or about all of a group (``group``), than its program does.
     """
@@ -66,13 +68,22 @@ def markdown(all_rows: Sequence[Row], facts: Mapping[str, str], why: Mapping[str
              *(f"- {name}: {value}" for name, value in facts.items()), "",
              "A subtest that is skipped tests what the device does not claim to have: the harness decides that. "
              "A time-out is no verdict. Minutes are of a machine with other work.", "",
-             *_grid(_COLUMNS, [*(row.cells for row in all_rows), _total(all_rows)])]
-    bad = [outcome for row in all_rows for outcome in row.outcomes if outcome.verdict not in ("pass", "skip")]
-    if bad:
-        lines += ["", "## What does not pass", "",
-                  *_grid(("group", "subtest", "", "what the program says, or why"),
-                         [(outcome.group, outcome.subtest, outcome.verdict, _why(outcome, why)) for outcome in bad])]
+             *_grid(_COLUMNS, [*(row.cells for row in all_rows), _total(all_rows)]),
+             *_refused("## What does not pass", all_rows, why)]
+    for name, rows in (others or {}).items():
+        lines += ["", f"## {name}", "", "Groups of which anything was run:", "",
+                  *_grid(_COLUMNS, [*(row.cells for row in rows), _total(rows)]),
+                  *_refused("### What does not pass there", rows, why)]
     return "\n".join(lines) + "\n"
+
+
+def _refused(head: str, all_rows: Sequence[Row], why: Mapping[str, str]) -> list[str]:
+    bad = [outcome for row in all_rows for outcome in row.outcomes if outcome.verdict not in ("pass", "skip")]
+    if not bad:
+        return []
+    return ["", head, "",
+            *_grid(("group", "subtest", "", "what the program says, or why"),
+                   [(outcome.group, outcome.subtest, outcome.verdict, _why(outcome, why)) for outcome in bad])]
 
 
 def _why(outcome: Outcome, why: Mapping[str, str]) -> str:

@@ -120,6 +120,23 @@ def test_who_stops_reading_ends_what_runs(suite: Path) -> None:
     assert time.monotonic() - began < 40
 
 
+def test_other_devices_have_tables_of_their_own(suite: Path) -> None:
+    _run(suite, "--subtest", "fine")
+    outcomes = suite / "outcomes.jsonl"
+    outcomes.write_text(outcomes.read_text()
+                        + outcomes.read_text().replace("functional", "on RTL").replace("pass", "timeout"))
+    page = suite / "page.md"
+    _run(suite, "--report-only", "--markdown", str(page), "--also", "rtl")
+    first, second = page.read_text().split("\n## FGPU: FGPU on RTL\n")
+    assert "| made_up | 6 | 1 | 0 | 0 | 0 | 0 | 5 |" in first
+    assert "| made_up | 6 | 0 | 0 | 0 | 0 | 1 | 5 |" in second
+    assert "| made_up | fine | timeout |" in second
+    assert "fine" not in first
+    result = _run(suite, "--report-only", "--markdown", str(page), "--also", "pysim")
+    assert "no outcomes in" in result.output
+    assert "'pysim'; those there are of FGPU: FGPU functional, FGPU: FGPU on RTL" in result.output
+
+
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
 def test_processor_time_has_a_limit_of_its_own(suite: Path) -> None:
     program = suite / "build/test_conformance/made_up/test_made_up"
