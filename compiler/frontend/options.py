@@ -15,9 +15,13 @@ _OPEN = ("-D", "-U", "-I", "-W")
 """What goes on."""
 _WITH_VALUE = ("-D", "-U", "-I")
 _IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info", "-g", "-cl-std=CL2.0", "-cl-std=CL2.1",
-            "-cl-std=CL2.2", "-cl-std=CL3.0")
+            "-cl-std=CL2.2", "-cl-std=CL3.0", "-cl-uniform-work-group-size", "-O0", "-O1", "-O2", "-O3")
 """What changes nothing here: what is not optimized would not fit, and others are always so. Later versions' programs
 are compiled as those of 1.2, and what 1.2 lacks is refused by name."""
+
+
+_FOREIGN = "-cl-nv-"
+"""What the options begin with that tell another vendor's compiler how to treat registers, or to be verbose."""
 
 
 def accepted(options: Sequence[str]) -> list[str]:
@@ -30,7 +34,7 @@ def accepted(options: Sequence[str]) -> list[str]:
     for option in rest:
         if option in _WITH_VALUE:
             option += next(rest, "")
-        if option in _IGNORED:
+        if option in _IGNORED or option.startswith(_FOREIGN):
             continue
         if not (option.startswith(_OPEN) or option in _USER_OPTIONS) or option in _WITH_VALUE:
             known = dict.fromkeys([*_USER_OPTIONS, *_IGNORED])

@@ -35,7 +35,11 @@ def build_program(program: int, count: int, devices: int, options: int, notify: 
     with LOCK:
         found = find(Program, program)
         chosen = _devices(found.devices, count, devices)
-        text, words = _options(options, Status.INVALID_BUILD_OPTIONS)
+        try:
+            text, words = _options(options, Status.INVALID_BUILD_OPTIONS)
+        except ClError as error:
+            _explain(found, chosen, error)
+            raise
         words += _profile(chosen)
         _check_notify(notify, user_data)
         _check_idle(found, chosen)
@@ -176,6 +180,13 @@ def _begin(program: Program, devices: Sequence[Device], options: str) -> None:
     program.forget()
     for device in devices:
         program.builds[device] = Build(BuildStatus.IN_PROGRESS, options)
+
+
+def _explain(program: Program, devices: Sequence[Device], error: ClError) -> None:
+    """Say in the log why nothing was built, unless there is what was built before."""
+    for device in devices:
+        if program.build_for(device).status in (BuildStatus.NONE, BuildStatus.ERROR):
+            program.builds[device] = Build(log=f"error: {str(error).partition(': ')[2]}\n")
 
 
 def _check_idle(program: Program, devices: Sequence[Device]) -> None:

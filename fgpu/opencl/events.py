@@ -1,7 +1,7 @@
 """Events: how far commands are, and what waits for them."""
 
 import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .answers import answer, give, handle, uint, ulong
@@ -54,9 +54,15 @@ class Event(Object):
                 follower.go_on()
             CHANGED.notify_all()
 
-    def runnable(self) -> "Command | None":
-        """A command that may run now and that must have run before this is over, or this one itself."""
-        return None
+    is_ready = False
+    """Whether it is a command's that any thread may run."""
+
+    def run(self) -> None:
+        """Run the command, if it ``is_ready``; the lock, held once, is free meanwhile."""
+
+    def awaited(self) -> "Iterator[Event]":
+        """Events that must be over before this one's command may run."""
+        return iter(())
 
     def add_callback(self, status: int, function: int, user_data: int) -> None:
         """Call the host when the event is that far, or has failed."""
@@ -116,13 +122,36 @@ def wait_until_over(events: Sequence[Event]) -> None:
     """
     for event in events:
         while event.status > 0:
-            command = event.runnable()
-            if command is not None:
-                command.run()
-            elif event.status > 0:
+            if not _run_what_is_ready(event) and event.status > 0:
                 CHANGED.wait()
     if any(event.status < 0 for event in events):
         raise ClError(Status.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+
+
+def _run_what_is_ready(event: Event) -> bool:
+    """Run what must run before an event is over, as far as it waits for nothing else; whether there was anything.
+
+    Goes down from the event to what is ready, and up again from what was run: each command is looked at once, however
+    long the chain.
+    """
+    has_run = False
+    blocked: set[Event] = set()         # by what others run, or the host
+    path = [(event, event.awaited())]
+    while path:
+        last, before = path[-1]
+        if last.is_ready:
+            last.run()
+            has_run = True
+        if last.status <= 0:
+            path.pop()
+            continue
+        following = next((each for each in before if each.status > 0 and each not in blocked), None)
+        if following is None:
+            blocked.add(last)
+            path.pop()
+        else:
+            path.append((following, following.awaited()))
+    return has_run
 
 
 def give_event(event: Event, place: int) -> None:

@@ -9,7 +9,7 @@ import ctypes
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -70,23 +70,14 @@ class Command(Event):
             self.is_ready = True
             self.queue.is_ready(self)
 
-    def runnable(self) -> "Command | None":
-        """Of the commands that must run before this one is over, one that is ready."""
-        seen: set[Command] = set()
-        left: list[Event] = [self]
-        while left:
-            event = left.pop()
-            if event.status <= 0 or event in seen or not isinstance(event, Command):
-                continue
-            if event.is_ready:
-                return event
-            seen.add(event)
-            first = event.queue.first
-            if first is not event and not event.queue.is_out_of_order and first is not None:
-                left.append(first)      # in order, it waits for the first, however many there are between
-            else:
-                left.extend(event._before)
-        return None
+    def awaited(self) -> Iterator[Event]:
+        """Events that must be over before this may run, those that are met first in time among them."""
+        if not self.queue.is_out_of_order:
+            before = None       # in order, it waits for the first, however many there are between
+            while (first := self.queue.first) not in (None, self, before):
+                before = first
+                yield first
+        yield from self._before
 
     def abandon(self) -> None:
         """Fail, unless it runs; then wait for its end. What it uses of the host's may go then."""

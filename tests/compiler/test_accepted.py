@@ -120,7 +120,8 @@ def test_images_of_before_are_read(tmp_path):
 PLAIN = "__kernel void k(__global int *o) { int i = get_global_id(0); o[i] = i; }"
 
 
-@pytest.mark.parametrize("option", ["-cl-std=CL2.0", "-cl-std=CL3.0", "-g"])
+@pytest.mark.parametrize("option", [
+    "-cl-std=CL2.0", "-cl-std=CL3.0", "-g", "-O3", "-cl-uniform-work-group-size", "-cl-nv-maxrregcount=32"])
 def test_options_that_change_nothing(option):
     assert compile_opencl(PLAIN, options=[option]).words == compile_opencl(PLAIN).words
 

@@ -145,11 +145,12 @@ def test_wrong_builds_are_refused(context):
     assert status_of("clBuildProgram", program, 0, device, 0, 0, 0) is Status.INVALID_VALUE
     assert status_of("clBuildProgram", program, 1, ctypes.c_size_t(context), 0, 0, 0) is Status.INVALID_DEVICE
     assert status_of("clBuildProgram", program, 0, 0, 0, 0, 1) is Status.INVALID_VALUE
-    for wrong in "-nonsense", "-D", "-cl-mad-enables", "'":
+    for wrong in "-nonsense", "-D", "'", "-cl-mad-enables":
         assert status_of("clBuildProgram", program, 0, 0, options(wrong), 0, 0) is Status.INVALID_BUILD_OPTIONS
         if wrong != "-cl-mad-enables":
             assert status_of("clCompileProgram", program, 0, 0, options(wrong), 0, 0, 0, 0, 0) \
                 is Status.INVALID_COMPILER_OPTIONS
+    assert "error: option '-cl-mad-enables' is not accepted; use -D" in build_info(program, BuildInfo.BUILD_LOG)
     assert info(program, ProgramInfo.SOURCE) == _SOURCE
     assert status_of("clGetProgramInfo", program, ProgramInfo.NUM_KERNELS, 8, ctypes.c_size_t(), 0) \
         is Status.INVALID_PROGRAM_EXECUTABLE

@@ -19,7 +19,7 @@ from fgpu.opencl.enums import (
     Status,
 )
 from fgpu.opencl.objects import LOCK, ClError, find
-from fgpu.opencl.queues import CommandQueue
+from fgpu.opencl.queues import Command, CommandQueue
 
 from . import direct
 from .direct import call, info, out, sizes, status_of
@@ -67,6 +67,21 @@ def until(condition):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.001)
+
+
+@pytest.mark.parametrize("properties", [_OUT_OF_ORDER, 0])
+def test_a_long_chain_is_waited_for_in_linear_time(context, properties, monkeypatch):
+    looked_at, awaited = [], Command.awaited
+    monkeypatch.setattr(Command, "awaited", lambda self: looked_at.append(1) or awaited(self))
+    on = call("clCreateCommandQueue", context, direct.device(), properties)
+    gate = call("clCreateUserEvent", context)
+    order, last = [], gate
+    for index in range(500):
+        last = enqueue(on, lambda index=index: order.append(index), last)
+    call("clSetUserEventStatus", gate, 0)
+    wait(last)
+    assert order == list(range(500))
+    assert len(looked_at) <= 1500
 
 
 # -- order --------------------------------------------------------------------------------------
