@@ -61,8 +61,11 @@ DIVERGENCE: Final = ("stack", "min_pc", "implicit", "ipdom", "tokens", "counters
 _ALL = "all"
 _KIB = 1024
 _SETS_MIN = 16
+_MANY_TAG_MANAGERS = 8
 _RETIREMENTS = 8
+_SLICE_KIB = 16
 _SLICE_TAG_MANAGERS = 4
+_SLICES_OF_MANY_UNITS = 4
 _WAKE_MARGIN = 16
 _WAKE_UNIT = 64
 
@@ -128,13 +131,14 @@ class Config:
     """KiB of local memory a compute unit: 0, 8, 16, 32, 64. With 0, compiled programs keep it in global memory."""
     cu_stations: int = 64
     """Row accesses that a compute unit's memory controller keeps in flight: 16, 24 .. 64."""
-    cache_size: int = 16
-    """KiB of the central cache, all slices together: 4, 8, 16, 32, 64, 128."""
+    cache_size: int = 0
+    """KiB of the central cache, all slices together: 4, 8, 16, 32, 64, 128. 0: 16 for each slice."""
     cache_slices: int = 0
     """Parts of the cache that work at the same time, each on lines of its own: 1, 2, 4, 8; as many on each AXI port.
-    0: one for each port."""
-    address_hash: bool = False
-    """Choose slices and sets by sums of address bits, so that accesses a power of two apart do not meet in one."""
+    0: one for each port, but with 8 compute units at least four."""
+    address_hash: str = "auto"
+    """How lines choose slices and sets: 'xor', by sums of address bits, so that those a power of two apart do not
+    meet in one; 'identity', by the lowest bits; 'auto', by sums where there are several slices."""
     cache_line: int = 128
     """Bytes of a cache line, and of an AXI read burst: 64, 128."""
     cache_banks: int = 8
@@ -163,9 +167,9 @@ class Config:
         _one_of(self, "scratchpad_check", (False, True))
         _one_of(self, "local_memory", (0, 8, 16, 32, 64))
         _one_of(self, "cu_stations", tuple(range(16, 72, 8)))
-        _one_of(self, "cache_size", (4, 8, 16, 32, 64, 128))
+        _one_of(self, "cache_size", (0, 4, 8, 16, 32, 64, 128))
         _one_of(self, "cache_slices", (0, 1, 2, 4, 8))
-        _one_of(self, "address_hash", (False, True))
+        _one_of(self, "address_hash", ("auto", "xor", "identity"))
         _one_of(self, "cache_line", (64, 128))
         _one_of(self, "cache_banks", (1, 2, 4, 8))
         _one_of(self, "cache_ways", (1, 2, 4))
@@ -183,7 +187,7 @@ class Config:
         if self.cache_slices % self.axi_ports:
             raise ConfigError(f"cache_slices must be a multiple of axi_ports={self.axi_ports}, "
                               f"not {self.cache_slices}")
-        most = AXI_IDS // self.port_slices - self.slice_retirements
+        most = AXI_IDS // self.port_slices // 2
         if self.slice_tag_managers > most:
             raise ConfigError(f"tag_managers must be at most {most} with {self.port_slices} slices of the cache on "
                               f"an AXI port, which has ids for {AXI_IDS} lines on their way in both directions, "
@@ -257,12 +261,22 @@ class Config:
     @property
     def cache_lines(self) -> int:
         """Lines of the cache."""
-        return self.cache_size * _KIB // self.cache_line
+        return self.cache_kib * _KIB // self.cache_line
 
     @property
     def slices(self) -> int:
         """Slices of the cache."""
-        return self.cache_slices or self.axi_ports
+        return self.cache_slices or max(self.axi_ports, self.compute_units // 8 * _SLICES_OF_MANY_UNITS)
+
+    @property
+    def cache_kib(self) -> int:
+        """KiB of the cache."""
+        return self.cache_size or _SLICE_KIB * self.slices
+
+    @property
+    def hashes_addresses(self) -> bool:
+        """Whether lines choose slices and sets by sums of address bits."""
+        return self.slices > 1 if self.address_hash == "auto" else self.address_hash == "xor"
 
     @property
     def slice_bits(self) -> int:
@@ -292,7 +306,8 @@ class Config:
     @property
     def slice_retirements(self) -> int:
         """Tag managers of a cache slice beside those, which look after early write-backs only."""
-        return min(_RETIREMENTS, AXI_IDS // self.port_slices - _SLICE_TAG_MANAGERS)
+        few = self.slice_tag_managers < _MANY_TAG_MANAGERS
+        return min(_RETIREMENTS if few else 2 * _RETIREMENTS, AXI_IDS // self.port_slices // 2)
 
     @property
     def axi_words(self) -> int:
@@ -337,7 +352,7 @@ PRESETS: dict[str, Config] = {
     "tiny": Config(cram_size=4, scratchpad_size=0, cache_size=4, cache_banks=4, cache_ways=1, cu_stations=16,
                    global_stations=32, tag_managers=2),
     "basic": Config(),
-    "full": Config(compute_units=8, cache_size=32, tag_managers=16, atomics=ATOMICS),
+    "full": Config(compute_units=8, atomics=ATOMICS),
     "float": Config(float_ops=FLOAT_OPS),
     "reference": Config(cache_banks=4, cache_ways=1, cu_stations=32, tag_managers=2),
 }

@@ -12,8 +12,9 @@ __all__ = ["random_config"]
 _ALLOWED = {
     "compute_units": (1, 2, 4, 8), "axi_ports": (1, 2, 4), "axi_data_width": (32, 64),
     "sub_integer_stores": (False, True), "cram_size": (1, 2, 4, 8, 16, 32, 64), "scratchpad_size": (0, 8, 16, 32),
-    "scratchpad_check": (False, True), "cu_stations": tuple(range(16, 72, 8)), "cache_size": (4, 8, 16, 32, 64, 128),
-    "cache_slices": (0, 1, 2, 4, 8), "address_hash": (False, True),
+    "scratchpad_check": (False, True), "cu_stations": tuple(range(16, 72, 8)),
+    "cache_size": (0, 4, 8, 16, 32, 64, 128), "cache_slices": (0, 1, 2, 4, 8),
+    "address_hash": ("auto", "xor", "identity"),
     "cache_line": (64, 128), "cache_banks": (1, 2, 4, 8), "cache_ways": (1, 2, 4), "global_stations": (32, 64),
     "tag_managers": (1, 2, 4, 8, 16), "link_stack_depth": (8, 16, 32), "statistics": (False, True),
     "float_subnormals": (False, True), "local_memory": (0, 8, 16, 32, 64),

@@ -29,7 +29,7 @@ from fgpu.isa import INSTRUCTIONS, Space
     ({"cache_slices": 4, "tag_managers": 16},
      "tag_managers must be at most 8 with 4 slices of the cache on an AXI port, which has ids for 64 lines on their "
      "way in both directions, not 16"),
-    ({"cache_slices": 8},
+    ({"cache_slices": 8, "cache_size": 16},
      "cache_size must be at least 32 with cache_slices=8, cache_ways=2 and cache_line=128, not 16"),
     ({"cache_size": 4, "axi_ports": 4, "cache_line": 128},
      "cache_size must be at least 16 with axi_ports=4, cache_ways=2 and cache_line=128, not 4"),
@@ -71,6 +71,17 @@ def test_slices_and_ways_share_the_cache() -> None:
     assert (config.cache_lines, config.slice_lines, config.cache_sets) == (256, 64, 32)
     config = config.replace(cache_size=128, cache_slices=8)
     assert (config.cache_lines, config.slice_lines, config.cache_sets, config.port_slices) == (1024, 128, 64, 2)
+
+
+@pytest.mark.parametrize(("changes", "slices", "size", "hashes"), [
+    ({}, 1, 16, False), ({"compute_units": 4}, 1, 16, False), ({"compute_units": 8}, 4, 64, True),
+    ({"compute_units": 8, "axi_ports": 4}, 4, 64, True), ({"axi_ports": 2}, 2, 32, True),
+    ({"compute_units": 8, "cache_slices": 1}, 1, 16, False), ({"address_hash": "xor"}, 1, 16, True),
+    ({"axi_ports": 2, "address_hash": "identity"}, 2, 32, False),
+])
+def test_the_cache_grows_with_the_compute_units(changes: dict, slices: int, size: int, hashes: bool) -> None:
+    config = Config(**changes)
+    assert (config.slices, config.cache_kib, config.hashes_addresses) == (slices, size, hashes)
 
 
 def test_ids_of_a_port_are_enough() -> None:

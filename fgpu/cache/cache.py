@@ -94,7 +94,7 @@ class Cache(wiring.Component):
         lines, offset = LineMap(config), config.line_offset_bits
         for (number, part), master in zip(mine, masters, strict=True):
             connect(m, part.axi, master)
-            if not (config.slice_bits or config.address_hash):
+            if not (config.slice_bits or config.hashes_addresses):
                 continue
             # Assigned once more, and last: what connect says of addresses does not count.
             for its, there in ((part.axi.araddr, master.araddr), (part.axi.awaddr, master.awaddr)):

@@ -22,8 +22,8 @@ _IRREDUCIBLE = (0b1, 0b11, 0b111, 0b1011, 0b10011, 0b100101, 0b1000011, 0b100000
 class LineMap:
     """A line address becomes the number of a *slice* and the line's *place* there, whose low bits are the set.
 
-    Without ``config.address_hash`` these are the low bits, one after the other. With it they are the same bits, each
-    with some higher ones added modulo 2, so that what is a power of two apart does not meet in one place: as if
+    Without ``config.hashes_addresses`` these are the low bits, one after the other. With it they are the same bits,
+    each with some higher ones added modulo 2, so that what is a power of two apart does not meet in one place: as if
     the address, a polynomial over GF(2), were divided by two that have no factor in common, one for the slice and
     one for the set. Of lines that are 2**n apart, as many as there are places, each then has its own, and of
     successive ones among them as many as there are slices have different slices.
@@ -36,7 +36,7 @@ class LineMap:
         self._slice_bits = low = config.slice_bits
         # To each bit of the result the bits of the line that are added, and the other way round.
         self._there = [1 << bit for bit in range(config.line_address_bits)]
-        if config.address_hash:
+        if config.hashes_addresses:
             self._add(low, low + exact_log2(config.cache_sets))
         self._back = list(self._there)
         for bit in reversed(range(len(self._there))):       # each has itself and higher ones

@@ -118,7 +118,7 @@ _INFO: Final[dict[int, Callable[[Device], bytes]]] = {
     DeviceInfo.GLOBAL_MEM_SIZE: lambda device: ulong(MEMORY_SIZE),
     DeviceInfo.MAX_MEM_ALLOC_SIZE: lambda device: ulong(MAX_ALLOCATION),
     DeviceInfo.GLOBAL_MEM_CACHE_TYPE: lambda device: uint(CacheType.READ_WRITE_CACHE),
-    DeviceInfo.GLOBAL_MEM_CACHE_SIZE: lambda device: ulong(device.config.cache_size * _KIB),
+    DeviceInfo.GLOBAL_MEM_CACHE_SIZE: lambda device: ulong(device.config.cache_kib * _KIB),
     DeviceInfo.GLOBAL_MEM_CACHELINE_SIZE: lambda device: uint(device.config.cache_line),
     DeviceInfo.MAX_CONSTANT_BUFFER_SIZE: lambda device: ulong(64 * _KIB),
     DeviceInfo.MAX_CONSTANT_ARGS: lambda device: uint(8),

@@ -73,7 +73,7 @@ class Bench:
         self.model: dict[int, bytearray] = {}
         self.row_bytes = 4 * config.row_words
         self.places = self.rng.sample(range(config.cache_lines), 12)
-        self.tags = self.rng.sample(range(2**32 // config.cache_size // 1024), 4)
+        self.tags = self.rng.sample(range(2**32 // config.cache_kib // 1024), 4)
         self.cycle = 0
         self.errors = 0
         self.done = False

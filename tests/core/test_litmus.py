@@ -13,7 +13,7 @@ import pytest
 from fgpu.compiler import compile_opencl
 from fgpu.sim import Device, MemoryTiming
 
-from ..configurations import ATOMIC
+from ..configurations import ATOMIC, SLICES
 from ..seeds import seed_of_test
 
 LAUNCHES = int(os.environ.get("FGPU_LITMUS") or 6)
@@ -126,14 +126,14 @@ def rng(request: pytest.FixtureRequest) -> random.Random:
     return random.Random(seed)
 
 
-@pytest.fixture
-def device(rng: random.Random) -> Iterator[Device]:
+@pytest.fixture(params=[ATOMIC, pytest.param(SLICES, marks=pytest.mark.ci)], ids=["slice", "4 slices"])
+def device(rng: random.Random, request: pytest.FixtureRequest) -> Iterator[Device]:
     low = rng.randrange(20)
     timing = MemoryTiming(
         read_latency=(low, low + rng.randrange(40)), write_latency=(0, rng.randrange(40)),
         pause_probability=rng.choice([0.0, 0.2]), interleave=rng.random() < 0.5, reorder=rng.random() < 0.5,
         seed=rng.randrange(1 << 30))
-    with Device(ATOMIC, memory_latency=timing) as device:
+    with Device(request.param, memory_latency=timing) as device:
         yield device
 
 

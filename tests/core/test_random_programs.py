@@ -12,7 +12,7 @@ import pytest
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from fgpu.sim.engine import MemoryTiming
 
-from ..configurations import ATOMIC, LOCAL, TWO_PORTS
+from ..configurations import ATOMIC, LOCAL, SLICES, TWO_PORTS
 from ..random_config import random_config
 from ..seeds import seed_of_test
 from ..tiers import quick
@@ -27,6 +27,7 @@ CONFIGS = {
     "small": SMALL,
     "4 CUs, 2 ports, 2 ways": Config.preset("reference", compute_units=4, axi_ports=2, cache_ways=2),
     "atomics": ATOMIC,
+    "slices on a port": SLICES,
     "floats": Config.preset("float"),
     "local memory": LOCAL,
 }

@@ -48,7 +48,7 @@ def test_binding_copies_the_ports_that_there_are() -> None:
     assert "m1_axi" not in text
     assert "probe" not in text
     text = binding_header(widths(LARGEST), ["hit", "hit", "miss"], trace=False)
-    assert "out.events = uint64_t(top.cache_probe_hit) << 0 | uint64_t(top.cache_probe_miss) << 2;" in text
+    assert "out.events[0] = uint64_t(top.cache_probe_hit) << 0 | uint64_t(top.cache_probe_miss) << 2;" in text
     assert "if (top.access7_starts) {\n        std::memcpy(out.access[7].offsets, top.access7_offsets.data()" in text
 
 
