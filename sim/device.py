@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from fgpu.address_map import PARAMETERS_MAX
 from fgpu.compiler.bound_kernel import BoundKernel
 from fgpu.compiler.image import Image, Kernel
 from fgpu.config import KERNEL_SLOTS, LOCAL_ROW_BYTES, Config, check_config
-from fgpu.engines import ENGINES, MAX_CYCLES
+from fgpu.engines import BOARD, ENGINES, MAX_CYCLES
 from fgpu.errors import DescriptorWarning, LaunchError, MemoryAccessError
 
 from .accesses import AccessCheck
@@ -23,14 +23,17 @@ from .arguments import Argument, Size, argument_words, check_program, choose_ker
 from .buffer import Buffer
 from .device_memory import DeviceMemory, alone
 from .dispatch import Dispatch, checked_words, contradictions
-from .engine import Launch, Progress, Trace
-from .engines import Latency, make_engine, memory_timing
+from .engine import Engine, Launch, Progress, Trace
+from .engines import Latency, board_engine, make_engine, memory_timing
 from .index_space import Part
 from .memory import GlobalMemory
 from .prepared import Preparations, PreparedLaunch
 from .printf import Printf, PrintfBuffer, PrintfOption, printf_option, prints
 from .profile import Profile
 from .run import Run, joined
+
+if TYPE_CHECKING:
+    from fgpu.board.link import Link
 
 __all__ = ["ENGINES", "MAX_CYCLES", "Device", "Latency", "Run", "memory_timing"]
 
@@ -46,7 +49,10 @@ class Device(DeviceMemory):
         The hardware; by default :class:`~fgpu.config.Config`'s defaults.
     engine
         ``verilator`` (cycle-accurate, fast; builds a model at the first use of a configuration), ``pysim``
-        (cycle-accurate, slow, no build) or ``functional`` (no cycles).
+        (cycle-accurate, slow, no build), ``functional`` (no cycles), or ``board``: hardware at a serial port, with
+        memory of its own. There, ``config`` may be left out, and accesses are not checked.
+    port
+        With ``engine="board"``: the serial port, as ``/dev/ttyUSB0``, or a :class:`~fgpu.board.link.Link`.
     memory_latency
         Cycles that the memory adds to each burst: a number, a range (least, greatest), or a
         :class:`~fgpu.sim.engine.MemoryTiming`. The functional engine ignores it.
@@ -79,12 +85,23 @@ class Device(DeviceMemory):
     def __init__(self, config: Config | None = None, *, engine: str = "verilator",
                  memory_latency: Latency | None = None, memory: GlobalMemory | None = None,
                  trace: str | Path | Trace | None = None, check_accesses: bool = True,
-                 progress: Callable[[Progress], None] | None = None, printf: PrintfOption = None) -> None:
-        self.config = Config() if config is None else config
-        check_config(self.config)
-        super().__init__(memory)
+                 progress: Callable[[Progress], None] | None = None, printf: PrintfOption = None,
+                 port: "str | Link | None" = None) -> None:
+        if config is not None:
+            check_config(config)
         self.engine = engine
-        self._engine = make_engine(engine, self.config, self.memory, memory_latency, trace)
+        self._engine: Engine
+        if engine == BOARD:
+            hardware = board_engine(port, config, memory, memory_latency, trace)
+            self.config = hardware.config
+            super().__init__(hardware.memory)
+            self._engine = hardware
+        else:
+            if port is not None:
+                raise LaunchError(f"port={port!r} is for engine={BOARD!r}, not {engine!r}")
+            self.config = Config() if config is None else config
+            super().__init__(memory)
+            self._engine = make_engine(engine, self.config, self.memory, memory_latency, trace)
         self._is_closed = False
         self._check_accesses = check_accesses
         self._progress = progress

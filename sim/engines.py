@@ -1,17 +1,23 @@
 """Engines by their names, and the timing of the memory that they simulate."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fgpu.config import Config
-from fgpu.engines import ENGINES
+from fgpu.engines import BOARD, ENGINES
 from fgpu.errors import LaunchError
 
 from .engine import Engine, MemoryTiming, Trace
 from .memory import GlobalMemory
 
-__all__ = ["Latency", "make_engine", "memory_timing"]
+if TYPE_CHECKING:
+    from fgpu.board.link import Link
+
+    from .board.engine import BoardEngine
+
+__all__ = ["Latency", "board_engine", "make_engine", "memory_timing"]
 
 Latency = int | tuple[int, int] | MemoryTiming
 """Memory latency in cycles: fixed, a uniformly drawn range (least, greatest), or everything about the memory."""
@@ -52,4 +58,17 @@ def make_engine(name: str, config: Config, memory: GlobalMemory, latency: Latenc
         if trace is not None and (trace.window is not None or trace.units):
             raise LaunchError("pysim traces all signals in all cycles; a window or units need engine='verilator'")
         return PysimEngine(config, memory, timing, vcd=None if trace is None else trace.path)
-    raise LaunchError(f"there is no engine {name!r}; choose from {', '.join(ENGINES)}")
+    raise LaunchError(f"there is no engine {name!r}; choose from {', '.join([*ENGINES, BOARD])}")
+
+
+def board_engine(port: "str | Link | None", config: Config | None, memory: GlobalMemory | None,
+                 latency: Latency | None, trace: str | Path | Trace | None) -> "BoardEngine":
+    """The board at a serial port. Raises :class:`~fgpu.errors.LaunchError` for what only simulators have."""
+    if port is None:
+        raise LaunchError("engine='board' needs port, the serial port of the board, as port='/dev/ttyUSB0'")
+    for name, value in (("memory", memory), ("memory_latency", latency), ("trace", trace)):
+        if value is not None:
+            raise LaunchError(f"{name} is for simulators; a board has its own")
+    from .board.open import open_board
+
+    return open_board(port, config)

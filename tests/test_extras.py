@@ -11,6 +11,7 @@ import pytest
 from fgpu.extras import EXTRAS
 
 EXTRA = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+MODULE = {"pyserial": "serial"}
 WITHOUT = """
 import importlib.abc, sys
 class Missing(importlib.abc.MetaPathFinder):
@@ -37,8 +38,8 @@ def fgpu(extras: list[str], arguments: str, folder: Path) -> subprocess.Complete
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_the_table_is_what_the_package_declares(extra):
-    declared = [re.match(r"[\w-]+", text)[0].replace("-", "_") for text in EXTRA[extra]
-                if not text.startswith("fgpu[")]
+    declared = [MODULE.get(name, name.replace("-", "_")) for text in EXTRA[extra] if not text.startswith("fgpu[")
+                for name in [re.match(r"[\w-]+", text)[0]]]
     assert [module.replace(".", "_") for module in EXTRAS[extra]] == declared
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import click
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.table import Table
@@ -10,6 +11,7 @@ from fgpu.config import Config
 from fgpu.errors import SimulationError
 from fgpu.extras import demand
 
+from .board import demonstrate
 from .common import config_options, engine_options
 from .groups import command
 from .report import run_lines, time_table
@@ -21,13 +23,22 @@ _SHOWN = 4
 
 
 @command(short_help="From OpenCL C to cycles in one go: start here.")
+@click.option("--board", metavar="NAME", help="Run kernels on a board instead: with --port, or with --simulate.")
+@click.option("--port", metavar="PORT", help="The board's serial port, as /dev/ttyUSB0.")
+@click.option("--simulate", is_flag=True, help="Simulate the board, with its memory chip and its serial line.")
 @engine_options
 @config_options()
-def demo(engine: str, latency: Any, max_cycles: int, config: Config) -> None:
+def demo(board: str | None, port: str | None, simulate: bool, engine: str, latency: Any, max_cycles: int,
+         config: Config) -> None:
     """Compile a vector addition, run it on a simulated FGPU and check the result with NumPy.
 
     The first run builds the simulator of the chosen hardware, which takes a while; later runs find it.
     """
+    if board is not None or port is not None or simulate:
+        if board is None or (port is None) != simulate:
+            raise click.UsageError("a board needs --board, and --port or --simulate")
+        demonstrate(board, port, config, max_cycles)
+        return
     demand("fgpu demo", "sim", "opencl")
     import numpy as np
 
