@@ -15,6 +15,7 @@
 #define CL_DEVICE_TYPE_DEFAULT 1
 #define CL_DEVICE_NAME 0x102B
 #define CL_PLATFORM_NAME 0x0902
+#define CL_PROGRAM_SOURCE 0x1164
 #define CL_MEM_READ_WRITE 1
 #define CHECK(condition) \
     do { \
@@ -191,6 +192,36 @@ static void do_short_thread(void)
     CHECK(!pthread_create(&thread, NULL, start_and_transfer, (void *)1));
     pthread_join(thread, NULL);
     transfer_often((void *)2);
+    finish();
+}
+
+static atomic_int told;
+
+static void on_build(void *program, void *user_data)
+{
+    size_t size = 0;
+    CHECK(user_data == &told);
+    CHECK(clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, NULL, &size) == 0);
+    CHECK(size > 1);
+    told++;
+}
+
+/* The threads that call back are Python's, and end; what they call may call the API. */
+static void do_build_callbacks(void)
+{
+    const char *source = "__kernel void k(__global int *a) { a[0] = 1; }";
+    const struct timespec pause = {0, 20000000};
+    start();
+    for (int i = 0; i < 3; i++) {
+        int32_t status;
+        void *program = clCreateProgramWithSource(context, 1, &source, NULL, &status);
+        CHECK(program && status == 0);
+        CHECK(clBuildProgram(program, 1, &device, NULL, on_build, &told) == 0);
+        while (told == i)
+            nanosleep(&pause, NULL);
+        nanosleep(&pause, NULL);
+        CHECK(clReleaseProgram(program) == 0);
+    }
     finish();
 }
 
@@ -415,6 +446,7 @@ int main(int count, char **arguments)
         {"platform", do_platform}, {"transfer", do_transfer}, {"unsupported", do_unsupported},
         {"properties", do_properties},
         {"threads", do_threads}, {"first_calls", do_first_calls}, {"short_thread", do_short_thread},
+        {"build_callbacks", do_build_callbacks},
         {"return", do_return}, {"exit", do_exit}, {"_exit", do__exit}, {"destructor", do_destructor},
         {"atexit", do_atexit}, {"busy_exit", do_busy_exit}, {"fork", do_fork}, {"fork_busy", do_fork_busy},
         {"fork_first", do_fork_first}, {"interrupt", do_interrupt}, {"own_interrupt", do_own_interrupt},

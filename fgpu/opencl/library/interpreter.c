@@ -89,6 +89,7 @@ static struct {
     void (*clear_error)(void);
     void (*interrupt)(void);
     void *(*save)(void);
+    void *(*this_state)(void);
     int (*has_gil)(void);
     void *(*has_error)(void);
     void (*fetch_error)(void **, void **, void **);
@@ -109,6 +110,7 @@ static int find_functions(void *handle)
         && FIND(from_size, "PyLong_FromSize_t") && FIND(compile, "Py_CompileString")
         && FIND(evaluate, "PyEval_EvalCode") && FIND(clear_error, "PyErr_Clear")
         && FIND(interrupt, "PyErr_SetInterrupt") && FIND(has_gil, "PyGILState_Check") && FIND(save, "PyEval_SaveThread")
+        && FIND(this_state, "PyGILState_GetThisThreadState")
         && FIND(has_error, "PyErr_Occurred") && FIND(fetch_error, "PyErr_Fetch")
         && FIND(restore_error, "PyErr_Restore")
         && FIND(before_fork, "PyOS_BeforeFork") && FIND(after_fork_parent, "PyOS_AfterFork_Parent")
@@ -141,11 +143,13 @@ static void end_state(void *unused)
 
 static void make_state(void)
 {
+    has_state = 1;
+    if (py.this_state())    /* a thread of Python's, which calls the host back, has one that Python ends */
+        return;
     pthread_mutex_lock(&states);
     py.ensure();
     pthread_mutex_unlock(&states);
     py.save();
-    has_state = 1;
     __cxa_thread_atexit_impl(end_state, NULL, &__dso_handle);
 }
 
