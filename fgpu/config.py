@@ -336,6 +336,20 @@ class Config:
         return "-".join(v if isinstance(v, str) else "+".join(sorted(v)) if isinstance(v, frozenset) else str(int(v))
                         for v in values)
 
+    @classmethod
+    def from_key(cls, key: str) -> "Config":
+        """The configuration that has this :attr:`key`. Raises ``ValueError`` for texts of other versions."""
+        values, defaults = key.split("-"), cls()
+        if len(values) != len(fields(cls)):
+            raise ValueError(f"{len(values)} parameters instead of {len(fields(cls))}")
+        given: dict[str, Any] = {}
+        for field, text in zip(fields(cls), values, strict=True):
+            default = getattr(defaults, field.name)
+            given[field.name] = (text if isinstance(default, str) else
+                                 frozenset(text.split("+")) - {""} if isinstance(default, frozenset) else
+                                 type(default)(int(text)))
+        return cls(**given)
+
     def replace(self, **changes: Any) -> "Config":
         """A copy with some parameters changed, validated again."""
         return replace(self, **changes)

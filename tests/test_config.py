@@ -1,12 +1,16 @@
 """Configurations that cannot be built: one error that names field, value and what is allowed."""
 
+import random
+
 import pytest
 
 from fgpu.axi.signatures import ID_BITS
 from fgpu.cache.payloads import tag_manager_bits
-from fgpu.config import ATOMICS, FLOAT_OPS, Config
+from fgpu.config import ATOMICS, FLOAT_OPS, PRESETS, Config
 from fgpu.errors import ConfigError
 from fgpu.isa import INSTRUCTIONS, Space
+
+from .random_config import random_config
 
 
 @pytest.mark.parametrize(("changes", "message"), [
@@ -121,3 +125,11 @@ def test_what_lacks_names_is_the_remedy() -> None:
             parameter, value = reason.split("(")[1].rstrip(")").split("=")
             assert nothing.replace(**{parameter: eval(f"frozenset({value})" if "{" in value else value)}
                                    ).lacks(row) is None
+
+
+def test_a_key_names_its_configuration() -> None:
+    rng = random.Random(1)
+    for config in [*(Config.preset(name) for name in PRESETS), *(random_config(rng) for _ in range(200))]:
+        assert Config.from_key(config.key) == config
+    with pytest.raises(ValueError, match="parameters instead of"):
+        Config.from_key("1-2")

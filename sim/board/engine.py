@@ -1,7 +1,6 @@
 """The engine that is hardware: launches on a board, over its serial line."""
 
 import time
-from dataclasses import fields
 from typing import Any
 
 from fgpu.address_map import DESCRIPTOR_WORDS, LRAM_BASE, ControlRegister, code_address, register_address
@@ -22,17 +21,8 @@ _ABORT_SECONDS = 5.0
 
 def config_of(key: str) -> Config:
     """The configuration that has this ``key``. Raises :class:`~fgpu.errors.BoardError` for one of other versions."""
-    values = key.split("-")
-    names = [field.name for field in fields(Config)]
     try:
-        if len(values) != len(names):
-            raise ValueError(f"{len(values)} parameters instead of {len(names)}")
-        given: dict[str, Any] = {}
-        for name, text in zip(names, values, strict=True):
-            default = getattr(Config(), name)
-            given[name] = (frozenset(text.split("+")) - {""} if isinstance(default, frozenset)
-                           else type(default)(int(text)))
-        return Config(**given)
+        return Config.from_key(key)
     except ValueError as error:
         raise BoardError(f"the board's core is of another version of fgpu: {key!r} ({error})") from None
 
