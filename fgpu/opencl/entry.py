@@ -15,7 +15,7 @@ from .enums import Status
 from .functions import FUNCTIONS, Function, Result
 from .objects import LOCK, ClError, Object
 
-__all__ = ["ENTRIES", "entry", "is_interrupted", "set_interrupted", "status_of"]
+__all__ = ["ENTRIES", "Interrupted", "entry", "is_interrupted", "set_interrupted", "status_of"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -42,6 +42,10 @@ def entry(name: str, *, locked: bool = True) -> Callable[[_F], _F]:
     return register
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in a call that has given the host all that it returns."""
+
+
 _interrupted = ctypes.c_size_t()
 
 
@@ -62,6 +66,8 @@ def is_interrupted() -> bool:
 def _guarded(function: Function, implementation: Callable[..., Any], locked: bool) -> Callable[..., int]:
     """The implementation as C calls it: nothing is ever raised."""
     name = function.name
+    gives_event = name.startswith("clEnqueue") and name not in ("clEnqueueBarrier", "clEnqueueWaitForEvents")
+    is_question = name.startswith("clGet")
     lock = LOCK if locked else nullcontext()
 
     def status(*arguments: int) -> int:
@@ -71,8 +77,9 @@ def _guarded(function: Function, implementation: Callable[..., Any], locked: boo
             return 0
         except BaseException as error:
             code = status_of(name, error)
-            # The host, which is Python, hears of Ctrl-C when this returns, but not if it has an error to raise.
-            return 0 if is_interrupted() else code
+            # The host, which is Python, hears of Ctrl-C when this returns, and sooner if it has no error to raise.
+            is_complete = isinstance(error, Interrupted) or not (arguments[-1] if gives_event else is_question)
+            return 0 if is_complete and is_interrupted() else code
 
     def address(*arguments: int) -> int:
         try:

@@ -11,7 +11,7 @@ from weakref import ref
 from .answers import answer, give, give_handles, handle, size, sizes, text, uint, ulong
 from .buffers import Buffer
 from .devices import Device
-from .entry import entry
+from .entry import Interrupted, entry
 from .enums import (
     AccessQualifier,
     AddressQualifier,
@@ -248,11 +248,14 @@ def get_kernel_work_group_info(kernel: int, device: int, name: int, value_size: 
             result = size(_WAVEFRONT)
         case KernelWorkGroupInfo.WORK_GROUP_SIZE:
             result = size(WORK_GROUP_MAX)
-        case KernelWorkGroupInfo.LOCAL_MEM_SIZE:
-            result = ulong(found.program.image(found.name, target).kernel(found.name).local_layout(local)[1])
-        case KernelWorkGroupInfo.PRIVATE_MEM_SIZE:
-            code = found.program.image(found.name, target).kernel(found.name)
-            result = ulong(_WORD_BYTES * code.scratchpad_words + code.private_bytes)
+        case KernelWorkGroupInfo.LOCAL_MEM_SIZE | KernelWorkGroupInfo.PRIVATE_MEM_SIZE:
+            try:
+                code = found.program.image(found.name, target).kernel(found.name)
+            except KeyboardInterrupt:       # while the code was made
+                give(ulong(0), value_size, value, size_ret)
+                raise Interrupted from None
+            result = ulong(code.local_layout(local)[1] if name == KernelWorkGroupInfo.LOCAL_MEM_SIZE
+                           else _WORD_BYTES * code.scratchpad_words + code.private_bytes)
         case _:
             raise ClError(Status.INVALID_VALUE, f"there is no information 0x{name:X} about a kernel's work-groups")
     give(result, value_size, value, size_ret)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from .buffers import Buffer
 from .devices import Device
-from .entry import entry
+from .entry import Interrupted, entry
 from .enums import CommandType, Status
 from .kernels import Argument, Kernel
 from .objects import LOCK, ClError, find
@@ -75,7 +75,13 @@ def _enqueue(queue: CommandQueue, kernel: Kernel, kind: CommandType, size: _Size
     key = queue.device.config.key, size, group, start, kernel.local_bytes()
     prepared = kernel.prepared.get(key)
     if prepared is None:
-        prepared = _prepared(kernel, queue.device, size, group, start)
+        try:
+            prepared = _prepared(kernel, queue.device, size, group, start)
+        except KeyboardInterrupt:       # while the code was made
+            if event_out:
+                with LOCK:
+                    queue.fail(kind, event_out)
+            raise Interrupted from None
         if len(kernel.prepared) >= _PREPARED_MAX:
             kernel.prepared.clear()
         kernel.prepared[key] = prepared

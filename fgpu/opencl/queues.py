@@ -16,7 +16,7 @@ from typing import Final
 from .answers import answer, handle, uint, ulong
 from .contexts import Context
 from .devices import Device
-from .entry import entry, is_interrupted, status_of
+from .entry import Interrupted, entry, is_interrupted, status_of
 from .enums import CommandType, ExecutionStatus, ProfilingInfo, QueueInfo, QueueProperties, Status
 from .events import Event, give_event, wait_list, wait_until_over
 from .objects import CHANGED, LOCK, ClError, Object, find
@@ -179,12 +179,18 @@ class CommandQueue(Object):
                     command.abandon()
                     if event_out:
                         give_event(command, event_out)
-                    raise KeyboardInterrupt from None
+                    raise Interrupted from None
                 if event_out:
                     command.release()
                 raise ClError(Status(command.status)) from None
         if event_out:
             give_event(command, event_out)
+
+    def fail(self, kind: CommandType, event_out: int) -> None:
+        """Give the host the event of a command that will not be run."""
+        command = self._append(kind, lambda: None, (), is_wanted=True)
+        command.abandon()
+        give_event(command, event_out)
 
     def synchronize(self, kind: CommandType, waits: Sequence[Event], event_out: int) -> None:
         """Append a marker or a barrier: it waits for ``waits`` or, if there are none, all commands before."""

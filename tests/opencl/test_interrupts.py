@@ -57,3 +57,39 @@ except ValueError as error:
     print(error)
 """)
     assert (done.stdout, done.stderr) == ("an error\n", "")
+
+
+COMPILES = """
+import os, random, signal, threading, time
+import numpy as np
+import pyopencl as cl
+
+context = cl.Context(cl.get_platforms()[0].get_devices()[:1])
+queue = cl.CommandQueue(context)
+buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
+more = f"a = sin(a) * pow(a, {random.random() + 2}f) + exp(a);" * 4
+program = cl.Program(context, f'''
+kernel void slow(global float *x) {{ float a = x[0]; {more} x[0] = a; }}
+kernel void two(global int *x) {{ x[0] = 2; }}''').build()
+slow, two = cl.Kernel(program, "slow"), cl.Kernel(program, "two")
+threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    CALL
+    time.sleep(20)
+except KeyboardInterrupt:
+    print("interrupted")
+two(queue, (1,), None, buffer)
+found = np.zeros(1, np.int32)
+cl.enqueue_copy(queue, found, buffer)
+print(found)
+"""
+
+
+@pytest.mark.parametrize("call", quick([
+    "slow(queue, (1,), None, buffer)",
+    "slow.get_work_group_info(cl.kernel_work_group_info.PRIVATE_MEM_SIZE, context.devices[0])",
+], ["slow(queue, (1,), None, buffer)"]))
+def test_a_kernel_whose_code_is_being_made_gives_an_event_or_an_error(call, opencl_icd):
+    """What a call returns is there: pyopencl takes the event of a launch before it looks for Ctrl-C."""
+    done = opencl_icd.python(COMPILES.replace("CALL", call), timeout=60)
+    assert done.stdout == "interrupted\n[2]\n"
