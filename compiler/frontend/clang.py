@@ -126,7 +126,9 @@ class Size(enum.Enum):
 def _supporting(extensions: Collection[str]) -> list[str]:
     """Clang's options for some of the ``_WIDTHS``."""
     return ["-Xclang", f"-cl-ext=-all,{','.join(f'+{name}' for name in (*_EXTENSIONS, *extensions))}",
-            *(f"-D__FGPU_{name}" for name in extensions)]
+            *(f"-D__FGPU_{name}" for name in extensions),
+            # Numbers like 1.5 are floats where there are no doubles; so clang does not warn of each.
+            *([] if "cl_khr_fp64" in extensions else ["-cl-single-precision-constant"])]
 
 
 _libraries: dict[Path, Library] = {}

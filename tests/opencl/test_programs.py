@@ -273,6 +273,14 @@ def test_recursion_over_two_sources_is_an_error_of_the_linker(context):
     assert "is recursive: not supported" in build_info(linked, BuildInfo.BUILD_LOG)
 
 
+@pytest.mark.parametrize("option", ["", "-Werror"])
+def test_numbers_of_programs_without_doubles_are_no_warnings(context, queue, option):
+    program = built(context, "kernel void k(global int *p) { float x = *p == -1; *p = (x + 1.25) * 4.0; }",
+                    option)
+    assert build_info(program, BuildInfo.BUILD_LOG) == ""
+    assert result(context, queue, program) in (5, 9)
+
+
 def test_barriers_that_some_work_items_reach_are_warnings_in_the_log(context, queue):
     program = built(context, _BARRIER)
     assert build_info(program, BuildInfo.BUILD_LOG) == ""       # its code is made when it is needed
