@@ -9,6 +9,8 @@ _WIRE = re.compile(r"\(INTERCONNECT (\S+) (\S+) \((\S*?)\) \((\S*?)\)\)")
 _INSTANCE = re.compile(r"\(INSTANCE (\S+)\)")
 _ARC = re.compile(r"\(IOPATH (?:\((?:pos|neg)edge )?([^\s)]+)\)? (\S+) \((\S*?)\) \((\S*?)\)\)")
 _SETUP = re.compile(r"\(SETUPHOLD \(\w+edge (\S+?)\) \(\w+edge \S+\) \((\S*?)\)")
+_CONSTANT = r"\$PACKER_"
+"""Begins the names of the cells that nextpnr adds for constants, which never change."""
 _CLOCKS = re.compile(r"(W|R)?CLK[AB]?|WCK")
 
 
@@ -51,7 +53,8 @@ class Delays:
         for line in sdf.splitlines():
             if match := _WIRE.search(line):
                 start, end, rise, fall = match.groups()
-                found.before.setdefault(end, []).append((start, max(_worst(rise), _worst(fall))))
+                if not start.startswith(_CONSTANT):
+                    found.before.setdefault(end, []).append((start, max(_worst(rise), _worst(fall))))
             elif match := _INSTANCE.search(line):
                 cell = match[1]
             elif match := _ARC.search(line):

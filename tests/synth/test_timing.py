@@ -72,6 +72,7 @@ SDF = r"""
       (INTERCONNECT unit.pe0.y_LUT4_Z/F unit.turn.ready_TRELLIS_FF_Q/DI (1:2:2000) (1:2:3))
       (INTERCONNECT unit.pe0.y_LUT4_Z/F unit.pe0.x_TRELLIS_FF_Q/CE (1:2:500) (1:2:3))
       (INTERCONNECT unit.ram\$1.0.0/DOA0 unit.pe0.y_LUT4_Z/B (1:2:3) (1:2:300))
+      (INTERCONNECT \$PACKER_VCC/F unit.pe0.y_LUT4_Z/A (0:0:9000) (0:0:9000))
       (INTERCONNECT unit.loop_LUT4_Z/F unit.loop_LUT4_Z/A (0:0:1) (0:0:1))
       (INTERCONNECT unit.loop_LUT4_Z/F unit.turn.ready_TRELLIS_FF_Q/LSR (0:0:1) (0:0:1))
   )
