@@ -17,14 +17,15 @@ __all__ = ["CodeRam"]
 class CodeRam(wiring.Component):
     """Serves one fetch, of two instructions, each cycle; a wavefront needs one in 16 cycles at most.
 
-    A compute unit's ``fetched`` follows its request's acceptance by 2 cycles. The host's ``write`` and
-    ``read`` (whose data is valid in the next cycle) come before fetches.
+    A compute unit's ``fetched`` follows its request's acceptance by 2 cycles. The host's ``write``, at
+    ``write_address``, and ``read`` (whose data is valid in the next cycle) come before fetches.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         super().__init__({
             "address": In(config.pc_bits),
+            "write_address": In(config.pc_bits),
             "write": In(1),
             "write_data": In(32),
             "read": In(1),
@@ -39,8 +40,8 @@ class CodeRam(wiring.Component):
         m.submodules.memory = memory = Memory(shape=pair, depth=self._config.cram_words // 2, init=[])
         write, read = memory.write_port(granularity=1), memory.read_port()
         m.d.comb += [
-            write.addr.eq(self.address[1:]), write.data.eq(Cat(self.write_data, self.write_data)),
-            write.en.eq(Mux(self.write, Mux(self.address[0], 0b10, 0b01), 0)),
+            write.addr.eq(self.write_address[1:]), write.data.eq(Cat(self.write_data, self.write_data)),
+            write.en.eq(Mux(self.write, Mux(self.write_address[0], 0b10, 0b01), 0)),
         ]
         odd = Signal()
         m.d.sync += odd.eq(self.address[0])

@@ -45,6 +45,7 @@ class ControlInterface(wiring.Component):
         super().__init__({
             "axi": In(AXI4LiteSignature(address_width=self._address_bits)),
             "code_address": Out(config.pc_bits),
+            "code_write_address": Out(config.pc_bits),
             "code_write": Out(1),
             "code_write_data": Out(32),
             "code_read": Out(1),
@@ -69,7 +70,6 @@ class ControlInterface(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        config = self._config
         m.submodules.slave = slave = AXI4LiteSlave(address_width=self._address_bits)
         connect(m, flipped(self.axi), slave.axi)
         bus: Any = slave.bus
@@ -77,36 +77,29 @@ class ControlInterface(wiring.Component):
         m.submodules.lram = lram = Memory(shape=unsigned(32), depth=LRAM_WORDS, init=[])
         lram_write, lram_read = lram.write_port(), lram.read_port()
 
-        word = bus.address
-        register = ControlRegister(word[:3])
-        in_lram, in_code, in_registers = Signal(), Signal(), Signal()
-        window = min(config.cram_words, CRAM_WINDOW_WORDS)
+        in_lram, in_code, in_registers = self._decode(m, bus.address, self.code_address)
+        writes_lram, writes_code, writes_registers = self._decode(m, bus.write_address, self.code_write_address)
+        register, written = ControlRegister(bus.address[:3]), ControlRegister(bus.write_address[:3])
         m.d.comb += [
-            in_lram.eq(word < LRAM_WORDS),
-            in_code.eq((word >= CRAM_BASE // 4) & (word < CRAM_BASE // 4 + window)),
-            in_registers.eq(word[3:] == CONTROL_BASE // 4 >> 3),
             bus.readable.eq(in_lram | in_code | (in_registers & _among(register, READABLE))),
-            bus.writable.eq(in_lram | in_code | (in_registers & _among(register, WRITABLE))),
+            bus.writable.eq(writes_lram | writes_code | (writes_registers & _among(written, WRITABLE))),
             bus.read_ready.eq(~(in_lram & self.lram_read)),
 
-            lram_write.addr.eq(word), lram_write.data.eq(bus.write_data), lram_write.en.eq(bus.write & in_lram),
-            lram_read.addr.eq(Mux(self.lram_read, self.lram_address, word)),
+            lram_write.addr.eq(bus.write_address), lram_write.data.eq(bus.write_data),
+            lram_write.en.eq(bus.write & writes_lram),
+            lram_read.addr.eq(Mux(self.lram_read, self.lram_address, bus.address)),
             self.lram_data.eq(lram_read.data),
 
-            self.code_address.eq(word[:exact_log2(window)]), self.code_write_data.eq(bus.write_data),
-            self.code_write.eq(bus.write & in_code),
+            self.code_write_data.eq(bus.write_data), self.code_write.eq(bus.write & writes_code),
             self.code_read.eq(bus.read & in_code),
         ]
-        if config.cram_words > window:
-            with m.If((word >= CODE_BASE // 4) & (word < CODE_BASE // 4 + config.cram_words)):
-                m.d.comb += [in_code.eq(1), self.code_address.eq(word)]
 
         start, abort = Signal(KERNEL_SLOTS), Signal(KERNEL_SLOTS)
         forget = Signal()
         enable, acknowledge = Signal(Interrupts), Signal(Interrupts)
         m.d.comb += enable.eq(self.interrupt_enable)
-        with m.If(bus.write & in_registers):
-            with m.Switch(register):
+        with m.If(bus.write & writes_registers):
+            with m.Switch(written):
                 with m.Case(ControlRegister.START):
                     m.d.comb += start.eq(bus.write_data)
                 with m.Case(ControlRegister.CLEAN_CACHE):
@@ -144,6 +137,21 @@ class ControlInterface(wiring.Component):
                 m.d.sync += value.eq(self.fault)
         m.d.comb += bus.read_data.eq(Mux(from_lram, lram_read.data, Mux(from_code, self.code_read_data, value)))
         return m
+
+    def _decode(self, m: Module, word: Signal, code_address: Signal) -> tuple[Signal, Signal, Signal]:
+        """Whether the address of a word is in LRAM, code RAM or among the registers; where in the code RAM."""
+        in_lram, in_code, in_registers = Signal(), Signal(), Signal()
+        window = min(self._config.cram_words, CRAM_WINDOW_WORDS)
+        m.d.comb += [
+            in_lram.eq(word < LRAM_WORDS),
+            in_code.eq((word >= CRAM_BASE // 4) & (word < CRAM_BASE // 4 + window)),
+            in_registers.eq(word[3:] == CONTROL_BASE // 4 >> 3),
+            code_address.eq(word[:exact_log2(window)]),
+        ]
+        if self._config.cram_words > window:
+            with m.If((word >= CODE_BASE // 4) & (word < CODE_BASE // 4 + self._config.cram_words)):
+                m.d.comb += [in_code.eq(1), code_address.eq(word)]
+        return in_lram, in_code, in_registers
 
     def _follow_kernels(self, m: Module, start: Signal, abort: Signal) -> Value:
         """Which kernels wait, which have ended since their last start, and when the running one is to be stopped.

@@ -58,7 +58,7 @@ class FGPU(wiring.Component):
         for port in range(config.axi_ports):
             connect(m, cache.axi[port], flipped(self.m_axi[port]))
         m.d.comb += [
-            code_ram.address.eq(control.code_address),
+            code_ram.address.eq(control.code_address), code_ram.write_address.eq(control.code_write_address),
             code_ram.write.eq(control.code_write), code_ram.write_data.eq(control.code_write_data),
             code_ram.read.eq(control.code_read), control.code_read_data.eq(code_ram.read_data),
 

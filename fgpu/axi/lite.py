@@ -16,14 +16,14 @@ __all__ = ["AXI4LiteSlave", "RegisterBusSignature"]
 class RegisterBusSignature(wiring.Signature):
     """Word accesses, one a cycle, seen from the initiator.
 
-    ``readable`` and ``writable`` answer, in the same cycle, what may be done at ``address`` (of words). ``write`` is
-    one pulse. A ``read`` is accepted in a cycle with ``read_ready``, which may depend on the address; its
-    ``read_data`` is there in the cycle after.
+    ``readable`` and ``writable`` answer, in the same cycle, what may be done at ``address`` and ``write_address`` (of
+    words). ``write`` is one pulse. A ``read`` is accepted in a cycle with ``read_ready``, which may depend on the
+    address; its ``read_data`` is there in the cycle after.
     """
 
     def __init__(self, *, address_width: int) -> None:
         super().__init__({
-            "address": Out(address_width), "readable": In(1), "writable": In(1),
+            "address": Out(address_width), "write_address": Out(address_width), "readable": In(1), "writable": In(1),
             "write": Out(1), "write_data": Out(32),
             "read": Out(1), "read_ready": In(1), "read_data": In(32),
         })
@@ -74,17 +74,16 @@ class AXI4LiteSlave(wiring.Component):
         wants_write, wants_read = Signal(), Signal()
         prefers_read = Signal()     # after a write
         write, read = Signal(), Signal()
-        address = Signal(self._address_width)
+        address, write_address = read_addresses.output.payload, write_addresses.output.payload
         readable, writable = Signal(), Signal()
         word = write_words.output.payload
         m.d.comb += [
             wants_write.eq(write_addresses.output.valid & write_words.output.valid & (~axi.bvalid | axi.bready)),
             wants_read.eq(read_addresses.output.valid & ~reading & (~axi.rvalid | axi.rready)),
             write.eq(wants_write & ~(wants_read & prefers_read)),
-            address.eq(Mux(write, write_addresses.output.payload, read_addresses.output.payload)),
             readable.eq(bus.readable & (address[:2] == 0)),
-            writable.eq(bus.writable & (address[:2] == 0) & word.strobe.all()),
-            bus.address.eq(address[2:]),
+            writable.eq(bus.writable & (write_address[:2] == 0) & word.strobe.all()),
+            bus.address.eq(address[2:]), bus.write_address.eq(write_address[2:]),
             bus.write_data.eq(word.data),
             bus.write.eq(write & writable),
             bus.read.eq(wants_read & ~write & readable),

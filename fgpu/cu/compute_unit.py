@@ -94,8 +94,6 @@ class ComputeUnit(wiring.Component):
             vector.issue.eq(scheduler.issue),
             vector.control.eq(scheduler.control),
             vector.dimensions_minus_1.eq(self.kernel.dimensions_minus_1),
-            vector.runtime_write.eq(Mux(
-                launcher.runtime_write.valid, launcher.runtime_write.as_value(), self.runtime_write.as_value())),
             vector.load.eq(memory.load),
             vector.clear.eq(memory.clear),
 
@@ -105,6 +103,9 @@ class ComputeUnit(wiring.Component):
             memory.reserve.eq(scheduler.memory_reserve),
             memory.clear_registers.eq(self.clear_registers),
         ]
+        # Long before a wavefront reads it.
+        m.d.sync += vector.runtime_write.eq(Mux(
+            launcher.runtime_write.valid, launcher.runtime_write.as_value(), self.runtime_write.as_value()))
         if self._config.local_memory:
             m.submodules.local_bases = bases = LocalBases(self._config)
             m.d.comb += [

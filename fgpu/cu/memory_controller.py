@@ -72,8 +72,8 @@ class MemoryController(wiring.Component):
         config = self._config
         m.submodules.coalescer = coalescer = Coalescer(config)
         m.submodules.builder = builder = RequestBuilder(config)
-        # One of them is in the output register.
-        m.submodules.stations = stations = Queue(Station(config), depth=config.cu_stations - 1, registered=True)
+        # Another one is in the output register.
+        m.submodules.stations = stations = Queue(Station(config), depth=config.cu_stations, registered=True)
         load_return = LoadReturn(config, self._row_fifo_depth)
         m.submodules.load_return = ResetInserter(self.clear_registers)(load_return)
 

@@ -70,9 +70,9 @@ class ArithmeticUnit(wiring.Component):
 class ProcessingElement(wiring.Component):
     """Executes one work-item a cycle.
 
-    Stages are counted in cycles from issue. Operands and lane enable arrive in stage 3 (``rs``, ``rt``, ``rd``,
-    ``local_id``; the immediate in ``control3`` may be of the runtime memory); ``equal`` and ``out_of_bounds`` are
-    valid in stage 5, ``address``, ``store_data`` and ``expected`` (rt of cmpxchg) in stage 9, ``result`` and
+    Stages are counted in cycles from issue. Operands and lane enable arrive in stage 3 (``rs``, ``rt``, ``local_id``;
+    the immediate in ``control3`` may be of the runtime memory), ``rd`` in stage 4; ``equal`` and ``out_of_bounds``
+    are valid in stage 5, ``address``, ``store_data`` and ``expected`` (rt of cmpxchg) in stage 9, ``result`` and
     ``write`` in stage 10. ``controlN`` and ``issueN`` are the vector's pipeline registers of stage N.
     """
 
@@ -83,7 +83,7 @@ class ProcessingElement(wiring.Component):
     local_id: In(LOCAL_ID_BITS)
     control3: In(ControlWord)
     control4: In(ControlWord)
-    control6: In(ControlWord)
+    control7: In(ControlWord)
     control9: In(ControlWord)
     issue5: In(Issue)
     equal: Out(1)
@@ -109,13 +109,13 @@ class ProcessingElement(wiring.Component):
             return value
 
         # Stage 4: operands; the immediate replaces rt, shift amounts become exponents.
-        first, second, third = Signal(32), Signal(32), Signal(32)
+        first, second, third = Signal(32), Signal(32), self.rd
         enable4 = delayed(self.enable, 1, "enable4")
         exponent = Signal(5)
         operand = Signal(32)
         c3 = self.control3
         m.d.comb += operand.eq(Mux(c3.use_immediate, c3.immediate, self.rt))
-        m.d.sync += [first.eq(Mux(c3.local_id, self.local_id, self.rs)), second.eq(operand), third.eq(self.rd)]
+        m.d.sync += [first.eq(Mux(c3.local_id, self.local_id, self.rs)), second.eq(operand)]
         with m.Switch(c3.multiplier):
             with m.Case(Multiplier.LEFT):
                 m.d.sync += exponent.eq(operand[:5])
@@ -176,10 +176,10 @@ class ProcessingElement(wiring.Component):
             arithmetic.addend.eq(addend),
         ]
 
-        other7 = self._scratchpad(m, first, second, third, enable4, other5)
+        other8 = self._scratchpad(m, first, second, third, enable4, other5)
 
         # Stages 9 and 10: results.
-        other9 = delayed(other7, 2, "other")
+        other9 = delayed(other8, 1, "other")
         high9 = delayed(shift_high, 4, "shift_high")
         m.d.comb += [
             self.address.eq(arithmetic.sum[:32]),
@@ -211,12 +211,12 @@ class ProcessingElement(wiring.Component):
         return stored
 
     def _scratchpad(self, m: Module, base: Any, offset: Any, data: Any, enable: Any, other5: Any) -> Any:
-        """Stages 5 to 7: the work-item's region of the scratchpad, in which its address wraps."""
-        other6, other7 = Signal(32), Signal(32)
-        m.d.sync += [other6.eq(other5), other7.eq(other6)]
+        """Stages 5 to 8: the work-item's region of the scratchpad, in which its address wraps."""
+        other6, other7, other8 = Signal(32), Signal(32), Signal(32)
+        m.d.sync += [other6.eq(other5), other7.eq(other6), other8.eq(other7)]
         words = self._config.scratchpad_words
         if not words:
-            return other7
+            return other8
         m.submodules.scratchpad = memory = BlockRam(unsigned(32), words * WAVEFRONTS * PHASES)
         read, write = memory.read_port(), memory.write_port()
         index, data5, enable5 = Signal(exact_log2(words)), Signal(32), Signal()
@@ -233,8 +233,10 @@ class ProcessingElement(wiring.Component):
             read.addr.eq(address),
             write.addr.eq(address), write.data.eq(data5), write.en.eq(enable5),
         ]
-        with m.If(self.control6.other == Other.SCRATCHPAD):
-            m.d.sync += other7.eq(read.data)
-        return other7
+        word = Signal(32)           # in the block RAM's output register
+        m.d.sync += word.eq(read.data)
+        with m.If(self.control7.other == Other.SCRATCHPAD):
+            m.d.sync += other8.eq(word)
+        return other8
 
 

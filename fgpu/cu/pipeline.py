@@ -11,8 +11,8 @@ work-items.
 
 ====== ===============================================================================================
 0 to 2 the register file reads rs, rt and rd
-1      the runtime memory is read (its values are operands in stage 3, in place of rs and the immediate)
-3      operands are there; they enter processing elements and floating-point units
+0      the runtime memory is read (its values are operands in stage 3, in place of rs and the immediate)
+3      rs and rt are there and enter processing elements and floating-point units; rd follows in stage 4
 5      the scratchpad is read or written; branches are decided
 9      address and store data of an access to global memory leave for the memory controller
 10     the result is written
@@ -22,6 +22,9 @@ work-items.
 *Banks.* The registers of phase p are in bank p modulo 4. As a slot has as many cycles as there are banks, stage and
 ``beat`` tell the bank: each stage that reads or writes has a bank to itself in every cycle. Loads come at any time,
 and are written to a bank that no result takes.
+
+*Block RAM.* A word that the pipeline reads from block RAM goes to a register first, with nothing on its way, so that
+tools take the block RAM's own output register: without that it comes half a cycle late.
 """
 
 from typing import Final
@@ -48,10 +51,10 @@ LOADS: Final = 2
 """Loads (or atomic operations) of one wavefront that can be under way."""
 
 READ_STAGES: Final = {"rs": 0, "rt": 1, "rd": 2}
-"""Stage in which the register file reads each operand; it is at the bank's output in the next one."""
+"""Stage in which the register file reads each operand; it is in the bank's output register two later."""
 OPERAND_STAGE: Final = 3
-"""Stage in which the register file delivers all operands."""
-RUNTIME_STAGE: Final = OPERAND_STAGE - 2
+"""Stage in which the register file delivers rs and rt; rd comes in the next one."""
+RUNTIME_STAGE: Final = OPERAND_STAGE - 3
 """Stage in which the runtime memory is read."""
 BRANCH_STAGE: Final = 5
 """Stage in which a branch is decided."""

@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Module, Signal, Value, unsigned
+from amaranth.hdl import Cat, Module, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import BANK_WORDS, BANKS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS
 from fgpu.gateware.block_ram import BlockRam
+from fgpu.gateware.choose import choose
 from fgpu.isa import REGISTER_BITS
 
 from .control_word import Issue
-from .pipeline import BEAT_BITS, FLOAT_RESULT_STAGE, READ_STAGES, RESULT_STAGE, beat_of
+from .pipeline import BEAT_BITS, FLOAT_RESULT_STAGE, READ_STAGES, RESULT_STAGE, bank_shift, beat_of
 
 __all__ = ["RegisterFile", "RegisterRead", "RegisterWrite", "Words", "bank_address"]
 
@@ -46,7 +47,8 @@ class RegisterFile(wiring.Component):
     """Registers of 512 work-items.
 
     A phase's registers are in bank ``phase % 4``, which is read and written in the turns that
-    :mod:`~fgpu.cu.pipeline` fixes. ``rs``, ``rt`` and ``rd`` are valid in ``OPERAND_STAGE``.
+    :mod:`~fgpu.cu.pipeline` fixes. ``rs`` and ``rt`` are valid in ``OPERAND_STAGE``, ``rd`` in the
+    stage after it.
 
     Each bank has one write port. The vector writes the bank of ``RESULT_STAGE`` in each cycle, the floating-point
     units of a core with ``floats`` that of ``FLOAT_RESULT_STAGE`` if ``float_valid``. The memory controller must use
@@ -77,7 +79,9 @@ class RegisterFile(wiring.Component):
             bank = BlockRam(data.ArrayLayout(unsigned(32), PE_COUNT), BANK_WORDS)
             m.submodules[f"bank{number}"] = bank
             read, write = bank.read_port(), bank.write_port(granularity=1)
-            banks.append(read.data)
+            kept = Signal.like(read.data, name=f"bank{number}")     # in the block RAM's output register
+            m.d.sync += kept.eq(read.data)
+            banks.append(kept)
 
             # A bank serves each stage in turn, and nothing in the fourth cycle.
             with m.Switch(self.beat):
@@ -94,12 +98,14 @@ class RegisterFile(wiring.Component):
                 mine = (self.load.phase[:BEAT_BITS] == number) | self.clear
                 self._connect(m, write, self.load, mine.replicate(PE_COUNT) & self.load.lanes)
 
-        q = Array(banks)
-        # A cycle after it was read the operand is at the output of its phase's bank.
-        rs, rt, rd = (q[(self.beat - (stage + 1))[:BEAT_BITS]] for stage in READ_STAGES.values())
-        rs2 = Signal(Words)
-        m.d.sync += [rs2.eq(rs), self.rs.eq(rs2), self.rt.eq(rt)]
-        m.d.comb += self.rd.eq(rd)
+        # Two cycles after it was read the operand is in the output register of its phase's bank.
+        operands = {}
+        for operand, stage in READ_STAGES.items():
+            bank_number = Signal(BEAT_BITS, name=f"bank_of_{operand}", init=bank_shift(stage + 2))
+            m.d.sync += bank_number.eq(self.beat + bank_shift(stage + 1))
+            operands[operand] = choose(banks, bank_number)
+        m.d.sync += self.rs.eq(operands["rs"])
+        m.d.comb += [self.rt.eq(operands["rt"]), self.rd.eq(operands["rd"])]
         return m
 
     @staticmethod

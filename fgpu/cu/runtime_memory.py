@@ -2,7 +2,7 @@
 
 
 from amaranth.hdl import Module, Mux, Signal, unsigned
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
@@ -28,7 +28,7 @@ class RuntimeMemory(wiring.Component):
     memory of their own, for ``gid`` needs local ids and an offset at once.
 
     Read in ``RUNTIME_STAGE`` of the pipeline, the local ids (if ``wants_local_ids``) and the ``uniform`` ``value``
-    (for local ids none but the offset) are valid one stage later. ``wavefront_number`` gives, for the wavefront in
+    (for local ids none but the offset) are valid two stages later. ``wavefront_number`` gives, for the wavefront in
     ``RUNTIME_STAGE``, its number within its work-group; local ids of a dimension beyond ``dimensions_minus_1`` are
     zero.
     """
@@ -73,17 +73,19 @@ class RuntimeMemory(wiring.Component):
             offset_read.addr.eq(of_group),
         ]
 
-        is_absent, takes_offset, takes_high = Signal(), Signal(), Signal()
-        offset = Signal(32)
+        takes = data.StructLayout({"nothing": 1, "offset": 1, "high": 1, "of_offset": 32})
+        asked, took = Signal(takes), Signal(takes)
+        word = Signal.like(read.data)       # in the block RAM's output register
         m.d.sync += [
-            is_absent.eq(dimension > self.dimensions_minus_1),
-            takes_offset.eq(self.value == RuntimeValue.WORK_GROUP_OFFSET),
-            takes_high.eq((self.value == RuntimeValue.WORK_GROUP_ID) | (self.value == RuntimeValue.WORK_GROUP_SIZE)),
-            offset.eq(offset_read.data),
+            asked.nothing.eq(dimension > self.dimensions_minus_1),
+            asked.offset.eq(self.value == RuntimeValue.WORK_GROUP_OFFSET),
+            asked.high.eq((self.value == RuntimeValue.WORK_GROUP_ID) | (self.value == RuntimeValue.WORK_GROUP_SIZE)),
+            asked.of_offset.eq(offset_read.data),
+            took.eq(asked), word.eq(read.data),
         ]
-        pair = RuntimePair(read.data[:64])
+        pair = RuntimePair(word[:64])
         m.d.comb += [
-            self.uniform.eq(Mux(takes_offset, offset, Mux(takes_high, pair.high, pair.low))),
-            self.local_ids.eq(Mux(is_absent, 0, read.data)),
+            self.uniform.eq(Mux(took.offset, took.of_offset, Mux(took.high, pair.high, pair.low))),
+            self.local_ids.eq(Mux(took.nothing, 0, word)),
         ]
         return m

@@ -45,10 +45,11 @@ class _Chosen:
 
 
 class _Instruction:
-    """Registers behind slot cycle 1: the instruction and the state of its wavefront."""
+    """Registers behind slot cycle 1: the instruction and the state of its wavefront. It is to be looked at for the
+    wavefront whose bit is set in ``checks``."""
 
     def __init__(self) -> None:
-        self.valid, self.check = (Signal() for _ in range(2))
+        self.valid, self.checks = Signal(), Signal(WAVEFRONTS)
         self.ahead = Signal(name="ahead2")
         self.wavefront, self.pc = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS, name="pc2")
         self.word, self.mask = (Signal(width) for width in (INSTRUCTION_BITS, WAVEFRONT_SIZE))
@@ -56,11 +57,12 @@ class _Instruction:
 
 
 class _Decoded:
-    """Registers behind slot cycle 2. ``halves``: those with enabled work-items; ``early``: it was looked at ahead and
-    does not need the result of the instruction before it."""
+    """Registers behind slot cycle 2. ``commits`` has the bit of the wavefront if ``valid``; ``halves``: those with
+    enabled work-items; ``early`` has its bit if it was looked at ahead and does not need the result of the
+    instruction before it. What follows from the control word and decides whether it is issued is known already."""
 
     def __init__(self) -> None:
-        self.valid, self.early = (Signal() for _ in range(2))
+        self.valid, self.commits, self.early = Signal(), Signal(WAVEFRONTS), Signal(WAVEFRONTS)
         self.legal = Signal(name="legal3")
         self.wavefront = Signal(range(WAVEFRONTS), name="wavefront3")
         self.number = Signal(WAVEFRONT_BITS, name="number3")
@@ -69,16 +71,16 @@ class _Decoded:
         self.halves = Signal(2, name="halves3")
         self.next, self.target = (Signal(FAULT_PC_BITS) for _ in range(2))
         self.pc = Signal(FAULT_PC_BITS, name="pc3")
-        self.access = self.control.memory != MemoryAccess.NONE
+        self.access, self.flows = Signal(name="access3"), Signal(name="flows3")
         self.local = Signal(name="local3")
 
 
 class _AtVector:
-    """What the scheduler knows of the instruction at the vector: it is in its ``second_half``, or its wavefront
-    ``continues`` without waiting for anybody but the vector."""
+    """What the scheduler knows of the instruction at the vector: it is in its ``second_half``; its wavefront, whose
+    bit is set, ``continues`` without waiting for anybody but the vector."""
 
     def __init__(self) -> None:
-        self.continues, self.second_half = Signal(), Signal(name="second_half")
+        self.continues, self.second_half = Signal(WAVEFRONTS), Signal(name="second_half")
 
 
 class WavefrontScheduler(wiring.Component):
@@ -144,18 +146,17 @@ class WavefrontScheduler(wiring.Component):
         numbers = Array(Signal(WAVEFRONT_BITS, name=f"number{number}") for number in range(WAVEFRONTS))
         selected, checked = self._pick(m, controllers, chosen, decoded, at_vector)
         self._read(m, chosen, instruction, masks, pairs, numbers)
-        decoder, scoreboard = self._decode(m, instruction, decoded)
+        decoder, scoreboard = self._decode(m, chosen, instruction, decoded)
         commit, issued, writes_at_once = self._commit(m, decoder, instruction, decoded)
         self._tell(m, decoded, issued, divergence, scoreboard)
         self._issue_phases(m, decoded, issued, writes_at_once, at_vector)
 
-        self._connect_controllers(m, controllers, divergence, commit, decoded.valid, decoded.wavefront, decoded.local,
-                                  selected)
+        self._connect_controllers(m, controllers, divergence, commit, decoded, selected)
         for number, controller in enumerate(controllers):
             m.d.comb += [
                 controller.loading.eq(scoreboard.loading[number]),
                 controller.check_granted.eq(checked[number]),
-                controller.checked.eq(instruction.check & (instruction.wavefront == number)),
+                controller.checked.eq(instruction.checks[number]),
                 controller.depends.eq(scoreboard.depends | ~decoder.legal),
             ]
         for number in range(WAVEFRONTS):
@@ -193,12 +194,12 @@ class WavefrontScheduler(wiring.Component):
 
         Returns the wavefronts ``selected`` to issue, and ``checked``; one bit of both is set, or none.
         """
-        early, look_ahead = Signal(), Signal()
+        early, look_ahead = Signal(WAVEFRONTS), Signal(WAVEFRONTS)
         picks = Signal(init=1)      # in slot cycle 0
-        m.d.sync += picks.eq(self.beat == SLOT_CYCLES - 1)
+        looks = Signal()            # in slot cycle 1
+        m.d.sync += [picks.eq(self.beat == SLOT_CYCLES - 1), looks.eq(picks)]
         present = Cat(controller.present for controller in controllers)
-        m.d.comb += look_ahead.eq(
-            at_vector.continues & (self.beat == 1) & present.bit_select(self.issue.wavefront, 1))
+        m.d.comb += look_ahead.eq(at_vector.continues & present & looks.replicate(WAVEFRONTS))
         m.submodules.turn = turn = WavefrontTurn()
         able = Cat(controller.able for controller in controllers)
         pick, check = Signal(), Signal()
@@ -207,20 +208,19 @@ class WavefrontScheduler(wiring.Component):
         m.d.comb += [
             turn.ready.eq(Cat(controller.ready for controller in controllers)),
             turn.free.eq(Cat(controller.free for controller in controllers)),
-            early.eq(decoded.early & able.bit_select(decoded.wavefront, 1)),
-            pick.eq(picks & ~at_vector.second_half & (turn.valid | early)),
-            check.eq(look_ahead | (~picks & checks.any())),
+            early.eq(decoded.early & able),
+            pick.eq(picks & ~at_vector.second_half & (turn.valid | early.any())),
+            check.eq(look_ahead.any() | (~picks & checks.any())),
             turn.accept.eq(pick),
         ]
         with m.If(picks & ~at_vector.second_half):
-            m.d.comb += selected.eq(
-                Mux(turn.valid & ~(early & decoded.access), turn.choice, early << decoded.wavefront))
-        with m.If(look_ahead):
-            m.d.comb += checked.eq(1 << self.issue.wavefront)
+            m.d.comb += selected.eq(Mux(turn.valid & ~(early.any() & decoded.access), turn.choice, early))
+        with m.If(look_ahead.any()):
+            m.d.comb += checked.eq(look_ahead)
         with m.Elif(~picks):
             m.d.comb += checked.eq(lowest(checks))
         m.d.sync += [
-            chosen.valid.eq(pick), chosen.check.eq(check), chosen.ahead.eq(look_ahead),
+            chosen.valid.eq(pick), chosen.check.eq(check), chosen.ahead.eq(look_ahead.any()),
             chosen.wavefront.eq(number_of(selected | checked)),
         ]
         # Nothing changes the address of a wavefront that was picked before it is committed.
@@ -233,15 +233,16 @@ class WavefrontScheduler(wiring.Component):
         """Slot cycle 1."""
         m.d.comb += [pairs.addr.eq(chosen.wavefront), masks.addr.eq(chosen.wavefront)]
         m.d.sync += [
-            instruction.valid.eq(chosen.valid), instruction.check.eq(chosen.check),
+            instruction.valid.eq(chosen.valid), instruction.checks.eq(chosen.check << chosen.wavefront),
             instruction.ahead.eq(chosen.ahead),
             instruction.wavefront.eq(chosen.wavefront), instruction.pc.eq(chosen.pc),
             instruction.word.eq(Mux(chosen.pc[0], pairs.data[32:], pairs.data[:32])),
             instruction.mask.eq(masks.data), instruction.number.eq(numbers[chosen.wavefront]),
         ]
 
-    def _decode(self, m: Module, instruction: _Instruction, decoded: _Decoded) -> tuple[Decoder, Scoreboard]:
-        """Slot cycle 2."""
+    def _decode(self, m: Module, chosen: _Chosen, instruction: _Instruction,
+                decoded: _Decoded) -> tuple[Decoder, Scoreboard]:
+        """Slot cycle 2; what the wavefront waits for is looked up in cycle 1, when no load of it can be issued."""
         m.submodules.decoder = decoder = Decoder(self._config)
         m.d.comb += decoder.word.eq(instruction.word)
         if self._config.float_ops:
@@ -250,7 +251,7 @@ class WavefrontScheduler(wiring.Component):
         if self._config.local_memory:
             m.d.sync += decoded.local.eq(decoder.is_local)
         m.d.comb += [
-            scoreboard.wavefront.eq(instruction.wavefront),
+            scoreboard.wavefront.eq(chosen.wavefront),
             scoreboard.control.eq(decoder.control),
             scoreboard.reads_rs.eq(decoder.reads_rs),
             scoreboard.reads_rt.eq(decoder.reads_rt),
@@ -261,8 +262,11 @@ class WavefrontScheduler(wiring.Component):
         mask, pc = instruction.mask, instruction.pc
         m.d.sync += [
             decoded.valid.eq(instruction.valid), decoded.wavefront.eq(instruction.wavefront),
+            decoded.commits.eq(instruction.valid << instruction.wavefront),
             decoded.number.eq(instruction.number),
-            decoded.early.eq(instruction.ahead & ~scoreboard.follows),
+            decoded.early.eq((instruction.ahead & ~scoreboard.follows) << instruction.wavefront),
+            decoded.access.eq(decoder.control.memory != MemoryAccess.NONE),
+            decoded.flows.eq(decoder.control.flow != Flow.NEXT),
             decoded.control.eq(decoder.control), decoded.mask.eq(mask),
             decoded.halves.eq(Cat(mask[:_HALF].any(), mask[_HALF:].any())),
             decoded.next.eq(pc + 1), decoded.pc.eq(pc), decoded.legal.eq(decoder.legal),
@@ -274,16 +278,15 @@ class WavefrontScheduler(wiring.Component):
                 decoded: _Decoded) -> tuple[Any, Signal, Any]:
         """Slot cycle 3: what becomes of the instruction, whether it is issued, and whether the vector writes its
         result."""
-        control = decoded.control
         commit = Signal(Commit)
         with m.If(~decoded.legal):
             m.d.comb += commit.eq(Commit.ILLEGAL)
-        with m.Elif(control.flow != Flow.NEXT):
+        with m.Elif(decoded.flows):
             m.d.comb += commit.eq(Commit.FLOW)
         with m.Elif(decoded.access & ~self._room(decoded.local)):
             m.d.comb += commit.eq(Commit.REFUSED)
         issued = Signal()
-        writes_at_once = control.flow == Flow.NEXT
+        writes_at_once = ~decoded.flows
         is_issued = decoded.valid & (commit != Commit.REFUSED) & decoded.legal
         if self._config.float_ops:
             floats: Any = self.floats
@@ -306,7 +309,7 @@ class WavefrontScheduler(wiring.Component):
         control = decoded.control
         m.d.comb += [
             divergence.request_valid.eq(        # is never refused
-                decoded.valid & decoded.legal & (control.flow != Flow.NEXT)),
+                decoded.valid & decoded.legal & decoded.flows),
             divergence.request.flow.eq(control.flow),
             divergence.request.wavefront.eq(decoded.wavefront),
             divergence.request.next.eq(decoded.next),
@@ -342,7 +345,7 @@ class WavefrontScheduler(wiring.Component):
                       at_vector: _AtVector) -> None:
         """The vector gets a phase a cycle, for one slot or two."""
         control = decoded.control
-        on_vector = (control.flow == Flow.NEXT) | (control.flow == Flow.BRANCH)
+        on_vector = ~decoded.flows | (control.flow == Flow.BRANCH)
         shift = Signal(WAVEFRONT_SIZE)
         next_phase = [
             self.issue.phase.eq(self.issue.phase + 1), self.issue.first.eq(0), shift.eq(shift >> PE_COUNT),
@@ -354,7 +357,7 @@ class WavefrontScheduler(wiring.Component):
             with m.Else():
                 m.d.sync += [
                     at_vector.second_half.eq(issued & on_vector & decoded.halves.all()),
-                    at_vector.continues.eq(issued & writes_at_once),
+                    at_vector.continues.eq(decoded.commits & (issued & writes_at_once).replicate(WAVEFRONTS)),
                     self.issue.valid.eq(issued & on_vector),
                     self.issue.wavefront.eq(decoded.wavefront),
                     self.issue.number.eq(decoded.number),
@@ -374,7 +377,8 @@ class WavefrontScheduler(wiring.Component):
         ]
 
     def _connect_controllers(self, m: Module, controllers: list[Any], divergence: DivergenceUnit,
-                             commit: Any, valid3: Any, wavefront3: Any, local3: Any, selected: Any) -> None:
+                             commit: Any, decoded: _Decoded, selected: Any) -> None:
+        commits = decoded.commits
         m.submodules.barrier = barrier = Barrier()
         m.d.comb += [
             barrier.groups.eq(self.groups),
@@ -388,11 +392,12 @@ class WavefrontScheduler(wiring.Component):
                 controller.cancel.eq(self.cancel),
                 controller.selected.eq(selected[number]),
                 controller.commit.eq(commit),
-                controller.committed.eq(valid3 & (wavefront3 == number)),
+                controller.committed.eq(commits[number]),
+                controller.next.eq(decoded.next),
                 controller.outcome.eq(divergence.outcome),
                 controller.outcome_mine.eq(divergence.outcome.wavefront == number),
                 controller.load_done.eq(self.load_done & (self.load_done_wavefront == number)),
-                controller.memory_ready.eq(self._room_for(m, number, valid3 & (wavefront3 == number), local3)),
+                controller.memory_ready.eq(self._room_for(m, number, commits[number], decoded.local)),
                 controller.fetch_done.eq(self.fetched.valid & (self.fetched.wavefront == number)),
                 controller.release.eq(barrier.release[number]),
                 self.free[number].eq(controller.free),
@@ -413,22 +418,25 @@ class WavefrontScheduler(wiring.Component):
             m.d.sync += [
                 request.valid.eq(turn.valid),
                 request.payload.wavefront.eq(turn.choice),
-                request.payload.pair.eq(
-                    only([controller.pc[1:self._config.pc_bits] for controller in controllers], turn.chosen)
-                    + (Cat(controller.ahead for controller in controllers) & turn.chosen).any()),
+                request.payload.pair.eq(only([controller.pair for controller in controllers], turn.chosen)),
             ]
         for number, controller in enumerate(controllers):
             m.d.comb += controller.fetch_granted.eq(free & turn.chosen[number])
 
     def _report_faults(self, m: Module, controllers: list[Any]) -> None:
-        """The first fault counts; of several in one cycle that of the lowest wavefront."""
-        m.d.sync += self.fault.eq(0)
+        """The first fault counts; of several in one cycle that of the lowest wavefront. It is told 2 cycles later."""
+        fault = Signal(FaultReport)
         for number, controller in reversed(list(enumerate(controllers))):
-            with m.If(controller.fault_cause != FaultCause.NONE):
-                m.d.sync += [
-                    self.fault.valid.eq(1), self.fault.cause.eq(controller.fault_cause),
-                    self.fault.wavefront.eq(number), self.fault.pc.eq(controller.fault_pc),
+            cause = Signal(FaultCause, name=f"cause{number}")
+            m.d.sync += cause.eq(controller.fault_cause)
+            with m.If(cause != FaultCause.NONE):
+                m.d.comb += [
+                    fault.valid.eq(1), fault.cause.eq(cause),
+                    fault.wavefront.eq(number), fault.pc.eq(controller.pc),
                 ]
+        # A wavefront whose stack is full has gone on from the call or branch.
+        m.d.sync += [self.fault.eq(fault),
+                     self.fault.pc.eq(fault.pc - (fault.cause == FaultCause.STACK_OVERFLOW))]
 
     def _probe(self, m: Module, controllers: list[Any], issued: Any, decoded: _Decoded) -> None:
         probe: Any = self.probe

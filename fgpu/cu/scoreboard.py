@@ -37,10 +37,10 @@ class Scoreboard(wiring.Component):
 
     ``loading`` names the wavefronts with loads under way, from the cycle after ``load`` until that after ``done``,
     which ends the oldest of ``done_wavefront``; with ``local`` memory the oldest there, if ``done_local``, or else in
-    global memory (``load_local`` tells where a load is). The instruction in ``control``, of ``wavefront``,
-    ``depends`` if it reads or writes a register that waits, changes the flow, stores, is an atomic operation, or is a
-    load for which there is no room here; combinational. ``reads_rs`` and ``reads_rt`` say which fields of ``control``
-    count.
+    global memory (``load_local`` tells where a load is). The instruction in ``control``, of what was ``wavefront`` a
+    cycle before, ``depends`` if it reads or writes a register that waited then, changes the flow, stores, is an
+    atomic operation, or is a load for which there was no room here; combinational. So no load of a wavefront may come
+    in the cycle in which it is asked about. ``reads_rs`` and ``reads_rt`` say which fields of ``control`` count.
     It ``follows`` ``last`` if it reads or writes the register that that writes.
     """
 
@@ -75,6 +75,9 @@ class Scoreboard(wiring.Component):
                     | ((register == control.rt) & self.reads_rt))
 
         hits = []
+        wavefront_both = both[self.wavefront]
+        no_room = Signal()
+        m.d.sync += no_room.eq(wavefront_both)
         for entry in range(LOADS):
             m.submodules[f"destinations{entry}"] = memory = Memory(shape=REGISTER_BITS, depth=WAVEFRONTS, init=[])
             write, read = memory.write_port(), memory.read_port(domain="comb")
@@ -84,12 +87,13 @@ class Scoreboard(wiring.Component):
                 write.en.eq(self.load.valid & (older[self.load.wavefront] == entry)),
                 read.addr.eq(self.wavefront),
             ]
-            waits = both[self.wavefront] | (older[self.wavefront] != entry)
-            hits.append(waits & uses(read.data))
+            waits, destination = Signal(name=f"waits{entry}"), Signal(REGISTER_BITS, name=f"destination{entry}")
+            m.d.sync += [waits.eq(wavefront_both | (older[self.wavefront] != entry)), destination.eq(read.data)]
+            hits.append(waits & uses(destination))
         is_load = control.memory == MemoryAccess.LOAD
         m.d.comb += self.depends.eq(
             Cat(hits).any() | (control.flow != Flow.NEXT) | ((control.memory != MemoryAccess.NONE) & ~is_load)
-            | (is_load & both[self.wavefront]))
+            | (is_load & no_room))
 
         last: Any = self.last
         m.d.comb += self.follows.eq(last.write & uses(last.rd))

@@ -126,7 +126,7 @@ class ComputeVector(wiring.Component):
         ]
         local_ids = Signal(LocalIds)
         m.d.sync += local_ids.eq(runtime.local_ids)
-        with m.If(control[RUNTIME_STAGE + 1].runtime != RuntimeValue.NONE):
+        with m.If(control[OPERAND_STAGE - 1].runtime != RuntimeValue.NONE):
             m.d.sync += control[OPERAND_STAGE].immediate.eq(runtime.uniform)
 
         pes = [add_shared(m, f"pe{lane}", platform, "pe", lambda: ProcessingElement(self._config))
@@ -135,7 +135,7 @@ class ComputeVector(wiring.Component):
             m.d.comb += [
                 pe.rs.eq(registers.rs[lane]), pe.rt.eq(registers.rt[lane]), pe.rd.eq(registers.rd[lane]),
                 pe.local_id.eq(local_ids[lane]),
-                pe.control3.eq(control[3]), pe.control4.eq(control[4]), pe.control6.eq(control[6]),
+                pe.control3.eq(control[3]), pe.control4.eq(control[4]), pe.control7.eq(control[7]),
                 pe.control9.eq(control[9]), pe.issue5.eq(issue[5]),
                 pe.enable.eq(issue[OPERAND_STAGE].valid & issue[OPERAND_STAGE].lanes[lane]),
                 registers.result.words[lane].eq(pe.result),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -41,9 +41,10 @@ class WavefrontController(wiring.Component):
     ``ready``: an instruction can be issued; ``able``: one could be, were the result of the one before written.
     ``present``: the instruction buffer holds the pair of instructions that contains ``pc``; the next pair is fetched
     (``fetch`` with ``ahead``) as soon as the second instruction of a pair is selected, and so read. ``outcome`` is
-    for this wavefront if ``outcome_mine``. ``fault_cause`` names a fault in the cycle in which the wavefront meets
-    it, at instruction ``fault_pc``; it then waits for ``cancel``, which frees every wavefront once nothing of it
-    is under way. While the wavefront is ``loading``, its next instruction is ready only if the scoreboard, asked with
+    for this wavefront if ``outcome_mine``; ``next`` is the address behind what is committed, and ``pair`` that of the
+    pair to fetch. ``fault_cause`` names a fault in the cycle in which the wavefront meets it, at ``pc``, or before
+    that if the stack is full; it then waits for ``cancel``, which frees every wavefront once nothing of it is under
+    way. While the wavefront is ``loading``, its next instruction is ready only if the scoreboard, asked with
     ``check``, answers after ``check_granted`` with ``checked`` and not ``depends``.
     ``float_slots``: for how many slots more than others a committed instruction for the floating-point units keeps
     it. A wavefront has ``arrived`` while it waits at a barrier, until ``release``; no loads of it are under way then,
@@ -60,6 +61,7 @@ class WavefrontController(wiring.Component):
             "selected": In(1),
             "commit": In(Commit),
             "committed": In(1),
+            "next": In(FAULT_PC_BITS),
             "outcome": In(Outcome),
             "outcome_mine": In(1),
             "loading": In(1),
@@ -77,12 +79,12 @@ class WavefrontController(wiring.Component):
             "arrived": Out(1),
             "fetch": Out(1),
             "ahead": Out(1),
+            "pair": Out(config.pc_bits - 1),
             "present": Out(1),
             "check": Out(1),
             "pc": Out(FAULT_PC_BITS),
             "state": Out(WavefrontState),
             "fault_cause": Out(FaultCause),
-            "fault_pc": Out(FAULT_PC_BITS),
         }
         if config.float_ops:
             members["float_slots"] = In(Slots().elem_shape)
@@ -96,17 +98,17 @@ class WavefrontController(wiring.Component):
         floats = bool(self._config.float_ops)
         rest = Signal(range((_FLOAT_REST_SLOTS if floats else _REST_SLOTS) + 1))
         issued = (self.commit != Commit.REFUSED) & (self.commit != Commit.ILLEGAL)
-        at_rest = rest == 0
+        at_rest = Signal(init=1)                # rest is 0
 
         with m.If(self.selected):
-            m.d.sync += [rest.eq(_REST_SLOTS), selecting.eq(1)]
-        with m.Elif(self.slot_end & (rest != 0)):
-            m.d.sync += rest.eq(rest - 1)
+            m.d.sync += [rest.eq(_REST_SLOTS), at_rest.eq(0), selecting.eq(1)]
+        with m.Elif(self.slot_end & ~at_rest):
+            m.d.sync += [rest.eq(rest - 1), at_rest.eq(rest == 1)]
         if floats:
             with m.If(self.committed & (self.commit == Commit.FLOAT)):
-                m.d.sync += rest.eq(_FLOAT_SLOTS_LEFT + self.float_slots)
+                m.d.sync += [rest.eq(_FLOAT_SLOTS_LEFT + self.float_slots), at_rest.eq(0)]
             with m.If(self.committed & (self.commit == Commit.COLLIDES)):
-                m.d.sync += rest.eq(0)
+                m.d.sync += [rest.eq(0), at_rest.eq(1)]
             issued &= self.commit != Commit.COLLIDES
 
         # The answer to a fetch comes after the commitment of what was selected when it was asked for.
@@ -140,11 +142,16 @@ class WavefrontController(wiring.Component):
             m.d.sync += independent.eq(0)
         waits_for_data = self.loading & ~independent
 
-        outside = self.pc[self._config.pc_bits:].any()
-        m.d.comb += self.fault_pc.eq(self.pc)
+        outside, was_outside = self.pc[self._config.pc_bits:].any(), Signal()
+        # Known a cycle later, but no pair is selected in the cycle after its address has changed. Nor does it matter
+        # whether a wavefront that is about to stop fetches once more.
+        next_pair = Signal.like(self.pair)
+        pair = self.pc[1:self._config.pc_bits]
+        m.d.sync += [next_pair.eq(pair + 1), was_outside.eq(outside)]
+        m.d.comb += self.pair.eq(Mux(self.ahead, next_pair, pair))
 
         def prefetch() -> None:
-            m.d.comb += self.fetch.eq(~self.present & ~fetching & ~outside)
+            m.d.comb += self.fetch.eq(~self.present & ~fetching & ~was_outside)
 
         def stop(cause: FaultCause) -> None:
             m.d.comb += self.fault_cause.eq(cause)
@@ -164,7 +171,7 @@ class WavefrontController(wiring.Component):
                 ]
                 with m.If(waits_for_data):
                     m.d.comb += self.state.eq(WavefrontState.MEMORY_READ)
-                with m.Elif(rest != 0):
+                with m.Elif(~at_rest):
                     m.d.comb += self.state.eq(WavefrontState.EXECUTE)
                 with m.Elif(self.present):
                     m.d.comb += self.state.eq(WavefrontState.READY)
@@ -172,7 +179,7 @@ class WavefrontController(wiring.Component):
                     m.d.comb += self.state.eq(WavefrontState.FETCH)
                 with m.If(self.committed):
                     with m.If(issued):
-                        m.d.sync += self.pc.eq(self.pc + 1)
+                        m.d.sync += self.pc.eq(self.next)
                     with m.Switch(self.commit):
                         with m.Case(Commit.FLOW):
                             m.next = "Wait for divergence unit"
@@ -203,7 +210,6 @@ class WavefrontController(wiring.Component):
                         with m.Case(OutcomeKind.RETIRE):
                             m.next = "Free"
                         with m.Case(OutcomeKind.OVERFLOW):
-                            m.d.comb += self.fault_pc.eq(self.pc - 1)
                             stop(FaultCause.STACK_OVERFLOW)
             with m.State("Wait at barrier"):
                 prefetch()

@@ -106,7 +106,7 @@ class Dispatcher(wiring.Component):
             *(kernel[name].eq(size_word[name]) for name in ("local_rows", "local_groups", "place")),
         ]
         # The shape and the number of wavefronts for which the runtime memories hold local ids.
-        known = Signal()
+        known, shape_arrived = Signal(), Signal()
         known_shape = Signal(ShapeWord)
         known_wavefronts_minus_1 = Signal.like(kernel.wavefronts_minus_1)
         self._mask_last_wavefront(m, size_word)
@@ -140,13 +140,13 @@ class Dispatcher(wiring.Component):
                 m.d.comb += self.lram_read.eq(1)
                 m.d.sync += read_word.eq(Mux(read_word == _LAST_FIXED_WORD, _FIRST_PARAMETER, read_word + 1))
                 m.d.sync += dimension.eq(0)
-                with m.If(arriving & (arriving_word == DescriptorWord.SHAPE)):
+                m.d.sync += shape_arrived.eq(arriving & (arriving_word == DescriptorWord.SHAPE))
+                with m.If(shape_arrived):
                     m.d.comb += local_ids.start.eq(
-                        self.initialize.bit_select(slot, 1) | ~known
-                        | (known_shape.as_value() != self.lram_data)
+                        self.initialize.bit_select(slot, 1) | ~known | (known_shape != shape)
                         | (known_wavefronts_minus_1 != kernel.wavefronts_minus_1))
                     m.d.sync += [
-                        known.eq(1), known_shape.eq(self.lram_data),
+                        known.eq(1), known_shape.eq(shape),
                         known_wavefronts_minus_1.eq(kernel.wavefronts_minus_1),
                     ]
                 with m.If(is_parameter & (parameter == last_parameter)):

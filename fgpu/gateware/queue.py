@@ -47,7 +47,7 @@ class Queue(wiring.Component):
             empty.eq(level == 0),
             self.input.ready.eq(~full),
             write.data.eq(self.input.payload),
-            write.en.eq(self.input.valid & self.input.ready),   # also what goes past it, so that it is known early
+            write.en.eq(self.input.ready),      # what is not pushed is written over: so that it is known early
         ]
         push, pull = Signal(), Signal()
         if self._registered:

@@ -57,7 +57,8 @@ class Both(wiring.Component):
         m.submodules.control, m.submodules.code_ram = control, ram = self.control, self.code_ram
         connect(m, flipped(self.axi), control.axi)
         m.d.comb += [
-            ram.address.eq(control.code_address), ram.write.eq(control.code_write),
+            ram.address.eq(control.code_address), ram.write_address.eq(control.code_write_address),
+            ram.write.eq(control.code_write),
             ram.write_data.eq(control.code_write_data), ram.read.eq(control.code_read),
             control.code_read_data.eq(ram.read_data),
         ]

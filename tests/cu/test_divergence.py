@@ -111,8 +111,8 @@ def test_random_control_flow(depth: int) -> None:
                     wavefront.expected = None
 
     def choose(wavefront: Wavefront, deeper: bool) -> Flow:
-        flows = [Flow.BRANCH, Flow.BRANCH, Flow.CALL, Flow.CALL] * 4 * deeper
-        return rng.choice([*flows, Flow.BRANCH, Flow.RETURN, Flow.SYNC])
+        flows = [Flow.BRANCH, Flow.BRANCH, Flow.CALL, Flow.CALL] * 3 * deeper
+        return rng.choice([*flows, Flow.BRANCH, Flow.RETURN, Flow.RETURN, Flow.SYNC])
 
     async def drive(ctx) -> None:
         """An instruction in each slot of four cycles; the phases of a branch come later."""

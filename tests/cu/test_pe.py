@@ -54,10 +54,12 @@ class Pipeline(wiring.Component):
         for stage in range(OPERAND_STAGE + 1, RESULT_STAGE):
             control[stage], issue[stage] = Signal(ControlWord), Signal(Issue)
             m.d.sync += [control[stage].eq(control[stage - 1]), issue[stage].eq(issue[stage - 1])]
+        rd = Signal(32)
+        m.d.sync += rd.eq(self.rd)
         m.d.comb += [
-            decoder.word.eq(self.word), pe.rs.eq(self.rs), pe.rt.eq(self.rt), pe.rd.eq(self.rd),
+            decoder.word.eq(self.word), pe.rs.eq(self.rs), pe.rt.eq(self.rt), pe.rd.eq(rd),
             pe.local_id.eq(self.local_id), pe.enable.eq(self.issue.valid), pe.control3.eq(control[3]),
-            pe.control4.eq(control[4]), pe.control6.eq(control[6]), pe.control9.eq(control[9]),
+            pe.control4.eq(control[4]), pe.control7.eq(control[7]), pe.control9.eq(control[9]),
             pe.issue5.eq(issue[5]),
             self.write.eq(pe.write), self.result.eq(pe.result), self.address.eq(pe.address),
             self.store_data.eq(pe.store_data), self.equal.eq(pe.equal),

@@ -45,10 +45,10 @@ def test_random_reads_and_writes() -> None:
                     ctx.set(dut.read[stage], registers)
                     expected[cycle - stage, name] = stored(wavefront, phase, registers[name])
             ctx.set(dut.beat, cycle % 4)
-            if cycle >= 3:
-                for name in ("rs", "rt", "rd"):
+            for name, stage in (("rs", 3), ("rt", 3), ("rd", 4)):
+                if cycle >= stage:
                     got = [ctx.get(getattr(dut, name)[lane]) for lane in range(PE_COUNT)]
-                    assert got == expected.pop((cycle - 3, name)), f"{name} in cycle {cycle}"
+                    assert got == expected.pop((cycle - stage, name)), f"{name} in cycle {cycle}"
             # The vector's result, in the bank whose turn it is.
             lanes = rng.getrandbits(PE_COUNT) if cycle >= RESULT_STAGE else 0
             wavefront, phase, _ = issued[max(cycle - RESULT_STAGE, 0)]

@@ -82,7 +82,7 @@ def test_every_value() -> None:
                 ctx.set(dut.selector, selector)
                 ctx.set(dut.wavefront_number, number)
                 waiting.append((wants_ids, *expected(value, selector, slot, number, phase, dimensions)))
-                if len(waiting) > 1:    # valid in stage 2, read in stage 1
+                if len(waiting) > 2:    # valid two stages after the read
                     had_ids, uniform, ids = waiting.pop(0)
                     assert uniform in (None, ctx.get(dut.uniform))
                     assert not had_ids or [ctx.get(dut.local_ids[lane]) for lane in range(PE_COUNT)] == ids

@@ -390,7 +390,8 @@ def test_a_stopped_wavefront_is_not_freed_before_its_result() -> None:
         await bench.cycle(selected=1)
         await bench.cycle()
         await bench.cycle()
-        await bench.cycle(committed=1, commit=Commit.FLOAT, float_slots=_SLOTS[FloatOp.FDIV.value])
+        await bench.cycle(committed=1, commit=Commit.FLOAT, float_slots=_SLOTS[FloatOp.FDIV.value],
+                          next=config.cram_words)
         assert ctx.get(dut.fault_cause) == FaultCause.INSTRUCTION_ADDRESS
         ctx.set(dut.cancel, 1)
         while not ctx.get(dut.free):
@@ -414,7 +415,7 @@ def test_a_fetch_for_a_stopped_wavefront_is_forgotten() -> None:
         assert ctx.get(dut.ahead)
         await bench.cycle(fetch_granted=1)
         await bench.cycle()
-        await bench.cycle(committed=1, commit=Commit.NEXT)
+        await bench.cycle(committed=1, commit=Commit.NEXT, next=config.cram_words)
         assert ctx.get(dut.fault_cause) == FaultCause.INSTRUCTION_ADDRESS
         await bench.cycle()
         await bench.cycle(cancel=1)

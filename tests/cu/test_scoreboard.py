@@ -24,9 +24,14 @@ def test_random_loads(seed: int, local: bool) -> None:
     seen = {"together": 0, "depends": 0, "independent": 0} | ({"overtaken": 0} if local else {})
 
     async def testbench(ctx) -> None:
+        asked: list[int] | None = None      # what the wavefront waited for when it was asked about
         for _ in range(4000):
             assert ctx.get(dut.loading) == sum(1 << slot for slot in range(WAVEFRONTS) if waiting[slot])
-            instruction(ctx)
+            if asked is not None:
+                instruction(ctx, asked)
+            slot = rng.choice([slot for slot in range(WAVEFRONTS) if waiting[slot]] or [0])
+            ctx.set(dut.wavefront, slot)
+            asked = list(waiting[slot])
             comes, goes = rng.randrange(3), rng.randrange(3)     # few wavefronts, so that both are often the same
             load = len(waiting[comes]) < LOADS and rng.random() < 0.5
             done = bool(waiting[goes]) and rng.random() < 0.5
@@ -49,15 +54,13 @@ def test_random_loads(seed: int, local: bool) -> None:
                 waiting[comes].append(rd)
                 places[comes].append(to)
 
-    def instruction(ctx) -> None:
-        slot = rng.choice([slot for slot in range(WAVEFRONTS) if waiting[slot]] or [0])
+    def instruction(ctx, waits: list[int]) -> None:
         control = {
             "rd": rng.randrange(8), "rs": rng.randrange(8), "rt": rng.randrange(8),
             "memory": rng.choice([MemoryAccess.NONE, MemoryAccess.LOAD, rng.choice(list(MemoryAccess))]),
             "flow": rng.choice([Flow.NEXT, Flow.NEXT, rng.choice(list(Flow))]),
         }
         reads_rs, reads_rt = rng.getrandbits(1), rng.getrandbits(1)
-        ctx.set(dut.wavefront, slot)
         ctx.set(dut.control, control)
         ctx.set(dut.reads_rs, reads_rs)
         ctx.set(dut.reads_rt, reads_rt)
@@ -65,12 +68,12 @@ def test_random_loads(seed: int, local: bool) -> None:
         ctx.set(dut.last, {"write": writes, "rd": last})
         registers = {control["rd"], *([control["rs"]] if reads_rs else []), *([control["rt"]] if reads_rt else [])}
         assert ctx.get(dut.follows) == (writes and last in registers)
-        if not waiting[slot]:
+        if not waits:
             return      # then nobody asks
         is_load = control["memory"] is MemoryAccess.LOAD
-        depends = (not registers.isdisjoint(waiting[slot]) or control["flow"] is not Flow.NEXT
+        depends = (not registers.isdisjoint(waits) or control["flow"] is not Flow.NEXT
                    or not (is_load or control["memory"] is MemoryAccess.NONE)
-                   or (is_load and len(waiting[slot]) == LOADS))
+                   or (is_load and len(waits) == LOADS))
         assert ctx.get(dut.depends) == depends
         seen["depends" if depends else "independent"] += 1
 

@@ -187,11 +187,11 @@ def lite_claim(slave: type[AXI4LiteSlave] = AXI4LiteSlave) -> Claim:
     has_write, has_read = ~axi.awready & ~axi.wready, ~axi.arready
     write_legal = bus.writable & (write_address[:2] == 0) & write_word[32:].all()
     read_legal = bus.readable & (read_address[:2] == 0)
-    claim.always(~bus.write | (has_write & write_legal & (bus.address == write_address[2:])
+    claim.always(~bus.write | (has_write & write_legal & (bus.write_address == write_address[2:])
                                & (bus.write_data == write_word[:32])))
     claim.always(~claim.past(bus.write) | new_b)
     claim.always(~new_b | (claim.past(has_write) & (claim.past(bus.write) == claim.past(write_legal))
-                           & claim.past(bus.address == write_address[2:])
+                           & claim.past(bus.write_address == write_address[2:])
                            & claim.same(axi.bresp, Mux(claim.past(bus.write), okay, error))))
     taken = bus.read & bus.read_ready
     claim.always(~bus.read | (has_read & read_legal & (bus.address == read_address[2:]) & ~bus.write))

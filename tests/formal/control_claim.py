@@ -108,7 +108,7 @@ def control_claim(cycles: int, control: type[ControlInterface] = ControlInterfac
     # The code RAM, and what the dispatcher reads.
     code = word[:len(dut.code_address)]
     ram_written, ram_held = Signal(), Signal()
-    with m.If(dut.code_write & (dut.code_address == code)):
+    with m.If(dut.code_write & (dut.code_write_address == code)):
         m.d.sync += [ram_written.eq(1), ram_held.eq(dut.code_write_data == guess)]
     holds = Mux(ram_written, ram_held, first)
     claim.assume(~claim.past(in_code & dut.code_read & (dut.code_address == code))

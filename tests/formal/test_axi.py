@@ -87,6 +87,8 @@ def test_a_span_that_forgets_its_first_row_fails(tmp_path: Path) -> None:
     ("with m.If(axi.bready):", "with m.If(1):"),
     (" & word.strobe.all()", ""),
     ("bus.readable & (address[:2] == 0)", "bus.readable"),
+    ("bus.writable & (write_address[:2] == 0)", "bus.writable"),
+    ("bus.write_address.eq(write_address[2:])", "bus.write_address.eq(address[2:])"),
     ("wants_write & ~(wants_read & prefers_read)", "wants_write"),
     ("(bus.read_ready | ~readable)", "bus.read_ready"),
     ("axi.rresp.eq(Mux(reading_legal, Response.OKAY, Response.SLVERR))", "axi.rresp.eq(Response.OKAY)"),

@@ -18,6 +18,7 @@ def test_queue(depth: int, registered: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("registered", "old", "new"), [
     (False, "read.addr + 1", "read.addr + 2"),
     (False, "level + push - pull", "level + push"),
+    (False, "write.en.eq(self.input.ready)", "write.en.eq(1)"),
     (True, "Mux(empty, self.input.payload, read.data)", "read.data"),
     (True, "& ~(free & empty)", ""),
     (True, "free = ~self.output.valid | self.output.ready", "free = ~self.output.valid"),

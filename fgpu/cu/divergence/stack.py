@@ -14,7 +14,7 @@ their own in the stack's memory.
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.memory import Memory
 from amaranth.utils import exact_log2
@@ -33,8 +33,8 @@ class DivergenceStack(DivergenceUnit):
     """Resolves control instructions, one a cycle.
 
     ``request`` is a control instruction at issue (one in four cycles at most). Calls, returns and barriers have
-    their outcome 2 cycles later (one more for each branch that resolves at that time, and for a barrier where others
-    are parked); a branch 2 cycles after the last of its phases has arrived in ``branch``. ``start`` empties the
+    their outcome 3 cycles later (one more for each branch that resolves at that time, and for a barrier where others
+    are parked); a branch 3 cycles after the last of its phases has arrived in ``branch``. ``start`` empties the
     stacks of wavefronts.
     """
 
@@ -98,9 +98,20 @@ class DivergenceStack(DivergenceUnit):
         levels = Array(Signal(depth_bits + 1, name=f"level{number}") for number in range(WAVEFRONTS))
         tops = Array(Signal(name=f"top_is_branch{number}") for number in range(WAVEFRONTS))
         parked = Array(Signal(name=f"parked{number}") for number in range(WAVEFRONTS))
-        level, has_parked = levels[wavefront], parked[wavefront]
+        # Looked up a cycle before they are needed: nothing changes them while the wavefront waits for its outcome.
+        state = data.StructLayout({"level": depth_bits + 1, "top": 1, "parked": 1})
+        of_branch, of_held = Signal(state), Signal(state)
+
+        def look_up(number: Any) -> Value:
+            return Cat(levels[number], tops[number], parked[number])
+
+        m.d.sync += of_branch.eq(look_up(self.branch.wavefront))
+        with m.If(self.request_valid & (request.flow != Flow.BRANCH)):
+            m.d.sync += of_held.eq(look_up(request.wavefront))
+        now: Any = data.View(state, Mux(resolved, of_branch.as_value(), of_held.as_value()))
+        level, top, has_parked = now.level, now.top, now.parked
         empty, full, pushes, pops, parks, arrives = (Signal() for _ in range(6))
-        comes, is_part = (flow == Flow.SYNC) & ~gathers, ~empty & tops[wavefront]
+        comes, is_part = (flow == Flow.SYNC) & ~gathers, ~empty & top
         m.d.comb += [
             empty.eq(level == 0),
             full.eq(level[depth_bits]),
@@ -112,7 +123,7 @@ class DivergenceStack(DivergenceUnit):
             push.addr.eq(Cat(Mux(parks, 0, level[:depth_bits]), wavefront, parks)),
             push.en.eq((pushes & ~full) | parks),
             push.data.pc.eq(Mux((flow == Flow.BRANCH) & ~follow_taken, target, next_pc)),
-            push.data.on_branch.eq(tops[wavefront]),
+            push.data.on_branch.eq(top),
             pop.en.eq(~resolved),
             pop.addr.eq(Cat(Mux(gathers | empty, 0, (level - 1)[:depth_bits]), wavefront, gathers | empty)),
         ]
@@ -155,13 +166,14 @@ class DivergenceStack(DivergenceUnit):
             m.d.sync += outcome.kind.eq(OutcomeKind.JUMP)
         with m.Else():
             m.d.sync += outcome.kind.eq(OutcomeKind.RESUME)
-        m.d.comb += [
+        # Third cycle: what block RAM has read is in a register.
+        m.d.sync += [
             self.outcome.eq(outcome),
             self.mask_write.valid.eq(changes | popped),
             self.mask_write.wavefront.eq(outcome.wavefront),
             self.mask_write.mask.eq(Mux(popped, pop.data.mask, mask)),
         ]
         with m.If(popped):
-            m.d.comb += self.outcome.pc.eq(pop.data.pc)
+            m.d.sync += self.outcome.pc.eq(pop.data.pc)
             m.d.sync += tops[outcome.wavefront].eq(pop.data.on_branch)
         return m
