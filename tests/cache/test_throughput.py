@@ -121,9 +121,10 @@ def test_streaming_misses_hide_the_latency_of_memory() -> None:
     assert words_per_cycle(Config(), 96, Timing(read_latency=(10, 30))) > 1.6
 
 
-def copy(config: Config, lines: int, timing: Timing | None = None) -> float:
-    """Copies line by line: words a cycle, of reading and writing each, in the second half."""
+def copy(config: Config, lines: int, timing: Timing | None = None) -> tuple[float, int]:
+    """Copies line by line: words a cycle, of reading and writing each, in the second half; and cycles of all."""
     result = []
+    cycles = []
 
     async def script(bench: Bench) -> None:
         source, target = BASE // config.cache_line, (BASE + 0x80000) // config.cache_line
@@ -138,18 +139,32 @@ def copy(config: Config, lines: int, timing: Timing | None = None) -> float:
         beats = bench.memory.read_beats
         first, last = unit.response_at[len(unit.response_at) // 2], unit.response_at[-1]
         result.append(config.axi_words * beats / 2 / (last - first))
+        cycles.append(last)
         print(f"{result[0]:.3f} words a cycle, {bench.memory.write_bursts} lines written, {last} cycles,",
               f"{await bench.clean()} to clean")
 
     Bench(config, timing=timing).simulate(script)
-    return result[0]
+    return result[0], cycles[0]
 
 
 @pytest.mark.ci
 def test_copy_keeps_both_channels_busy() -> None:
-    assert copy(Config(cache_size=4), 80) > 0.95 * 2
-    assert copy(Config(cache_size=4), 80, Timing(read_latency=(30, 30))) > 1.6
-    assert copy(Config.preset("reference", cache_size=4), 80) > 1.2
+    assert copy(Config(cache_size=4), 80)[0] > 0.95 * 2
+    assert copy(Config(cache_size=4), 80, Timing(read_latency=(30, 30)))[0] > 1.6
+    assert copy(Config.preset("reference", cache_size=4), 80)[0] > 1.2
+
+
+@pytest.mark.ci
+def test_many_tag_managers_cost_no_time() -> None:
+    """Reads come in order from a memory that serves the lowest id first, however many are on their way."""
+    few, many = (copy(Config(tag_managers=number), 64)[1] for number in (4, 16))
+    assert many <= 1.02 * few
+
+
+@pytest.mark.ci
+def test_tag_managers_hide_a_memory_far_away() -> None:
+    far = Timing(read_latency=(60, 100), write_latency=(60, 100))
+    assert copy(Config(tag_managers=8), 96, far)[0] > 1.7
 
 
 def test_cleaning_a_clean_cache_is_quick() -> None:
