@@ -2,7 +2,6 @@
 
 import os
 import random
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -101,12 +100,12 @@ def test_a_host_that_dies_and_comes_back(simulated: SimulatedBoard) -> None:
             assert later.read(MEMORY_BASE, len(content)) == content
 
 
-@pytest.mark.parametrize("noise", [Noise(flip=2e-5), Noise(drop=1e-4), Noise(add=1e-4)])
+@pytest.mark.parametrize("noise", [Noise(flip=1e-4), Noise(drop=5e-4), Noise(add=5e-4)])
 def test_noise_is_never_taken_for_data(noise: Noise) -> None:
-    with SimulatedBoard(BOARD, CONFIG, noise=noise, seed=3) as noisy, noisy.link(timeout=1.0) as link:
-        content = os.urandom(16384)
-        begin = time.monotonic()
-        while not link.failures or time.monotonic() < begin + 1:
+    """A third of the frames is damaged; what is read is what was written all the same."""
+    with SimulatedBoard(BOARD, CONFIG, noise=noise, seed=3) as noisy, noisy.link(timeout=3.0) as link:
+        while link.failures < 2:
+            content = os.urandom(512)
             link.write(MEMORY_BASE, content)
             assert link.read(MEMORY_BASE, len(content)) == content
         assert noisy.state.damaged
