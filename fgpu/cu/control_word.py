@@ -21,6 +21,7 @@ class Flow(enum.Enum, shape=3):
     CALL = 2
     RETURN = 3
     SYNC = 4
+    JOIN = 5        # no instruction: paths of a wavefront meet
 
 
 class Multiplier(enum.Enum, shape=2):

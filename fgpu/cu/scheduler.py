@@ -20,7 +20,7 @@ from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
 from .barrier import Barrier
 from .control_word import ControlWord, Flow, Issue, MemoryAccess
 from .decoder import Decoder
-from .divergence import DivergenceUnit, MaskWrite, divergence_unit
+from .divergence import DivergenceUnit, MaskWrite, divergence_unit, meets
 from .float.operations import FloatOp
 from .float_results import FloatCommit
 from .pipeline import BEAT_BITS, SLOT_CYCLES
@@ -41,16 +41,18 @@ class _Chosen:
     def __init__(self) -> None:
         self.valid, self.check = (Signal() for _ in range(2))
         self.ahead = Signal(name="ahead1")
+        self.joins = Signal(name="joins1")
         self.wavefront, self.pc = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS, name="pc1")
 
 
 class _Instruction:
     """Registers behind slot cycle 1: the instruction and the state of its wavefront. It is to be looked at for the
-    wavefront whose bit is set in ``checks``."""
+    wavefront whose bit is set in ``checks``. If it ``joins``, two paths of the wavefront are to meet first."""
 
     def __init__(self) -> None:
         self.valid, self.checks = Signal(), Signal(WAVEFRONTS)
         self.ahead = Signal(name="ahead2")
+        self.joins = Signal(name="joins2")
         self.wavefront, self.pc = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS, name="pc2")
         self.word, self.mask = (Signal(width) for width in (INSTRUCTION_BITS, WAVEFRONT_SIZE))
         self.number = Signal(WAVEFRONT_BITS, name="number2")
@@ -140,6 +142,10 @@ class WavefrontScheduler(wiring.Component):
             for number in range(WAVEFRONTS)]
         m.submodules.divergence = divergence = divergence_unit(config)
         m.d.comb += [divergence.branch.eq(self.branch), divergence.start.eq(self.start)]
+        if divergence.meets:
+            for number, controller in enumerate(controllers):
+                m.d.comb += [
+                    controller.waits.eq(divergence.waits[number]), controller.top.eq(divergence.tops[number])]
 
         chosen, instruction, decoded, at_vector = _Chosen(), _Instruction(), _Decoded(), _AtVector()
         masks, pairs = self._add_memories(m, divergence)
@@ -225,6 +231,8 @@ class WavefrontScheduler(wiring.Component):
         ]
         # Nothing changes the address of a wavefront that was picked before it is committed.
         m.d.comb += chosen.pc.eq(choose([controller.pc for controller in controllers], chosen.wavefront))
+        if meets(self._config):
+            m.d.comb += chosen.joins.eq(choose([controller.joins for controller in controllers], chosen.wavefront))
         return selected, checked
 
     @staticmethod
@@ -272,6 +280,13 @@ class WavefrontScheduler(wiring.Component):
             decoded.next.eq(pc + 1), decoded.pc.eq(pc), decoded.legal.eq(decoder.legal),
             decoded.target.eq(pc + decoder.displacement + is_branch),
         ]
+        if meets(self._config):
+            m.d.sync += instruction.joins.eq(chosen.joins)
+            with m.If(instruction.joins):
+                m.d.sync += [
+                    decoded.control.eq(0), decoded.control.flow.eq(Flow.JOIN), decoded.legal.eq(1),
+                    decoded.flows.eq(1), decoded.access.eq(0), decoded.next.eq(pc),
+                ]
         return decoder, scoreboard
 
     def _commit(self, m: Module, decoder: Decoder, instruction: _Instruction,
@@ -291,7 +306,8 @@ class WavefrontScheduler(wiring.Component):
         if self._config.float_ops:
             floats: Any = self.floats
             is_float3 = Signal()
-            m.d.sync += [is_float3.eq(decoder.is_float), floats.operation.eq(instruction.word[24:28])]
+            is_float = decoder.is_float & ~instruction.joins if meets(self._config) else decoder.is_float
+            m.d.sync += [is_float3.eq(is_float), floats.operation.eq(instruction.word[24:28])]
             with m.If(is_float3):
                 m.d.comb += commit.eq(Mux(floats.clear, Commit.FLOAT, Commit.COLLIDES))
             m.d.comb += [
@@ -462,7 +478,8 @@ class WavefrontScheduler(wiring.Component):
         with m.Elif(any_is(WavefrontState.BARRIER)):
             m.d.comb += probe.bucket.eq(Bucket.BARRIER)
         m.d.comb += [
-            probe.issue.eq(issued), probe.issued_pc.eq(decoded.pc),
+            probe.issue.eq(issued & (decoded.control.flow != Flow.JOIN) if meets(self._config) else issued),
+            probe.issued_pc.eq(decoded.pc),
             probe.issued_wavefront.eq(decoded.wavefront), probe.executed_pc.eq(self.issue.pc),
             probe.lanes.eq(sum(decoded.mask[item] for item in range(WAVEFRONT_SIZE))),
         ]

@@ -10,7 +10,7 @@ from fgpu.config import Config
 from fgpu.fault import FAULT_PC_BITS, FaultCause
 from fgpu.probe import WavefrontState
 
-from .divergence import Outcome, OutcomeKind
+from .divergence import Outcome, OutcomeKind, meets
 from .float.operations import Slots
 from .pipeline import FLOAT_RESULT_CYCLES, RESULT_CYCLES, SLOT_CYCLES
 
@@ -46,6 +46,8 @@ class WavefrontController(wiring.Component):
     that if the stack is full; it then waits for ``cancel``, which frees every wavefront once nothing of it is under
     way. While the wavefront is ``loading``, its next instruction is ready only if the scoreboard, asked with
     ``check``, answers after ``check_granted`` with ``checked`` and not ``depends``.
+    Where paths of a wavefront meet, ``top`` is the PC of one that ``waits``; the wavefront ``joins`` there or behind:
+    what is selected is no instruction.
     ``float_slots``: for how many slots more than others a committed instruction for the floating-point units keeps
     it. A wavefront has ``arrived`` while it waits at a barrier, until ``release``; no loads of it are under way then,
     for a barrier as any control instruction is issued after them.
@@ -86,6 +88,8 @@ class WavefrontController(wiring.Component):
             "state": Out(WavefrontState),
             "fault_cause": Out(FaultCause),
         }
+        if meets(config):
+            members |= {"waits": In(1), "top": In(FAULT_PC_BITS), "joins": Out(1)}
         if config.float_ops:
             members["float_slots"] = In(Slots().elem_shape)
         super().__init__(members)
@@ -128,6 +132,17 @@ class WavefrontController(wiring.Component):
             m.d.sync += self.present.eq(0)
         with m.If(self.committed):
             m.d.sync += selecting.eq(0)
+
+        if meets(self._config):
+            # Known in the cycle after the commitment, as the instruction may be selected then. What changes the
+            # address otherwise has the wavefront wait for instructions.
+            joins_next = Signal()
+            m.d.sync += [
+                joins_next.eq(self.waits & (self.pc + 1 == self.top)),
+                self.joins.eq(self.waits & (self.pc >= self.top)),
+            ]
+            with m.If(self.committed & issued):
+                m.d.sync += self.joins.eq(joins_next)
 
         checking = Signal()         # the question is asked
         independent = Signal()

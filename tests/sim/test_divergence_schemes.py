@@ -5,8 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from fgpu.compiler import assemble, compile_opencl
+from fgpu.compiler import Image, assemble, compile_opencl
 from fgpu.config import ATOMICS, DIVERGENCE, FLOAT_OPS, Config
+from fgpu.cu.divergence import HARDWARE
 from fgpu.errors import ToolError
 from fgpu.sim import Device, GlobalMemory
 from fgpu.sim.engine import Launch
@@ -80,6 +81,28 @@ def run(body: str, scheme: str, engine: str = "functional", config: Config = CON
 def test_compiled_programs(body: str) -> None:
     """All of OpenCL C's control flow, for each scheme compiled as it needs."""
     assert len({tuple(run(body, scheme)[0]) for scheme in DIVERGENCE}) == 1
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("scheme", [scheme for scheme in HARDWARE if scheme != "stack"])
+def test_hardware_does_what_its_model_does(scheme: str) -> None:
+    """Compiled programs give the same memory, by as many instructions; so do random ones, with barriers."""
+    config = CONFIG.replace(local_memory=32, link_stack_depth=16, divergence=scheme)
+    for body in BODIES.values():
+        assert run(body, scheme, "verilator", config) == run(body, scheme, "functional", config)
+    seed = seed_of_test()
+    for index in range(20):
+        rng = random.Random(f"{seed} {index}")
+        kernel = generate(rng, config, BASE, SIZE, wavefronts=rng.choice([1, 4, 12]))
+        content = np.frombuffer(rng.randbytes(SIZE), np.uint8)
+        found = []
+        for engine in ("verilator", "functional"):
+            memory = GlobalMemory(BASE, SIZE)
+            memory.bytes[:] = content
+            with Device(config, engine=engine, memory=memory) as device:
+                launch = device.launch_descriptor(Image.from_words(kernel.program), kernel.descriptor.words())
+                found.append((memory.bytes.tobytes(), launch.instructions, launch.work_item_instructions))
+        assert found[0] == found[1], f"FGPU_SEED={seed}, program {index}"
 
 
 def test_paths_meet_where_all_come_by_though_some_return() -> None:

@@ -4,7 +4,7 @@ A scheme decides which work-items of a wavefront run next, and where. PCs are wi
 with the scheduler; a scheme keeps the rest, and so can be exchanged (``Config.divergence``).
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, enum, wiring
@@ -64,7 +64,12 @@ class DivergenceUnit(wiring.Component):
     come as a ``mask_write`` in the cycle of the outcome or before. ``start`` forgets all that was kept of them.
     """
 
-    def __init__(self) -> None:
+    meets: ClassVar[bool] = False
+    """Whether paths meet between control instructions. Such a scheme has two ports more: ``waits``, a bit for
+    each wavefront of which a path waits, and ``tops``, its PC. An instruction there or behind is not issued; a slot
+    goes to ``Flow.JOIN`` instead, a request with the PC as ``next``."""
+
+    def __init__(self, **more: Any) -> None:
         super().__init__({
             "start": In(WAVEFRONTS),
             "request": In(FlowRequest),
@@ -72,6 +77,7 @@ class DivergenceUnit(wiring.Component):
             "branch": In(BranchLanes),
             "outcome": Out(Outcome),
             "mask_write": Out(MaskWrite),
+            **more,
         })
 
 
