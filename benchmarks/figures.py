@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from statistics import geometric_mean
 from typing import Final
 
+from fgpu.config import Config
+
 from .record import Record
-from .registry import CHAPTER6, EVERY, FLOATS, WORK_GROUPS
+from .registry import CHAPTER6, DIVERGENCE, EVERY, FLOATS, WORK_GROUPS
 from .scalar import SCALAR
 
 __all__ = ["FIGURES", "Figure", "Measurements"]
@@ -50,7 +52,13 @@ class Measurements:
         self._scalar: dict[tuple[str, int], int] = {}
         self._reference: dict[tuple[str, int, int], int] = {}
         self._local: dict[tuple[str, int, int, int], int] = {}
+        self.schemes: dict[str, dict[str, Record]] = {}
+        """By schemes of divergence and benchmarks of that suite."""
         for record in records:
+            if record.passed and record.kernel in DIVERGENCE:
+                scheme = str(record.config.get("divergence", Config().divergence))
+                self.schemes.setdefault(scheme, {})[record.kernel] = record
+                continue
             if record.passed and record.cycles is not None and record.config.get("local_memory"):
                 if record.kernel in WORK_GROUPS and record.latency is not None:
                     self._local[record.kernel, record.size, record.cus, record.latency] = record.cycles
@@ -245,9 +253,36 @@ def local_memory(found: Measurements) -> Figure:
     return Figure("work-groups", "Speed-up by local memory, mean of all sizes", "", "speed-up", series, is_extra=True)
 
 
+def occupancy(found: Measurements) -> Figure:
+    """Mean SIMD occupancy for each benchmark and scheme, as figure 7 of the comparison of 2009."""
+    series: dict[str, dict[str | int, float]] = {
+        scheme: {name: 100 * record.occupancy for name in DIVERGENCE
+                 if (record := records.get(name)) is not None and record.occupancy is not None}
+        for scheme, records in found.schemes.items()}
+    for values in series.values():
+        if values:
+            values["mean"] = geometric_mean(values.values())
+    return Figure("divergence", "SIMD occupancy by schemes of divergence", "", "%", _some(series), is_extra=True)
+
+
+def scheme_cycles(found: Measurements) -> Figure:
+    """Cycles of the schemes that have hardware, relative to those of the default."""
+    base = found.schemes.get(Config().divergence, {})
+    series: dict[str, dict[str | int, float]] = {}
+    for scheme, records in found.schemes.items():
+        bars: dict[str | int, float] = {
+            name: 100 * record.cycles / other for name in DIVERGENCE
+            if (record := records.get(name)) is not None and record.cycles
+            and name in base and (other := base[name].cycles)}
+        if bars:
+            series[scheme] = {**bars, "mean": geometric_mean(bars.values())}
+    return Figure("divergence-cycles", "Cycles by schemes of divergence", "", f"% of {Config().divergence}", series,
+                  is_extra=True)
+
+
 FIGURES: Final[Mapping[str, Callable[[Measurements], Figure]]] = {
     "6.2": execution_time, "6.2-integers": integer_time, "6.8": compute_units,
     "6.9": narrow_types, "6.10": atomics, "6.11": soft_floats,
-    "work-groups": local_memory,
+    "work-groups": local_memory, "divergence": occupancy, "divergence-cycles": scheme_cycles,
 }
 """By the numbers that they have, or that those like them have, in the dissertation; by the suite otherwise."""

@@ -30,7 +30,8 @@ _BARS = 0.8             # of the room of a group
               help="Of the figures' files.")
 def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
     """Draw figures 6.2 and 6.8 to 6.11 of the dissertation from RESULTS, files that `fgpu bench --json` wrote, and
-    what local memory gains from those of `fgpu bench --suite work-groups`.
+    what local memory gains from those of `fgpu bench --suite work-groups`; and SIMD occupancy and cycles of schemes
+    of divergence from those of `fgpu bench --suite divergence --divergence all`.
 
     Figures that the results have nothing for are left out. Where a run is there several times, the last one counts.
 

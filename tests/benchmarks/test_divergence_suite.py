@@ -1,10 +1,13 @@
 """The benchmarks for schemes of divergence."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from fgpu.benchmarks import DIVERGENCE, run_benchmark
+from fgpu.benchmarks.figures import FIGURES, Measurements
 from fgpu.benchmarks.record import difference
 from fgpu.benchmarks.work_groups import CONFIG
 from fgpu.cli import main
@@ -48,3 +51,15 @@ def test_unknown_schemes_are_refused() -> None:
     result = CliRunner().invoke(main, ["bench", "tree_search", "--divergence", "stacks"])
     assert result.exit_code == 1
     assert "divergence must be one of 'stack'" in result.output
+
+
+def test_figures_of_occupancy_and_cycles() -> None:
+    records = [run_benchmark("tree_search", 64, config=CONFIG.replace(divergence=scheme), engine="functional")
+               for scheme in ("stack", "min_pc")]
+    timed = [replace(record, cycles=cycles) for record, cycles in zip(records, (200, 150), strict=True)]
+    found = Measurements(timed)
+    figure = FIGURES["divergence"](found)
+    assert figure.series["stack"]["tree_search"] == pytest.approx(100 * (records[0].occupancy or 0))
+    assert figure.series["min_pc"]["tree_search"] > figure.series["stack"]["tree_search"]
+    assert FIGURES["divergence-cycles"](found).series["min_pc"] == {"tree_search": 75, "mean": pytest.approx(75)}
+    assert not FIGURES["divergence-cycles"](Measurements(records)).series
