@@ -36,7 +36,7 @@ _SIZE = 64
 def build_(name: str, output: Path | None, clock: float | None, seed: int, config: Config) -> None:
     """Build the bitstream of a board: core, memory controller and the host's bridge.
 
-    Yosys and nextpnr take some ten minutes for one compute unit; the result is kept.
+    Yosys takes minutes, nextpnr an hour or so for a compute unit; the result is kept.
 
     \b
     Examples:
