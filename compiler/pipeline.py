@@ -18,6 +18,7 @@ from .backend.dce import eliminate_dead_code
 from .backend.delay_increments import delay_increments
 from .backend.divergent_barriers import find_divergent_barriers
 from .backend.emit import jump_to_last_calls, skip_empty_blocks
+from .backend.fold_parameters import fold_parameters
 from .backend.licm import hoist_invariants
 from .backend.mir import ARGUMENTS, Callee, MachineFunction
 from .backend.out_of_ssa import leave_ssa
@@ -347,6 +348,8 @@ PASSES: tuple[Pass, ...] = (
          needs=(Fact.SSA,)),
     Pass("licm", _SELECT, "loop-invariant code motion", _alone(hoist_invariants), needs=(Fact.SSA,)),
     Pass("cse", _SELECT, "common subexpression elimination", _alone(eliminate_common_subexpressions),
+         needs=(Fact.SSA,)),
+    Pass("fold-parameters", _SELECT, "accesses read the parameters that are their bases", _alone(fold_parameters),
          needs=(Fact.SSA,)),
     Pass("dce", _SELECT, "dead code elimination", _alone(eliminate_dead_code), needs=(Fact.SSA,)),
     Pass("delay-increments", _SELECT, "loop variables grow behind the last use of their old value",

@@ -87,9 +87,15 @@ class Opcode(enum.Enum, shape=8):
     LB = 0x71
     LH = 0x72
     LW = 0x74
+    LBP = 0x75
+    LHP = 0x76
+    LWP = 0x77
     SB = 0x79
     SH = 0x7A
     SW = 0x7C
+    SBP = 0x7D
+    SHP = 0x7E
+    SWP = 0x7F
     AADD = 0x81
     AMAX = 0x82
     AMIN = 0x83
@@ -178,6 +184,7 @@ IMM14 = Field(((10, 14),))
 IMM16 = Field(((10, 14), (5, 2)))
 IMM4 = Field(((5, 4),))
 SHIFT5 = Field(((10, 5),))
+PARAMETER4 = Field(((10, 4),))
 
 
 class Immediate(enum.Enum):
@@ -202,6 +209,7 @@ class Format(enum.Enum):
     RD_RS_IMM = "rd, rs, imm"
     RD_IMM = "rd, imm"
     RD_BASE_INDEX = "rd, rt[rs]"    # global and local loads and stores: base in rt, index in rs
+    RD_PARAMETER_INDEX = "rd, imm[rs]"  # the same; the base is a parameter
     RD_ATOMIC = "rd, rs[rt]"        # atomics: base in rs, index in rt
     RD_SCRATCHPAD = "rd, rs[imm]"
     RD_RS_TARGET = "rd, rs, target"  # target = PC + 1 + imm
@@ -308,6 +316,11 @@ def _store(opcode: Opcode, scale: int) -> Instruction:
     return Instruction(opcode, Format.RD_BASE_INDEX, reads_rs=True, reads_rt=True, reads_rd=True, scale=scale)
 
 
+def _parameter_access(opcode: Opcode, scale: int, *, stores: bool = False) -> Instruction:
+    return Instruction(opcode, Format.RD_PARAMETER_INDEX, PARAMETER4, Immediate.UNSIGNED, reads_rs=True,
+                       reads_rd=stores, writes_rd=not stores, scale=scale)
+
+
 def _atomic(opcode: Opcode) -> Instruction:
     return Instruction(opcode, Format.RD_ATOMIC, reads_rs=True, reads_rt=True, reads_rd=True, writes_rd=True,
                        scale=2)
@@ -345,6 +358,9 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
     Instruction(Opcode.SYNC, Format.NONE),
     _load(Opcode.LB, 0), _load(Opcode.LH, 1), _load(Opcode.LW, 2),
     _store(Opcode.SB, 0), _store(Opcode.SH, 1), _store(Opcode.SW, 2),
+    _parameter_access(Opcode.LBP, 0), _parameter_access(Opcode.LHP, 1), _parameter_access(Opcode.LWP, 2),
+    _parameter_access(Opcode.SBP, 0, stores=True), _parameter_access(Opcode.SHP, 1, stores=True),
+    _parameter_access(Opcode.SWP, 2, stores=True),
     _atomic(Opcode.AADD), _atomic(Opcode.AMAX), _atomic(Opcode.AMIN), _atomic(Opcode.AUMAX), _atomic(Opcode.AUMIN),
     _atomic(Opcode.AAND), _atomic(Opcode.AOR), _atomic(Opcode.AXOR), _atomic(Opcode.AXCHG),
     _compare_and_exchange(Opcode.ACMPXCHG),
@@ -391,6 +407,7 @@ _REGISTERS = {
     Format.RD_RS_IMM: ("rd", "rs"),
     Format.RD_IMM: ("rd",),
     Format.RD_BASE_INDEX: ("rd", "rs", "rt"),
+    Format.RD_PARAMETER_INDEX: ("rd", "rs"),
     Format.RD_ATOMIC: ("rd", "rs", "rt"),
     Format.RD_SCRATCHPAD: ("rd", "rs"),
     Format.RD_RS_TARGET: ("rd", "rs"),

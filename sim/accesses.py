@@ -9,7 +9,7 @@ import numpy as np
 from fgpu.config import LOCAL_BASE
 from fgpu.errors import KernelAccessError, KernelFault
 from fgpu.fault import FaultCause
-from fgpu.isa import Instruction, Opcode, Space, decode
+from fgpu.isa import Instruction, Space, decode
 
 from .dispatch import Dispatch
 from .memory import GlobalMemory
@@ -44,7 +44,7 @@ class AccessCheck:
             addresses, ranges = addresses - np.uint32(LOCAL_BASE), ((0, self.local_bytes),)
         if ranges is None:
             return None
-        takes_word = row.opcode in (Opcode.LW, Opcode.LLW)
+        takes_word = row.writes_rd and row.atomic is None and size == _WORD_BYTES
         least, greatest = int(addresses.min()), int(addresses.max())
         place = bisect_right(ranges, (least, 1 << 32)) - 1
         if place >= 0 and greatest + size <= _end(ranges[place], takes_word):

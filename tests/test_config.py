@@ -106,7 +106,7 @@ LOCAL = {row.mnemonic for row in INSTRUCTIONS if row.space is Space.LOCAL}
 
 @pytest.mark.parametrize(("config", "lacking"), [
     (EVERYTHING, set()),
-    (EVERYTHING.replace(sub_integer_stores=False), {"sb", "sh"}),
+    (EVERYTHING.replace(sub_integer_stores=False), {"sb", "sh", "sbp", "shp"}),
     (EVERYTHING.replace(scratchpad_size=0), {"llwi", "lswi"}),
     (EVERYTHING.replace(local_memory=0), LOCAL),
     (EVERYTHING.replace(atomics=ATOMICS - {"max", "cmpxchg"}), {"amax", "acmpxchg"}),

@@ -13,6 +13,7 @@ OPERANDS: Final[dict[Format, str]] = {
     Format.RD_RS_IMM: "{rd}, {rs}, {imm}",
     Format.RD_IMM: "{rd}, {imm}",
     Format.RD_BASE_INDEX: "{rd}, {rt}[{rs}]",
+    Format.RD_PARAMETER_INDEX: "{rd}, {imm}[{rs}]",
     Format.RD_ATOMIC: "{rd}, {rs}[{rt}]",
     Format.RD_SCRATCHPAD: "{rd}, {rs}[{imm}]",
     Format.RD_RS_TARGET: "{rd}, {rs}, {target}",

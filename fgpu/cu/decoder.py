@@ -93,6 +93,8 @@ def _control(instruction: Instruction) -> dict[str, Any]:
         case _ if instruction.space in (Space.GLOBAL, Space.LOCAL):
             control |= {"memory": MemoryAccess.LOAD if instruction.writes_rd else MemoryAccess.STORE,
                         "scale": instruction.scale, "width": _WIDTHS[instruction.scale]}
+            if instruction.format is Format.RD_PARAMETER_INDEX:
+                control |= {"runtime": RuntimeValue.PARAMETER}
         case Unit.SCRATCHPAD:
             control |= {"result": Result.OTHER, "other": Other.SCRATCHPAD,
                         "scratchpad_write": not instruction.writes_rd}

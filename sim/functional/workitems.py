@@ -9,7 +9,7 @@ import numpy as np
 
 from fgpu.address_map import DescriptorWord
 from fgpu.config import DIMENSIONS, WAVEFRONT_SIZE, Config
-from fgpu.isa import REGISTER_COUNT, Format, Opcode, Unit
+from fgpu.isa import REGISTER_COUNT, Format, Unit
 from fgpu.sim.accesses import AccessCheck, name_work_item, outside_memory
 from fgpu.sim.dispatch import Dispatch
 from fgpu.sim.memory import GlobalMemory
@@ -153,6 +153,8 @@ class WorkItems:
 
     def _addresses(self, step: Step, items: slice | np.ndarray) -> np.ndarray:
         operands, row, registers = step.operands, step.row, self._registers
+        if row.format is Format.RD_PARAMETER_INDEX:
+            return self._runtime_value("lp", operands.imm) + (registers[operands.rs][items] << np.uint32(row.scale))
         base, index = (operands.rt, operands.rs) if row.atomic is None else (operands.rs, operands.rt)
         addresses = registers[base][items]
         if row.format is not Format.RD_RS_RT:   # cmpxchg has no index
@@ -187,9 +189,9 @@ class WorkItems:
         """Store; where several work-items write the same bytes, the last one wins."""
         offsets = self._offsets(step, items)
         value = self._registers[step.operands.rd][items]
-        if step.row.opcode is Opcode.SW:
+        if step.row.scale == 2:
             self._memory.words[offsets >> np.uint32(2)] = value
-        elif step.row.opcode is Opcode.SH:
+        elif step.row.scale == 1:
             self._half_words[offsets >> np.uint32(1)] = value.astype(np.uint16)
         else:
             self._memory.bytes[offsets] = value.astype(np.uint8)

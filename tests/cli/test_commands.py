@@ -53,7 +53,7 @@ def test_every_hardware_parameter_has_an_option_with_its_description(fgpu):
 def test_compile_writes_an_image(fgpu):
     result = fgpu("compile vec_add.cl -o out.json --listing")
     assert result.exit_code == 0, result.output
-    assert "lw " in result.output
+    assert "lwp " in result.output
     image = Image.load("out.json")
     assert [p.name for p in image.kernel("vec_add").parameters] == ["a", "b", "out"]
     assert fgpu("compile vec_add.cl -o out.mif").exit_code == 0
@@ -260,7 +260,7 @@ def test_bench_reports_a_run_that_does_not_end(fgpu):
 def test_demo(fgpu):
     result = fgpu(f"demo {FUNCTIONAL}")
     assert result.exit_code == 0, result.output
-    for text in ("__kernel void vec_add", "lw ", "All 1024 results are what NumPy computes"):
+    for text in ("__kernel void vec_add", "lwp ", "All 1024 results are what NumPy computes"):
         assert text in result.output
 
 

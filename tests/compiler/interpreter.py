@@ -132,9 +132,11 @@ class Launch:
             elif op in (Opcode.BEQ, Opcode.BNE):
                 pc += imm if (regs[rd] == a) == (op is Opcode.BEQ) else 0
             elif row.is_load:
-                result = self.word((b + (a << row.scale)) & MASK)
+                base = b if row.reads_rt else self.parameters[imm]
+                result = self.word((base + (a << row.scale)) & MASK)
             elif row.is_store:
-                self.store((b + (a << row.scale)) & MASK, regs[rd], 1 << row.scale)
+                base = b if row.reads_rt else self.parameters[imm]
+                self.store((base + (a << row.scale)) & MASK, regs[rd], 1 << row.scale)
             elif op is Opcode.LLWI:
                 result = scratchpad[(a + imm) % self.scratchpad_words]
             elif op is Opcode.LSWI:

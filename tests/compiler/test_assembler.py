@@ -127,9 +127,9 @@ int helper(int x)
 {
     return x * x + 7;
 }
-__kernel void k(__global int *o)
+__kernel void k(__global int *o, int n)
 {
-    o[get_global_id(0)] = helper(o[3]);     // ; # \x0c \u2028 end
+    o[get_global_id(0)] = helper(o[3] + n);     // ; # \x0c \u2028 end
 }
 __kernel void j(__global float *o) { o[0] = o[1] / o[2]; }
 """
@@ -144,8 +144,8 @@ def program(tmp_path, monkeypatch):
 
 def test_source_lines_are_beside_their_instructions(program):
     text = disassemble(program, "k", Sources())
-    assert re.search(r"^\.kernel k\n    lp .* ; k.cl:5  __kernel void k\(__global int \*o\)$", text, re.M)
-    assert re.search(r"^    li .* ; k.cl:7  o\[get_global_id\(0\)\] = helper\(o\[3\]\); // ; # end$", text, re.M)
+    assert re.search(r"^    lp .* ; k.cl:5  __kernel void k\(__global int \*o, int n\)$", text, re.M)
+    assert re.search(r"^    li .* ; k.cl:7  o\[get_global_id\(0\)\] = helper\(o\[3\] \+ n\); // ; # end$", text, re.M)
     assert re.search(r"^    (macc|mul) .* ; k.cl:3  return x \* x \+ 7;$", text, re.M)
     assert re.search(r"^    ret  .* ; k.cl:8  }$", text, re.M)
     assert text.count("__kernel void k") == 1, "a line is told once for the instructions in a row that it has"

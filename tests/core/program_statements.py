@@ -252,12 +252,22 @@ class Statements:
         width = self._width()
         count, scale = _OWN_BYTES // _BYTES[width], {"w": 2, "h": 1, "b": 0}[width]
         rd = self._target()
-        way = rng.choice(["masked", "masked", "first", "negative", "unaligned", "no base"])
+        way = rng.choice(["masked", "masked", "first", "negative", "unaligned", "no base", "parameter"])
+        aligned = [number for number, value in enumerate(self.parameters) if value % _BYTES[width] == 0]
         if way == "first":
             self._access(width, rd, 0, pointer)
         elif way == "no base":
             code.op("srli", t1, pointer, imm=scale)
             self._access(width, rd, t1, 0)
+        elif way == "parameter" and aligned:
+            number = rng.choice(aligned)
+            code.op("andi", t1, self._source(), imm=count - 1)
+            code.op("slli", t1, t1, imm=scale)
+            code.op("add", t1, t1, pointer)
+            code.op("lp", t2, imm=number)
+            code.op("sub", t1, t1, t2)
+            code.op("srli", t1, t1, imm=scale)
+            code.op(rng.choice("ls") + width + "p", rd, t1, imm=number)
         else:
             code.op("andi", t1, self._source(), imm=count - 1)
             base = pointer

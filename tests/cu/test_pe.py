@@ -14,7 +14,7 @@ from fgpu.cu.decoder import Decoder
 from fgpu.cu.pe import ProcessingElement
 from fgpu.cu.pipeline import MEMORY_STAGE, OPERAND_STAGE, RESULT_STAGE
 from fgpu.interfaces.runtime import LOCAL_ID_BITS
-from fgpu.isa import Format, Operands, Unit, by_mnemonic, encode
+from fgpu.isa import Format, Operands, Space, Unit, by_mnemonic, encode
 
 from ..arithmetic import OPERATIONS, WORD
 from ..core.program_statements import corners
@@ -101,7 +101,8 @@ def test_random_instructions(config: Config, run: int) -> None:
     """One a cycle, of any work-item."""
     rng = random.Random(run)
     dut = Pipeline(config)
-    names = [*OPERATIONS, "llwi", "lswi", "llwi", "lswi", "lw", "sw", "beq", "lid", "wgid", "lp", "gid"]
+    names = [*OPERATIONS, "llwi", "lswi", "llwi", "lswi", "lw", "sw", "lwp", "swp", "beq", "lid", "wgid",
+             "lp", "gid"]
     reference = Reference(config.scratchpad_words)
     results: deque = deque()
 
@@ -123,9 +124,10 @@ def test_random_instructions(config: Config, run: int) -> None:
             for port, value in ((dut.rs, a), (dut.rt, b), (dut.rd, d), (dut.local_id, local_id),
                                 (dut.runtime, uniform := random_word(rng))):
                 ctx.set(port, value)
-            second = b if row.immediate is None else uniform if row.unit is Unit.RUNTIME else imm % WORD
+            of_runtime = row.unit is Unit.RUNTIME or row.format is Format.RD_PARAMETER_INDEX
+            second = b if row.immediate is None else uniform if of_runtime else imm % WORD
             expected = reference.result(name, place, a, second, d, local_id, enable)
-            address = (b + (a << row.scale)) % WORD if name in ("lw", "sw") else None
+            address = (second + (a << row.scale)) % WORD if row.space is Space.GLOBAL else None
             first = local_id if name in ("lid", "gid") else a
             results.append((name, first, second, d, expected, address))
             check(ctx.get(dut.write), ctx.get(dut.result), ctx.get(dut.address), ctx.get(dut.store_data),

@@ -61,7 +61,8 @@ class WorkItem:
                 second = imm % WORD if row.immediate is not None else r[rt]
                 result = OPERATIONS[name](r[rs], second, r[rd])
             elif row.is_load or row.is_store:
-                result = self.access(name, (r[rt] + (r[rs] << row.scale)) % WORD, r[rd])
+                base = r[rt] if row.reads_rt else self.descriptor.parameters[imm]
+                result = self.access(name, (base + (r[rs] << row.scale)) % WORD, r[rd])
             elif name == "llwi":
                 result = self.scratchpad[(r[rs] + imm) % len(self.scratchpad)]
             elif name == "lswi":

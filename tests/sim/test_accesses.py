@@ -48,14 +48,14 @@ def run(device: Device, image, kernel: str, length: int, at: int, dtype: str = "
 
 
 @pytest.mark.parametrize(("kernel", "length", "at", "dtype", "message"), [
-    ("store", 64, 1, "i4", "sw .*: store to 0x10000100 by work-item 63 is outside every buffer, just behind that "
+    ("store", 64, 1, "i4", "swp .*: store to 0x10000100 by work-item 63 is outside every buffer, just behind that "
                            "from 0x10000000 to 0x100000FF"),
     ("store", 1024, 1, "i4", "store to 0x10001000 by work-item 1023 is outside .*, just behind"),
     ("store", 64, -1, "i4", "store to 0x0FFFFFFC by work-item 0 is outside .*, 4 bytes before that from 0x10000000"),
-    ("load", 64, 64, "i4", "lw .*: load from 0x10000100 by work-item 0 is outside .*, just behind"),
+    ("load", 64, 64, "i4", "lwp .*: load from 0x10000100 by work-item 0 is outside .*, just behind"),
     ("load", 64, 1 << 29, "i4", "load from 0x90000000 .* outside every buffer, 214747\\d+ bytes behind the end of"),
-    ("load_char", 6, 6, "i1", "lb .*: load from 0x10000006 by work-item 0 is outside .*, just behind"),
-    ("store_char", 6, 6, "i1", "sb .*: store to 0x10000006 .* outside"),
+    ("load_char", 6, 6, "i1", "lbp .*: load from 0x10000006 by work-item 0 is outside .*, just behind"),
+    ("store_char", 6, 6, "i1", "sbp .*: store to 0x10000006 .* outside"),
     ("load_short", 7, 13, "i2", "lh .*: load from 0x1000000D by work-item 0 is misaligned: lh needs a multiple of 2"),
     ("store_word", 64, 2, "i1", "sw .*: store to 0x10000002 by work-item 0 is misaligned: sw needs a multiple of 4"),
     ("store_word", 64, 64, "i1", "sw .*: store to 0x10000040 by work-item 0 is outside .*, just behind"),

@@ -91,6 +91,8 @@ def wild_program(rng):
             imm = rng.choice([rng.randint(allowed[0], allowed[-1]), rng.randint(0, min(20, allowed[-1]))])
             if row.unit is Unit.CONTROL:
                 imm = rng.randint(-5, 12) if rng.random() < 0.97 else imm
+            elif row.format is Format.RD_PARAMETER_INDEX and rng.random() < 0.95:
+                imm = 0     # the one that points to memory
         words.append(encode(row.opcode, Operands(**registers, imm=imm)))
     words += [encode(Opcode.RET)] * 12
     if rng.random() < 0.1:

@@ -116,7 +116,7 @@ def test_flows_lead_from_loads_to_who_waits_for_them(run, tmp_path):
     assert begun.keys() == ended.keys()
     assert len(begun) > 8
     for flow, (track, time, name) in begun.items():
-        assert ": lw " in name
+        assert ": lwp " in name
         assert ended[flow][0] == track
         assert ended[flow][1] > time
     assert (bursts["read"], bursts["write"]) == (run.stats["axi0.read_bursts"], run.stats["axi0.write_bursts"])

@@ -27,14 +27,19 @@ struct Addresses {
 };
 
 template <bool Masked>
-static inline Addresses addresses(const Step &step, const Lanes *registers, const Mask &mask, uint64_t enabled) {
+static inline Addresses addresses(const Step &step, const Job &job, const Lanes *registers, const Mask &mask,
+                                  uint64_t enabled) {
     bool is_atomic = step.kind == kind::ATOMIC;
     const Lanes &base = registers[is_atomic ? step.rs : step.rt], &index = registers[is_atomic ? step.rt : step.rs];
     Addresses found;
     Words sum[LANES / WIDTH];
-    // The immediate is 1 where there is no index.
-    EACH_PART(i)
-        sum[i] = step.immediate ? base.part[i] : base.part[i] + (index.part[i] << step.scale);
+    // The immediate is 1 where there is no index, 2 where the base is a parameter.
+    if (step.immediate == 2) {
+        const uint32_t parameter = job.parameters[step.rt];
+        EACH_PART(i) sum[i] = parameter + (index.part[i] << step.scale);
+    } else {
+        EACH_PART(i) sum[i] = step.immediate ? base.part[i] : base.part[i] + (index.part[i] << step.scale);
+    }
     if (Masked) {
         unsigned lane = lowest_bit(enabled);
         Words first = all(sum[lane / WIDTH][lane % WIDTH]);

@@ -208,7 +208,8 @@ private:
 
     // Lists the refused accesses of a wavefront.
     void refuse(int pc, unsigned number, const Wavefront &wavefront) {
-        const Lanes lanes = addresses<true>(steps_[pc], wavefront.registers, wavefront.mask, wavefront.enabled).lane;
+        const Lanes lanes = addresses<true>(
+            steps_[pc], *wavefront.job, wavefront.registers, wavefront.mask, wavefront.enabled).lane;
         out_.pc = pc, out_.wavefront = number;
         refused_items_.resize(TOGETHER * LANES), refused_addresses_.resize(TOGETHER * LANES);
         for (uint64_t left = wavefront.enabled; left; left &= left - 1) {

@@ -145,7 +145,7 @@ __attribute__((always_inline)) static inline void execute_plain(const Step &step
 template <bool Masked>
 static inline bool execute_access(const Step &step, Wavefront &wavefront, const Fence &fence, uint32_t &hint) {
     Lanes *r = wavefront.registers;
-    Addresses there = addresses<Masked>(step, r, wavefront.mask, wavefront.enabled);
+    Addresses there = addresses<Masked>(step, *wavefront.job, r, wavefront.mask, wavefront.enabled);
     if (!fence.allow(step, there, wavefront.enabled, hint)) return false;
     const Memory &memory = step.local ? wavefront.local : wavefront.global;
     if (step.kind == kind::LOAD) load<Masked>(memory, there, r[step.to], wavefront.mask);
@@ -155,8 +155,9 @@ static inline bool execute_access(const Step &step, Wavefront &wavefront, const 
 }
 
 static inline bool is_allowed(const Step &step, const Wavefront &wavefront, const Fence &fence, uint32_t &hint) {
-    return fence.allow(step, addresses<true>(step, wavefront.registers, wavefront.mask, wavefront.enabled),
-                       wavefront.enabled, hint);
+    return fence.allow(
+        step, addresses<true>(step, *wavefront.job, wavefront.registers, wavefront.mask, wavefront.enabled),
+        wavefront.enabled, hint);
 }
 
 // Executes straight-line code from pc up to end; the PC of the access that is not allowed, or end.

@@ -17,6 +17,8 @@ _FIELDS: Any = Step._fields_
 _STEP = np.dtype([(name, kind) for name, kind in _FIELDS])
 assert _STEP.itemsize == ctypes.sizeof(Step)
 _WORD_SCALE = 2
+_PARAMETER_BASE = 2
+"""The immediate of an access to a parameter, whose number is in ``rt``."""
 
 
 def _kind(row: Instruction) -> Kind:
@@ -40,7 +42,7 @@ def _extract(field: Field, words: np.ndarray) -> np.ndarray:
 
 
 def _immediates(row: Instruction, words: np.ndarray) -> np.ndarray:
-    """The operands that instructions see, or 1 for an access without an index."""
+    """The operands that instructions see, the number of a parameter, or 1 for an access without an index."""
     if row.immediate is None:
         return np.full_like(words, row.atomic is not None and row.format is Format.RD_RS_RT)
     value = _extract(row.immediate, words)
@@ -76,6 +78,8 @@ class Steps:
                 table[name][places] = numbers
                 named |= int(np.bitwise_or.reduce(np.uint32(1) << numbers))
             table["to"][places] = np.where(table["rd"][places] == 0, SCRAP, table["rd"][places])
+            if row.format is Format.RD_PARAMETER_INDEX:
+                table["rt"][places], immediates = immediates, np.full_like(immediates, _PARAMETER_BASE)
             table["immediate"][places] = immediates
             table["target"][places] = places + immediates.view(np.int32) + row.is_branch
         self.table = table
