@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from fgpu.config import Config
+from fgpu.cu.pipeline import float_result_cycles
 
 from .backend.allocate import COLOURS, allocate
 from .backend.cse import eliminate_common_subexpressions
@@ -361,7 +362,8 @@ PASSES: tuple[Pass, ...] = (
     Pass("unify-exits", _SELECT, "work-items leave loops from where they meet", _alone(unify_exits),
          needs=(Fact.SSA, Fact.DIVERGENCE), applies=_reconverges),
 
-    Pass("schedule-latency", _SCHEDULE, "loads and results overlap with what does not need them", _alone(overlap),
+    Pass("schedule-latency", _SCHEDULE, "loads and results overlap with what does not need them",
+         lambda function, context: overlap(function, float_result_cycles(context.config)),
          needs=(Fact.SSA,), applies=_ordered_by(Order.LATENCY)),
     Pass("schedule-pressure", _SCHEDULE, "few registers live at once", _alone(shorten_lives),
          needs=(Fact.SSA,), applies=_ordered_by(Order.PRESSURE)),

@@ -1,6 +1,6 @@
 """The hardware configuration: one immutable, validated object (dissertation, table 3.2)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Final
@@ -59,6 +59,7 @@ DIVERGENCE: Final = ("stack", "min_pc", "implicit", "ipdom", "tokens", "counters
 """Schemes by which work-items of a wavefront part and meet (docs/divergence.md)."""
 
 _ALL = "all"
+_FLOAT_LANES = (1, 2, 4, PE_COUNT)
 _KIB = 1024
 _SETS_MIN = 16
 _MANY_TAG_MANAGERS = 8
@@ -96,6 +97,28 @@ def _operations(name: str, value: object, allowed: frozenset[str]) -> frozenset[
     return allowed if _ALL in found else frozenset(found)
 
 
+def _lanes(value: object, built: frozenset[str]) -> frozenset[str]:
+    """Texts 'operation:lanes' from a mapping or from such texts, without operations on all lanes."""
+    if isinstance(value, Mapping):
+        value = [f"{operation}:{lanes}" for operation, lanes in value.items()]
+    elif isinstance(value, str):
+        value = [part.strip() for part in value.split(",")]
+    if not isinstance(value, Iterable):
+        raise ConfigError(f"float_lanes must be lanes of operations, as {{'fdiv': 1}} or 'fdiv:1', not {value!r}")
+    found: dict[str, int] = {}
+    for item in value:
+        operation, _, lanes = str(item).partition(":")
+        if operation not in built:
+            raise ConfigError(f"float_lanes must be of operations in float_ops, which are "
+                              f"{_listed(tuple(sorted(built))) or 'none'}, not {operation!r}")
+        if lanes not in map(str, _FLOAT_LANES):
+            raise ConfigError(f"float_lanes must give {operation!r} lanes of {_listed(_FLOAT_LANES)}, not {lanes!r}")
+        if found.setdefault(operation, int(lanes)) != int(lanes):
+            raise ConfigError(f"float_lanes must give {operation!r} one number of lanes, not {found[operation]} and "
+                              f"{lanes}")
+    return frozenset(f"{operation}:{lanes}" for operation, lanes in found.items() if lanes != PE_COUNT)
+
+
 def _listed(values: tuple[Any, ...]) -> str:
     return ", ".join(map(repr, values))
 
@@ -123,6 +146,9 @@ class Config:
     """Floating-point operations in hardware, of :data:`FLOAT_OPS`, or 'all'; like ``atomics``."""
     float_subnormals: bool = True
     """Hardware's floats go down to subnormals; without, those are zeros of the same sign, as operands and results."""
+    float_lanes: frozenset[str] = frozenset()
+    """Lanes that have a floating-point operation, 1, 2, 4 or 8, as 'fdiv:1'; 8 where none are given. On fewer lanes
+    a wavefront's results take as many cycles more. A mapping, as ``{"fdiv": 1}``, becomes a frozenset of texts."""
     scratchpad_size: int = 32
     """KiB of scratchpad a compute unit: 0, 8, 16, 32; 32 gives each work-item 16 words."""
     scratchpad_check: bool = False
@@ -180,6 +206,7 @@ class Config:
         _one_of(self, "statistics", (False, True))
         for name, allowed in (("atomics", ATOMICS), ("float_ops", FLOAT_OPS)):
             object.__setattr__(self, name, _operations(name, getattr(self, name), allowed))
+        object.__setattr__(self, "float_lanes", _lanes(self.float_lanes, self.float_ops))
         if "cmpxchg" in self.atomics and self.cache_banks < 2:
             raise ConfigError("atomics with 'cmpxchg' need cache_banks of 2, 4, 8, not "
                               f"{self.cache_banks!r}: a request carries two words")
@@ -217,6 +244,12 @@ class Config:
         return None
 
     # -- derived numbers ------------------------------------------------------------------------
+
+    @cached_property
+    def narrow_floats(self) -> dict[str, int]:
+        """The floating-point operations that fewer than all lanes have, and how many have them."""
+        pairs = (text.split(":") for text in sorted(self.float_lanes))
+        return {operation: int(lanes) for operation, lanes in pairs}
 
     @property
     def cram_words(self) -> int:
@@ -368,7 +401,10 @@ PRESETS: dict[str, Config] = {
     "basic": Config(),
     "full": Config(compute_units=8, atomics=ATOMICS),
     "float": Config(float_ops=FLOAT_OPS),
+    "float-small": Config(float_ops=FLOAT_OPS, float_lanes=frozenset({
+        "fdiv:1", "fsqrt:1", "fptosi:2", "fptoui:2", "itofp:2", "uitofp:2"})),
     "reference": Config(cache_banks=4, cache_ways=1, cu_stations=32, tag_managers=2),
 }
 """tiny: the smallest core; basic: the default; full: 8 CUs and all atomics; float: the default with all
-floating-point units; reference: the parameters with which the reference design was measured on one compute unit."""
+floating-point units; float-small: those that are rarely used on fewer lanes; reference: the parameters with which the
+reference design was measured on one compute unit."""

@@ -29,14 +29,17 @@ def random_config(rng: random.Random, *, compute_units: tuple[int, ...] = (1, 2)
     ``fixed`` parameters are not drawn.
     """
     allowed = {**_ALLOWED, "compute_units": compute_units}
-    new = {field.name for field in fields(Config)} - set(allowed) - set(_SETS)
+    new = {field.name for field in fields(Config)} - set(allowed) - set(_SETS) - {"float_lanes"}
     assert not new, f"add the values of {new}"
     while True:
         drawn: dict[str, object] = {name: rng.choice(values) for name, values in allowed.items()}
         for name, operations in _SETS.items():
             some = rng.sample(sorted(operations), rng.randint(1, len(operations)))
             drawn[name] = frozenset(rng.choice([(), some, operations]))
+        drawn |= fixed
+        built = sorted(drawn["float_ops"])
+        narrow = rng.sample(built, rng.choice([0, rng.randint(0, len(built))]))
         try:
-            return Config(**drawn | fixed)
+            return Config(**{"float_lanes": {name: rng.choice((1, 2, 4, 8)) for name in narrow}} | drawn)
         except ConfigError:     # parameters that contradict each other
             continue

@@ -25,6 +25,17 @@ from .random_config import random_config
     ({"atomics": "add,sub"},
      "atomics must be of 'add', 'and', 'cmpxchg', 'max', 'min', 'or', 'umax', 'umin', 'xchg', 'xor' or 'all', "
      "not 'sub'"),
+    ({"float_lanes": {"fdiv": 1}, "float_ops": "fadd,fmul"},
+     "float_lanes must be of operations in float_ops, which are 'fadd', 'fmul', not 'fdiv'"),
+    ({"float_lanes": "fdiv:1"}, "float_lanes must be of operations in float_ops, which are none, not 'fdiv'"),
+    ({"float_lanes": "fdiv:3", "float_ops": "fdiv"},
+     "float_lanes must give 'fdiv' lanes of 1, 2, 4, 8, not '3'"),
+    ({"float_lanes": {"fdiv"}, "float_ops": "fdiv"},
+     "float_lanes must give 'fdiv' lanes of 1, 2, 4, 8, not ''"),
+    ({"float_lanes": "fdiv:1,fdiv:2", "float_ops": "fdiv"},
+     "float_lanes must give 'fdiv' one number of lanes, not 1 and 2"),
+    ({"float_lanes": 1, "float_ops": "fdiv"},
+     "float_lanes must be lanes of operations, as {'fdiv': 1} or 'fdiv:1', not 1"),
     ({"float_subnormals": 0}, "float_subnormals must be one of False, True, not 0"),
     ({"divergence": "stacks"},
      "divergence must be one of 'stack', 'min_pc', 'implicit', 'ipdom', 'tokens', 'counters', not 'stacks'"),
@@ -53,6 +64,22 @@ def test_operations_are_named_by_any_collection(value: object) -> None:
     assert config == Config(atomics=frozenset({"add", "max"}))
     assert isinstance(config.atomics, frozenset)
     hash(config)
+
+
+@pytest.mark.parametrize("value", [{"fdiv": 1, "fadd": 8, "itofp": 2}, {"fdiv": "1", "itofp": 2}, "fdiv:1, itofp:2",
+                                   ["itofp:2", "fdiv:1", "fmul:8"]])
+def test_lanes_of_operations(value: object) -> None:
+    config = Config(float_ops=FLOAT_OPS, float_lanes=value)     # type: ignore[arg-type]
+    assert config.narrow_floats == {"fdiv": 1, "itofp": 2}
+    assert config == Config(float_ops=FLOAT_OPS, float_lanes=config.float_lanes)
+    assert config.key != Config(float_ops=FLOAT_OPS).key
+    hash(config)
+
+
+def test_all_lanes_are_the_default() -> None:
+    config = Config(float_ops=FLOAT_OPS, float_lanes=dict.fromkeys(FLOAT_OPS, 8))   # type: ignore[arg-type]
+    assert config == Config.preset("float")
+    assert config.key == Config.preset("float").key
 
 
 @pytest.mark.parametrize("value", ["all", ["all"], {"all", "add"}])

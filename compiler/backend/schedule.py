@@ -5,7 +5,7 @@ done with it.
 """
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from fgpu.cu.pipeline import FLOAT_RESULT_CYCLES, ISSUE_CYCLES, LOADS, RESULT_CYCLES
@@ -22,9 +22,10 @@ _LOAD = 60
 """Cycles, about, from a load that hits to what needs it."""
 
 
-def overlap(function: MachineFunction) -> None:
+def overlap(function: MachineFunction, floats: Mapping[Opcode, int] = FLOAT_RESULT_CYCLES) -> None:
     """Reorder the operations of ``function``, which is in SSA form, within its blocks, so that a wavefront that is
-    alone does what it can while its loads and results are under way."""
+    alone does what it can while its loads and results are under way. ``floats``: cycles of floating-point
+    operations."""
     flow = function.flow()
     latest: dict[str, list[tuple[int, int]]] = {}     # loop variables and what they become, of each latch
     for loop in flow.loops:
@@ -33,7 +34,7 @@ def overlap(function: MachineFunction) -> None:
             latest.setdefault(latch, []).extend((phi.dst, phi.sources[latch]) for phi in phis)
     for name, block in function.blocks.items():
         head, rest = _after_frame(block)
-        block.ops = head + _overlapped(rest, latest.get(name, []))
+        block.ops = head + _overlapped(rest, latest.get(name, []), floats)
 
 
 def shorten_lives(function: MachineFunction) -> None:
@@ -131,16 +132,16 @@ def _listed(after: list[list[int]], waiting: list[int], ready: _Ready) -> Iterat
             ready.closer(other)
 
 
-def _cycles(op: Op) -> tuple[int, int]:
+def _cycles(op: Op, floats: Mapping[Opcode, int]) -> tuple[int, int]:
     """From an operation to the next, and to one that needs its result."""
     if op.is_load:
         return ISSUE_CYCLES, _LOAD
-    if not isinstance(op.opcode, Pseudo) and op.opcode in FLOAT_RESULT_CYCLES:
-        return FLOAT_RESULT_CYCLES[op.opcode], FLOAT_RESULT_CYCLES[op.opcode]
+    if not isinstance(op.opcode, Pseudo) and op.opcode in floats:
+        return floats[op.opcode], floats[op.opcode]
     return ISSUE_CYCLES, RESULT_CYCLES
 
 
-def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
+def _overlapped(ops: list[Op], variables: list[tuple[int, int]], floats: Mapping[Opcode, int]) -> list[Op]:
     before = _dependencies(ops)
     definitions = {op.dst: at for at, op in enumerate(ops) if op.dst is not None}
     users: dict[int, list[int]] = {}
@@ -157,7 +158,8 @@ def _overlapped(ops: list[Op], variables: list[tuple[int, int]]) -> list[Op]:
         own = _LOAD if ops[at].is_load else int(bool(_memories(ops[at])))
         loading[at] = max((loading[other] for other in after[at]), default=0) + own
 
-    return [ops[at] for at in _listed(after, [len(needed) for needed in before], _Overlap(ops, after, loading))]
+    ready = _Overlap(ops, after, loading, floats)
+    return [ops[at] for at in _listed(after, [len(needed) for needed in before], ready)]
 
 
 _Urgency = tuple[int, int, int, int]
@@ -192,8 +194,10 @@ class _Alike:
 class _Overlap:
     """What could begin before another operation would end does not wait for one with less loading to come."""
 
-    def __init__(self, ops: list[Op], after: list[list[int]], loading: list[int]) -> None:
+    def __init__(self, ops: list[Op], after: list[list[int]], loading: list[int],
+                 floats: Mapping[Opcode, int]) -> None:
         self.ops = ops
+        self.floats = floats
         self.after = after
         self.loading = loading
         self.available = [0] * len(ops)     # when what the operation needs is there
@@ -225,7 +229,7 @@ class _Overlap:
             return None
         _, _, begin, at = min(found)
         self.placed[at] = True
-        op, (issue, latency) = self.ops[at], _cycles(self.ops[at])
+        op, (issue, latency) = self.ops[at], _cycles(self.ops[at], self.floats)
         end = begin + latency
         if op.is_load:
             self.under_way.append(end)

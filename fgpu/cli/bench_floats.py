@@ -32,7 +32,8 @@ def float_configs(kind: str | None, config: Config, *, integers: bool = False) -
     """
     if integers and kind == "both":
         return [config]
-    hard, soft = config.replace(float_ops=config.float_ops or FLOAT_OPS), config.replace(float_ops=frozenset())
+    hard = config.replace(float_ops=config.float_ops or FLOAT_OPS)
+    soft = config.replace(float_ops=frozenset(), float_lanes=frozenset())
     return {None: [config], "hard": [hard], "soft": [soft], "both": [hard, soft]}[kind]
 
 

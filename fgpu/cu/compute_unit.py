@@ -14,11 +14,13 @@ from fgpu.interfaces.runtime import RuntimeWrite
 from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
 from fgpu.probe import AccessProbe, ComputeUnitProbe
 
+from .float.operations import lanes_of
 from .float.units import FloatUnits
 from .float_results import FloatResults
 from .launcher import COMPUTE_UNIT_BITS, Launcher
 from .local_bases import LocalBases
 from .memory_controller import MemoryController
+from .pipeline import narrow_distance
 from .scheduler import WavefrontScheduler
 from .vector import ComputeVector
 
@@ -118,8 +120,11 @@ class ComputeUnit(wiring.Component):
             ]
         if self._config.float_ops:
             m.submodules.floats = floats = FloatUnits(self._config)
-            m.submodules.float_results = results = FloatResults()
+            m.submodules.float_results = results = FloatResults(lanes_of(self._config), narrow_distance(self._config))
             connect(m, scheduler.floats, results.commit)
+            if self._config.narrow_floats:
+                connect(m, scheduler.narrow_floats, results.narrow_commit)
+                connect(m, results.narrow, floats.narrow)
             m.d.comb += [
                 scheduler.float_available.eq(floats.available),
                 results.slots.eq(floats.slots),

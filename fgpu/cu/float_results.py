@@ -1,20 +1,24 @@
 """When results leave the floating-point units, and whose they are."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
-from fgpu.config import PE_COUNT, PHASE_BITS, WAVEFRONT_BITS
+from fgpu.config import PE_COUNT, WAVEFRONT_BITS
 from fgpu.isa import REGISTER_BITS
 
 from .control_word import Issue
-from .float.operations import FloatOp, Slots
+from .float.narrow import NarrowControl
+from .float.operations import FloatOp, Slots, narrow_select
+from .narrow_queue import FloatDestination, NarrowCommit, NarrowQueue
 from .pipeline import BEAT_BITS, FLOAT_RESULT_CYCLES, FLOAT_RESULT_STAGE, SLOT_CYCLES, bank_shift, beat_of
 
-__all__ = ["FloatCommit", "FloatDestination", "FloatResults"]
+__all__ = ["FloatCommit", "FloatResults"]
 
 _FIRST_SLOT = min(FLOAT_RESULT_CYCLES.values()) // SLOT_CYCLES
 """Slots from the commitment of the fastest operation until its first results leave."""
@@ -46,15 +50,6 @@ class FloatCommit(wiring.Signature):
         })
 
 
-class FloatDestination(data.Struct):
-    """Where the results of one phase go: a register of those of its work-items that ``lanes`` names."""
-
-    wavefront: WAVEFRONT_BITS
-    phase: PHASE_BITS
-    register: REGISTER_BITS
-    lanes: PE_COUNT
-
-
 class _Context(data.Struct):
     """Where the result of one phase goes; the beat tells which of a half's phases it is."""
 
@@ -73,18 +68,28 @@ class FloatResults(wiring.Component):
     ``issue`` and ``rd`` are those of stage 0; ``operation`` is what enters the units in ``OPERAND_STAGE``, and
     ``select`` what leaves them now, for ``place``, in the bank whose turn it is (see :mod:`~fgpu.cu.pipeline`), if
     ``valid``. ``valid_next`` tells so a cycle earlier.
+
+    Operations that fewer lanes have, those in ``lanes``, are committed by ``narrow_commit`` and go their own way,
+    which ``narrow`` steers, until their results are written in slots that are booked ``distance`` ahead.
     """
 
-    commit: In(FloatCommit())
-    slots: In(Slots())
-    beat: In(BEAT_BITS)
-    issue: In(Issue)
-    rd: In(REGISTER_BITS)
-    operation: Out(FloatOp)
-    select: Out(FloatOp)
-    place: Out(FloatDestination)
-    valid: Out(1)
-    valid_next: Out(1)
+    def __init__(self, lanes: Mapping[FloatOp, int] = MappingProxyType({}), distance: int = 0) -> None:
+        self._lanes, self._distance = lanes, distance
+        members: dict[str, Any] = {
+            "commit": In(FloatCommit()),
+            "slots": In(Slots()),
+            "beat": In(BEAT_BITS),
+            "issue": In(Issue),
+            "rd": In(REGISTER_BITS),
+            "operation": Out(FloatOp),
+            "select": Out(FloatOp),
+            "place": Out(FloatDestination),
+            "valid": Out(1),
+            "valid_next": Out(1),
+        }
+        if lanes:
+            members |= {"narrow_commit": In(NarrowCommit()), "narrow": Out(NarrowControl())}
+        super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -92,8 +97,16 @@ class FloatResults(wiring.Component):
 
         phase = (self.beat + bank_shift(FLOAT_RESULT_STAGE))[:BEAT_BITS]     # whose results leave, in its half
 
+        booked: Any = 0
+        if self._lanes:
+            m.submodules.queue = queue = NarrowQueue(self._lanes, self._distance)
+            connect(m, flipped(self.narrow_commit), queue.commit)
+            connect(m, queue.control, flipped(self.narrow))
+            m.d.comb += [queue.beat.eq(self.beat), queue.issue.eq(self.issue), queue.rd.eq(self.rd)]
+            booked = Cat(Const(0, self._distance), queue.book, queue.book_both)
+
         # What leaves in k slots, by k. Slots of results begin one cycle before those of issue.
-        taken = Signal(_LAST_SLOT + 1)
+        taken = Signal(max(_LAST_SLOT, self._distance + 1 if self._lanes else 0) + 1)
         ahead = [Signal(FloatOp, name=f"ahead{slot}") for slot in range(_LAST_SLOT + 1)]
         first = Signal(range(_LAST_SLOT + 1))
         m.d.comb += [
@@ -102,7 +115,7 @@ class FloatResults(wiring.Component):
             commit.clear.eq(~(taken.bit_select(first, 1) | (commit.both_halves & taken.bit_select(first + 1, 1)))),
         ]
         with m.If(self.beat == _LAST_BEAT):
-            m.d.sync += taken.eq(taken >> 1)
+            m.d.sync += taken.eq((taken >> 1) | booked if self._lanes else taken >> 1)
             m.d.sync += [ahead[slot].eq(ahead[slot + 1]) for slot in range(_LAST_SLOT)]
         with m.If(commit.accept):
             for slot in range(_FIRST_SLOT, _LAST_SLOT + 1):
@@ -144,4 +157,7 @@ class FloatResults(wiring.Component):
             self.place.register.eq(context.register),
             self.place.lanes.eq(Mux(taken[0], context.lanes, 0)),
         ]
+        if self._lanes:
+            with m.If(queue.leaves):
+                m.d.comb += [self.select.eq(narrow_select(self._lanes)), self.place.eq(queue.place)]
         return m

@@ -29,13 +29,14 @@ tools take the block RAM's own output register: without that it comes half a cyc
 
 from typing import Final
 
-from fgpu.config import BANKS, FLOAT_OPS, PHASES
+from fgpu.config import BANKS, FLOAT_OPS, PE_COUNT, PHASES, Config
 from fgpu.isa import Opcode
 
 __all__ = [
     "BEAT_BITS", "BRANCH_STAGE", "FLOAT_LATENCY", "FLOAT_RESULT_CYCLES", "FLOAT_RESULT_STAGE", "ISSUE_CYCLES",
-    "LOADS", "MEMORY_STAGE", "OPERAND_STAGE", "READ_STAGES", "RESULT_CYCLES", "RESULT_STAGE", "RUNTIME_STAGE",
-    "SLOT_CYCLES", "bank_shift", "beat_of", "result_cycles",
+    "LOADS", "MEMORY_STAGE", "NARROW_ENTRIES", "NARROW_FEED_STAGE", "OPERAND_STAGE", "READ_STAGES", "RESULT_CYCLES",
+    "RESULT_STAGE", "RUNTIME_STAGE", "SLOT_CYCLES", "bank_shift", "beat_of", "float_result_cycles",
+    "narrow_distance", "narrow_leave_slots", "narrow_slots", "result_cycles",
 ]
 
 SLOT_CYCLES: Final = 4
@@ -82,6 +83,41 @@ RESULT_CYCLES: Final = result_cycles(RESULT_STAGE)
 FLOAT_RESULT_CYCLES: Final = {opcode: result_cycles(OPERAND_STAGE + latency)
                               for opcode, latency in FLOAT_LATENCY.items()}
 """The same for floating-point operations; their wavefront issues nothing else meanwhile."""
+
+NARROW_ENTRIES: Final = 4
+"""Instructions for operations on fewer lanes (*narrow* ones) that are under way, in all wavefronts together."""
+NARROW_FEED_STAGE: Final = OPERAND_STAGE + 1
+"""Stage in which a narrow instruction's first work-items can leave the operands' memory, with beat 0; their operands
+enter the units in the next one."""
+assert NARROW_FEED_STAGE % SLOT_CYCLES == 0
+
+
+def narrow_slots(lanes: int, halves: int) -> int:
+    """Slots in which an instruction of one or both halves of the wavefront enters units on ``lanes``."""
+    return halves * SLOT_CYCLES * PE_COUNT // lanes // SLOT_CYCLES
+
+
+def narrow_distance(config: Config) -> int:
+    """How many slots ahead the results of narrow operations are booked: further than those of any other."""
+    wide = [FLOAT_RESULT_CYCLES[Opcode[name.upper()]] for name in config.float_ops - config.narrow_floats.keys()]
+    return max(wide, default=min(FLOAT_RESULT_CYCLES.values())) // SLOT_CYCLES + 1
+
+
+def narrow_leave_slots(latency: int, lanes: int, halves: int, distance: int) -> int:
+    """Slots from that in which a narrow instruction begins to enter its units until its results begin to leave.
+
+    A slot of results begins in the last beat of one of issue; the last phase of a full wavefront then leaves 7 cycles
+    later, that of one half 3, each when its last result is there.
+    """
+    return max(latency // SLOT_CYCLES + narrow_slots(lanes, halves) - halves, distance)
+
+
+def float_result_cycles(config: Config) -> dict[Opcode, int]:
+    """``FLOAT_RESULT_CYCLES`` of a configuration, whose narrow operations take longer; without waiting for others."""
+    distance = narrow_distance(config)
+    return FLOAT_RESULT_CYCLES | {
+        opcode: NARROW_FEED_STAGE + SLOT_CYCLES * (1 + narrow_leave_slots(FLOAT_LATENCY[opcode], lanes, 2, distance))
+        for opcode, lanes in ((Opcode[name.upper()], lanes) for name, lanes in config.narrow_floats.items())}
 
 
 def bank_shift(stage: int) -> int:

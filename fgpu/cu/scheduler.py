@@ -21,8 +21,9 @@ from .barrier import Barrier
 from .control_word import ControlWord, Flow, Issue, MemoryAccess
 from .decoder import Decoder
 from .divergence import DivergenceUnit, MaskWrite, divergence_unit, meets
-from .float.operations import FloatOp
+from .float.operations import FloatOp, lanes_of
 from .float_results import FloatCommit
+from .narrow_queue import NarrowCommit
 from .pipeline import BEAT_BITS, SLOT_CYCLES
 from .scoreboard import Scoreboard
 from .turn import WavefrontTurn
@@ -129,6 +130,8 @@ class WavefrontScheduler(wiring.Component):
                         "load_done_local": In(1)}
         if config.float_ops:
             members |= {"floats": Out(FloatCommit()), "float_available": In(1 << FloatOp.as_shape().width)}
+        if config.narrow_floats:
+            members["narrow_floats"] = Out(NarrowCommit())
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe)
         super().__init__(members)
@@ -153,7 +156,7 @@ class WavefrontScheduler(wiring.Component):
         selected, checked = self._pick(m, controllers, chosen, decoded, at_vector)
         self._read(m, chosen, instruction, masks, pairs, numbers)
         decoder, scoreboard = self._decode(m, chosen, instruction, decoded)
-        commit, issued, writes_at_once = self._commit(m, decoder, instruction, decoded)
+        commit, issued, writes_at_once = self._commit(m, decoder, instruction, decoded, controllers)
         self._tell(m, decoded, issued, divergence, scoreboard)
         self._issue_phases(m, decoded, issued, writes_at_once, at_vector)
 
@@ -289,8 +292,8 @@ class WavefrontScheduler(wiring.Component):
                 ]
         return decoder, scoreboard
 
-    def _commit(self, m: Module, decoder: Decoder, instruction: _Instruction,
-                decoded: _Decoded) -> tuple[Any, Signal, Any]:
+    def _commit(self, m: Module, decoder: Decoder, instruction: _Instruction, decoded: _Decoded,
+                controllers: list[Any]) -> tuple[Any, Signal, Any]:
         """Slot cycle 3: what becomes of the instruction, whether it is issued, and whether the vector writes its
         result."""
         commit = Signal(Commit)
@@ -315,9 +318,31 @@ class WavefrontScheduler(wiring.Component):
                 floats.accept.eq(decoded.valid & is_float3 & floats.clear),
             ]
             is_issued &= commit != Commit.COLLIDES
+            if self._config.narrow_floats:
+                self._commit_narrow(m, decoder, instruction, decoded, commit, controllers)
             writes_at_once &= ~is_float3
         m.d.comb += issued.eq(is_issued)
         return commit, issued, writes_at_once
+
+    def _commit_narrow(self, m: Module, decoder: Decoder, instruction: _Instruction, decoded: _Decoded,
+                       commit: Any, controllers: list[Any]) -> None:
+        """The same for an operation that fewer than all lanes have."""
+        narrow: Any = self.narrow_floats
+        is_narrow2, is_narrow3 = Signal(), Signal()
+        m.d.comb += is_narrow2.eq(
+            decoder.is_float & Cat(instruction.word[24:28] == op for op in lanes_of(self._config)).any())
+        m.d.sync += is_narrow3.eq(is_narrow2)
+        m.d.comb += [
+            narrow.operation.eq(self.floats.operation), narrow.halves.eq(decoded.halves),
+            narrow.wavefront.eq(decoded.wavefront), narrow.accept.eq(decoded.valid & is_narrow3 & narrow.room),
+        ]
+        with m.If(is_narrow3):
+            m.d.comb += [commit.eq(Mux(narrow.room, Commit.FLOAT, Commit.REFUSED)), self.floats.accept.eq(0)]
+        for number, controller in enumerate(controllers):
+            m.d.comb += [
+                controller.narrow.eq(is_narrow3), controller.narrow_room.eq(narrow.room),
+                controller.narrow_done.eq(narrow.done & (narrow.done_wavefront == number)),
+            ]
 
     def _tell(self, m: Module, decoded: _Decoded, issued: Signal, divergence: DivergenceUnit,
               scoreboard: Scoreboard) -> None:

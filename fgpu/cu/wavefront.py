@@ -49,8 +49,9 @@ class WavefrontController(wiring.Component):
     Where paths of a wavefront meet, ``top`` is the PC of one that ``waits``; the wavefront ``joins`` there or behind:
     what is selected is no instruction.
     ``float_slots``: for how many slots more than others a committed instruction for the floating-point units keeps
-    it. A wavefront has ``arrived`` while it waits at a barrier, until ``release``; no loads of it are under way then,
-    for a barrier as any control instruction is issued after them.
+    it. A ``narrow`` one, for units that fewer lanes have, keeps it until ``narrow_done``; one refused waits for
+    ``narrow_room``. A wavefront has ``arrived`` while it waits at a barrier, until ``release``; no loads of it are
+    under way then, for a barrier as any control instruction is issued after them.
     """
 
     def __init__(self, config: Config) -> None:
@@ -92,6 +93,8 @@ class WavefrontController(wiring.Component):
             members |= {"waits": In(1), "top": In(FAULT_PC_BITS), "joins": Out(1)}
         if config.float_ops:
             members["float_slots"] = In(Slots().elem_shape)
+        if config.narrow_floats:
+            members |= {"narrow": In(1), "narrow_room": In(1), "narrow_done": In(1)}
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -114,6 +117,13 @@ class WavefrontController(wiring.Component):
             with m.If(self.committed & (self.commit == Commit.COLLIDES)):
                 m.d.sync += [rest.eq(0), at_rest.eq(1)]
             issued &= self.commit != Commit.COLLIDES
+        if self._config.narrow_floats:
+            in_turn = Signal()      # its work-items go through a unit one after the other
+            with m.If(self.committed & self.narrow & (self.commit == Commit.FLOAT)):
+                m.d.sync += in_turn.eq(1)
+            with m.If(self.narrow_done):
+                m.d.sync += in_turn.eq(0)
+            at_rest = at_rest & ~in_turn
 
         # The answer to a fetch comes after the commitment of what was selected when it was asked for.
         forget = Signal()
@@ -200,6 +210,9 @@ class WavefrontController(wiring.Component):
                             m.next = "Wait for divergence unit"
                         with m.Case(Commit.REFUSED):
                             m.next = "Wait for room"
+                            if self._config.narrow_floats:
+                                with m.If(self.narrow):
+                                    m.next = "Wait for unit"
                         with m.Case(Commit.ILLEGAL):
                             stop(FaultCause.ILLEGAL_INSTRUCTION)
                 with m.Elif(self.cancel & at_rest & ~self.loading):
@@ -211,6 +224,12 @@ class WavefrontController(wiring.Component):
                 m.d.comb += self.state.eq(WavefrontState.WRITE_PRESSURE)
                 with m.If(self.memory_ready | self.cancel):
                     m.next = "Run"
+            if self._config.narrow_floats:
+                with m.State("Wait for unit"):
+                    prefetch()
+                    m.d.comb += self.state.eq(WavefrontState.EXECUTE)
+                    with m.If(self.narrow_room | self.cancel):
+                        m.next = "Run"
             with m.State("Wait for divergence unit"):
                 # No prefetch here: it would be for the wrong path as often as not.
                 m.d.comb += self.state.eq(WavefrontState.BRANCH)

@@ -83,7 +83,7 @@ def _offer(line: str, where: str) -> Offer:
         if not equals or name not in (*names, "preset", "clock"):
             raise wrong(f"{word!r} is not name=value with the name 'clock', 'preset' or one of Config's: "
                         f"{', '.join(names)}")
-        given[name] = value if name in ("preset", "atomics", "float_ops") else _number(value)
+        given[name] = value if name in ("preset", "atomics", "float_ops", "float_lanes") else _number(value)
     clock = given.pop("clock", CLOCK_MHZ)
     if isinstance(clock, bool) or not isinstance(clock, int) or clock < 1:
         raise wrong(f"clock must be in MHz, a whole number from 1, not {clock!r}")

@@ -13,10 +13,14 @@ from .harness import random_timing
 CONFIGS = {
     "some units": Config.preset("tiny", float_ops=frozenset({"fadd", "fslt"})),
     "1 CU": Config.preset("float"),
+    "rare ones on fewer lanes": Config.preset("float-small"),
     "4 CUs": Config(compute_units=4, float_ops=FLOAT_OPS, cache_banks=4, cu_stations=24, tag_managers=2),
     "4 CUs, half of the units": Config(compute_units=4, float_ops=frozenset({"fadd", "fdiv", "fslt", "itofp"}),
                                        cache_banks=4, cu_stations=24, tag_managers=2),
 }
+
+
+CI = ["1 CU", "rare ones on fewer lanes"]
 
 
 @pytest.mark.ci
@@ -26,7 +30,7 @@ def test_some_are_units_and_others_routines(name: str) -> None:
 
 
 @pytest.mark.parametrize("config", [
-    pytest.param(name, marks=pytest.mark.ci if name == "1 CU" else pytest.mark.long) for name in CONFIGS])
+    pytest.param(name, marks=pytest.mark.ci if name in CI else pytest.mark.long) for name in CONFIGS])
 @pytest.mark.parametrize("name", FLOATS)
 def test_float_kernel_is_exact(name: str, config: str) -> None:
     check(name, config)

@@ -29,6 +29,7 @@ CONFIGS = {
     "atomics": ATOMIC,
     "slices on a port": SLICES,
     "floats": Config.preset("float"),
+    "floats, rare ones on fewer lanes": Config.preset("float-small"),
     "local memory": LOCAL,
 }
 QUICK = ["basic", "atomics"]
@@ -45,6 +46,9 @@ LONG = {
                               cache_line=64, cache_ways=4, cu_stations=24),
     "floats, 4 CUs": Config(compute_units=4, float_ops=FLOAT_OPS, cache_banks=4, cu_stations=24, tag_managers=2),
     "some floats, flushed": Config(float_ops=frozenset({"fadd", "fmul", "fdiv", "itofp"}), float_subnormals=False),
+    "floats on 1, 2 and 4 lanes": Config(
+        compute_units=2, local_memory=8, float_ops=FLOAT_OPS - {"fptoui"}, float_lanes=frozenset({
+            "fadd:4", "fsub:1", "fmul:2", "fslt:4", "fsqrt:4", "itofp:2", "fptosi:1"})),
     "some atomics": Config(compute_units=4, cache_banks=1, cache_line=64, cache_size=4,
                            atomics=frozenset({"add", "umin", "xor"})),
     "local memory, 4 CUs": Config(compute_units=4, local_memory=64, atomics=ATOMICS, axi_ports=4),

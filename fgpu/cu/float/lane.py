@@ -23,27 +23,46 @@ class Lane(wiring.Component):
     """Executes one floating-point operation a cycle for one work-item.
 
     The first stage takes the operands apart for all units; ``select`` chooses among their results in the last one
-    (see :class:`~fgpu.cu.float.units.FloatUnits`). Operations that are not in ``operations`` give any result.
+    (see :class:`~fgpu.cu.float.units.FloatUnits`). Operations that are not in ``operations`` give any result, but
+    ``elsewhere``, if there is such a one, gives ``other``, the result of a unit outside.
     """
 
-    def __init__(self, operations: frozenset[FloatOp], number: Format = BINARY32) -> None:
-        self._operations, self._number = operations, number
+    def __init__(self, operations: frozenset[FloatOp], number: Format = BINARY32, *,
+                 elsewhere: FloatOp | None = None) -> None:
+        self._operations, self._number, self._elsewhere = operations, number, elsewhere
         super().__init__({
             "operation": In(FloatOp),
             "first": In(number.width),
             "second": In(number.width),
             "select": In(FloatOp),
             "result": Out(number.width),
-        })
+        } | ({} if elsewhere is None else {"other": In(number.width)}))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         s = Stages(m)
         number = self._number
+        results: list[tuple[tuple[FloatOp, ...], Any]] = []
+        if self._operations:
+            self._add_units(m, s, number, results)
+        if self._elsewhere is not None:
+            results.append(((self._elsewhere,), self.other))
+
+        with m.Switch(self.select):
+            for operations, result in results[1:]:
+                with m.Case(*operations):
+                    m.d.comb += self.result.eq(result)
+            for _, result in results[:1]:
+                with m.Default():
+                    m.d.comb += self.result.eq(result)
+        return m
+
+    def _add_units(self, m: Module, s: Stages, number: Format,
+                   results: list[tuple[tuple[FloatOp, ...], Any]]) -> None:
+        """Each adds its result and the operations for which it is chosen."""
         first = self._operand(m, "first", self.first)
         second: Any = None
         smaller: Any = None
-        results = []
 
         def unit(unit: Any, name: str, *operations: FloatOp) -> Any:
             m.submodules[name] = unit
@@ -83,15 +102,6 @@ class Lane(wiring.Component):
         if FloatOp.FSQRT in self._operations:
             root = unit(SquareRoot(number, LATENCY[FloatOp.FSQRT] - before), "root", FloatOp.FSQRT)
             m.d.comb += root.first.eq(normalize_first.normalized)
-
-        with m.Switch(self.select):
-            for operations, result in results[1:]:
-                with m.Case(*operations):
-                    m.d.comb += self.result.eq(result)
-            for _, result in results[:1]:
-                with m.Default():
-                    m.d.comb += self.result.eq(result)
-        return m
 
     def _operand(self, m: Module, name: str, word: Any) -> Any:
         """A number taken apart, a cycle later."""

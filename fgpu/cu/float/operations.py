@@ -1,13 +1,15 @@
 """Floating-point operations, and how long each takes."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from amaranth.lib import data, enum
 
+from fgpu.config import Config
 from fgpu.cu.pipeline import FLOAT_LATENCY
 from fgpu.isa import Opcode
 
-__all__ = ["BASE_LATENCY", "LATENCY", "FloatOp", "Slots", "operations_of"]
+__all__ = ["BASE_LATENCY", "LATENCY", "FloatOp", "Slots", "lanes_of", "narrow_select", "operations_of"]
 
 
 class FloatOp(enum.Enum, shape=4):
@@ -41,3 +43,13 @@ class Slots(data.ArrayLayout):
 def operations_of(names: frozenset[str]) -> frozenset[FloatOp]:
     """The operations with these mnemonics."""
     return frozenset(FloatOp[name.upper()] for name in names)
+
+
+def lanes_of(config: Config) -> dict[FloatOp, int]:
+    """The narrow operations, which fewer than all lanes have, and how many have them."""
+    return {FloatOp[name.upper()]: lanes for name, lanes in config.narrow_floats.items()}
+
+
+def narrow_select(narrow: Iterable[FloatOp]) -> FloatOp | None:
+    """The one of the narrow operations that selects the results of them all; None if there is none."""
+    return min(narrow, key=lambda op: op.value, default=None)
