@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from fgpu.compiler import Image, assemble, compile_opencl
+from fgpu.compiler import assemble, compile_opencl
 from fgpu.config import ATOMICS, DIVERGENCE, FLOAT_OPS, Config
 from fgpu.cu.divergence import HARDWARE
 from fgpu.errors import ToolError
@@ -15,6 +15,7 @@ from fgpu.sim.functional import functional_engine
 from fgpu.sim.functional.divergence.reconvergence import Reconvergence
 
 from ..core.program_generator import generate
+from ..core.program_statements import Statements
 from ..seeds import seed_of_test
 
 BASE, SIZE = 0x1000_0000, 1 << 18
@@ -22,8 +23,10 @@ CONFIG = Config(float_ops=FLOAT_OPS, atomics=ATOMICS, local_memory=8, link_stack
 
 
 @pytest.mark.parametrize("scheme", DIVERGENCE[1:])
-def test_random_programs(scheme: str) -> None:
-    """Branches, loops, calls and barriers: memory and instructions of work-items are those of ``stack``."""
+def test_random_programs(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Branches, loops and calls: memory is that of ``stack``."""
+    # Elsewhere a wavefront's work-items share words in an order that is known; here it is the scheme's.
+    monkeypatch.setattr(Statements, "access_wavefront", Statements.access_own)
     seed = seed_of_test()
     joins = 0
     for index in range(12):
@@ -86,23 +89,10 @@ def test_compiled_programs(body: str) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize("scheme", [scheme for scheme in HARDWARE if scheme != "stack"])
 def test_hardware_does_what_its_model_does(scheme: str) -> None:
-    """Compiled programs give the same memory, by as many instructions; so do random ones, with barriers."""
+    """Compiled programs give the same memory, by as many instructions."""
     config = CONFIG.replace(local_memory=32, link_stack_depth=16, divergence=scheme)
     for body in BODIES.values():
         assert run(body, scheme, "verilator", config) == run(body, scheme, "functional", config)
-    seed = seed_of_test()
-    for index in range(20):
-        rng = random.Random(f"{seed} {index}")
-        kernel = generate(rng, config, BASE, SIZE, wavefronts=rng.choice([1, 4, 12]))
-        content = np.frombuffer(rng.randbytes(SIZE), np.uint8)
-        found = []
-        for engine in ("verilator", "functional"):
-            memory = GlobalMemory(BASE, SIZE)
-            memory.bytes[:] = content
-            with Device(config, engine=engine, memory=memory) as device:
-                launch = device.launch_descriptor(Image.from_words(kernel.program), kernel.descriptor.words())
-                found.append((memory.bytes.tobytes(), launch.instructions, launch.work_item_instructions))
-        assert found[0] == found[1], f"FGPU_SEED={seed}, program {index}"
 
 
 def test_paths_meet_where_all_come_by_though_some_return() -> None:
