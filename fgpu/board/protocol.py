@@ -31,8 +31,8 @@ RETRIES_TO_DEFAULT: Final = 4
 """Commands that cannot be understood, one after the other, after which the line has its first rate again."""
 RATE_BITS: Final = 24
 BURST_WORDS: Final = 256
-BOARD_WORDS: Final = 64
-CONFIG_WORDS: Final = 32
+BOARD_WORDS: Final = 128
+CONFIG_WORDS: Final = 64
 BOARD_MAGIC: Final = 0x46475055     # FGPU
 
 
@@ -62,7 +62,7 @@ class Status(enum.Enum, shape=8):
     """One at least was answered with an error."""
 
 
-class BoardRegister(enum.IntEnum, shape=6):
+class BoardRegister(enum.IntEnum, shape=7):
     """Word index of the board's registers."""
 
     MAGIC = 0
@@ -75,7 +75,7 @@ class BoardRegister(enum.IntEnum, shape=6):
     """Bit 0: memory has been initialized."""
     CYCLES = 5
     """From the last write of the core's start register until its kernels had ended, or until now."""
-    CONFIG = 32
+    CONFIG = 64
     """The first of ``CONFIG_WORDS`` words: the text ``Config.key``, its first character in the lowest byte, then
     zeros."""
 

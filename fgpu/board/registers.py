@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Shape, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -64,7 +64,7 @@ class BoardRegisters(wiring.Component):
         m = Module()
         requests, answers = self.words.requests, self.words.answers
         answer: Any = Signal(data.StructLayout({"data": 32, "error": 1}))
-        index = requests.payload.address[:6]
+        index = requests.payload.address[:Shape.cast(BoardRegister).width]
         m.d.comb += [
             requests.ready.eq(~answers.valid), answers.payload.eq(answer),
             self.new_rate.eq(requests.payload.data),

@@ -1,5 +1,6 @@
 """What kernels that were written for other devices do, beyond what the corpus has."""
 
+import re
 import struct
 
 import numpy as np
@@ -299,7 +300,7 @@ def test_the_fourth_word_of_a_vector_of_three_is_not_written():
     assert (got[2][:, :3] == np.stack([chars[:, 2], chars[:, 1], np.full(64, 7)], 1)).all()
     config = Config.preset("float")
     stores = disassemble(compile_opencl("kernel void k(global float3 *f) { f[0] = f[1] * f[2]; }", config=config))
-    assert stores.count(" sw ") == 3
+    assert len(re.findall(r" swp? ", stores)) == 3
 
 
 def test_what_lies_behind_three_aligned_halves_stays():
