@@ -79,7 +79,7 @@ class RegisterFile(wiring.Component):
             bank = BlockRam(data.ArrayLayout(unsigned(32), PE_COUNT), BANK_WORDS)
             m.submodules[f"bank{number}"] = bank
             read, write = bank.read_port(), bank.write_port(granularity=1)
-            kept = Signal.like(read.data, name=f"bank{number}")     # in the block RAM's output register
+            kept = Signal.like(read.data, name=f"kept{number}")     # in the block RAM's output register
             m.d.sync += kept.eq(read.data)
             banks.append(kept)
 
