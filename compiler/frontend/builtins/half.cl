@@ -153,10 +153,10 @@ ushort DECLARED half_rtn(float x);
     half OVERLOAD convert_half_rtn(from x) { return as_half(half_rtn(to_below(x))); } \
     CONVERSIONS_OF_LANES(half, , from)
 #define INTEGER_TO_HALF(from, unused, unused_too, bits) \
-    float DECLARED float_rtz(from x); \
-    float DECLARED float_rtp(from x); \
-    float DECLARED float_rtn(from x); \
-    TO_HALF(from, (float), float_rtz, float_rtp, float_rtn)
+    float DECLARED convert_float_rtz(from x); \
+    float DECLARED convert_float_rtp(from x); \
+    float DECLARED convert_float_rtn(from x); \
+    TO_HALF(from, (float), convert_float_rtz, convert_float_rtp, convert_float_rtn)
 FOR_INTEGERS(INTEGER_TO_HALF)
 TO_HALF(float, , , , )
 float DECLARED convert_float_rtz(double x);
