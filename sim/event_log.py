@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -86,6 +87,11 @@ class EventLog:
                     there = WavefrontState(state)
                     at = (pc - 1) & 0xFFFF if there in _MOVED_ON else pc
                     yield Stay(slot // WAVEFRONTS, slot % WAVEFRONTS, start, end, there, at)
+
+    def visits(self) -> Iterator[list[Stay]]:
+        """The same, for each time that a wavefront came to an instruction."""
+        for _, stays in groupby(self.stays(), key=lambda stay: (stay.unit, stay.slot, stay.pc)):
+            yield list(stays)
 
     def bursts(self) -> Iterator[Burst]:
         """What went through the AXI ports, in the order of the ends; bursts that the log does not begin with are left

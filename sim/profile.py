@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from fgpu.probe import Bucket, WavefrontState
 
 from .testbench.abi import ProfileEntry
 
-__all__ = ["ENTRY", "LineProfile", "Profile", "joined_profiles"]
+__all__ = ["ENTRY", "LineProfile", "ListedLine", "Profile", "joined_profiles"]
 
 ENTRY: Final = np.dtype(ProfileEntry)
 """The counters of one instruction (:class:`~fgpu.sim.testbench.abi.ProfileEntry`)."""
@@ -60,6 +60,16 @@ class LineProfile:
     def occupancy(self) -> float:
         """Enabled work-items of an instruction, on average, of all that a wavefront has: 0 to 1."""
         return self.work_items / (WAVEFRONT_SIZE * self.issues) if self.issues else 0.0
+
+
+class ListedLine(NamedTuple):
+    """A line of a file, and what happened there, if anything did."""
+
+    number: int
+    text: str
+    profile: LineProfile | None
+    words: Sequence[int]
+    """Its instructions, by their indices."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,11 +119,30 @@ class Profile:
     @cached_property
     def lines(self) -> dict[Location | None, LineProfile]:
         """Of each source line that did something; ``None``: what has no line."""
+        return {location: self.of(words) for location, words in self._words_of_lines.items()}
+
+    @cached_property
+    def _words_of_lines(self) -> dict[Location | None, list[int]]:
         words: dict[Location | None, list[int]] = {}
         for word in self.active:
             words.setdefault(self.locations.get(word), []).append(word)
         order = sorted(words, key=lambda at: ("", 0) if at is None else (at.file, at.line))
-        return {location: self.of(words[location]) for location in order}
+        return {location: words[location] for location in order}
+
+    def listing(self, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[ListedLine]]]:
+        """The files, and their lines from the first to the last that did something; of a file that is not in
+        ``sources``, which has the files' lines, those alone. What has no line is line 0 of the file ``""``."""
+        files: dict[str, dict[int, Location | None]] = {}
+        for at in self.lines:
+            files.setdefault(at.file if at else "", {})[at.line if at else 0] = at
+        for file, places in files.items():
+            text = sources.get(file, ())
+            numbers = range(min(places), max(places) + 1) if text else sorted(places)
+            yield file, [
+                ListedLine(number, text[number - 1] if 0 < number <= len(text) else "",
+                           *((self.lines[places[number]], self._words_of_lines[places[number]])
+                             if number in places else (None, ())))
+                for number in numbers]
 
     @cached_property
     def active(self) -> list[int]:

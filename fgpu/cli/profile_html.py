@@ -12,7 +12,6 @@ from fgpu.sim.looks import COLOURS, LABELS
 from fgpu.sim.profile import BUCKETS
 
 if TYPE_CHECKING:
-    from fgpu.compiler.ir.module import Location
     from fgpu.sim.profile import LineProfile, Profile
 
 __all__ = ["profile_page"]
@@ -56,26 +55,19 @@ def _bar(profile: "Profile", every: int) -> str:
 
 
 def _source(profile: "Profile", sources: Mapping[str, Sequence[str]], every: int) -> Iterator[str]:
-    words: dict[Location | None, list[int]] = {}
-    for word in profile.active:
-        words.setdefault(profile.locations.get(word), []).append(word)
     told = [name for name in _COLOURS if profile.total.cycles[name]]
     heads = "".join(f"<th>{LABELS[name]}</th>" for name in told)
-    for file in dict.fromkeys("" if at is None else at.file for at in profile.lines):
-        numbers = {(at.line if at else 0): (line, words[at]) for at, line in profile.lines.items()
-                   if (at.file if at else "") == file}
-        text = sources.get(file, ())
+    for file, listed in profile.listing(sources):
         yield f"<h3>{escape(file) or 'without a line'}</h3><table><tr><th>cycles</th><th></th>{heads}"
         yield '<th title="work-items enabled">lanes</th><th title="of the cache, for eight work-items">lines</th>'
         yield '<th title="read from memory by the cache">fills</th>'
         yield "<th></th><th></th></tr>"
-        for number in range(min(numbers), max(numbers) + 1) if text else sorted(numbers):
-            there = escape(text[number - 1]) if 0 < number <= len(text) else ""
-            if number in numbers:
-                yield _row(profile, number, there, *numbers[number], told, every)
+        for number, text, line, words in listed:
+            if line is not None:
+                yield _row(profile, number, escape(text), line, words, told, every)
             else:
                 yield (f"<tr class=quiet>{'<td></td>' * (5 + len(told))}<td class=number>{number}</td>"
-                       f"<td class=source>{there}</td></tr>")
+                       f"<td class=source>{escape(text)}</td></tr>")
         yield "</table>"
 
 

@@ -1,13 +1,13 @@
 """A profile as a picture: the source, and beside each line the cycles that it took, by what was waited for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fgpu.sim.looks import COLOURS, LABELS
 
 if TYPE_CHECKING:
-    from fgpu.sim.profile import LineProfile, Profile
+    from fgpu.sim.profile import Profile
 
 __all__ = ["draw_profile"]
 
@@ -25,7 +25,11 @@ def draw_profile(profile: "Profile", sources: Mapping[str, Sequence[str]], path:
     from matplotlib.figure import Figure
 
     every = max(1, profile.cycles * profile.config.compute_units)
-    rows = list(_rows(profile, sources))
+    rows = []
+    for file, listed in profile.listing(sources):
+        for number, text, line, _ in listed:
+            there = text.expandtabs(4) if file in sources else "(no line)"
+            rows.append((f"{number:4}  {there}" if number else there, line))
     told = [name for name in COLOURS if profile.total.cycles.get(name)]
     with matplotlib.rc_context({"svg.hashsalt": "fgpu", "svg.fonttype": "none", "font.size": 8}):
         canvas = Figure(figsize=(_WIDTH, 1.1 + _LINE * len(rows)), layout="constrained")
@@ -48,14 +52,3 @@ def draw_profile(profile: "Profile", sources: Mapping[str, Sequence[str]], path:
         axes.set_title(f"{profile.kernel}: {profile.cycles:,} cycles")
         axes.legend(loc="lower right", frameon=False)
         canvas.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=160)
-
-
-def _rows(profile: "Profile", sources: Mapping[str, Sequence[str]]) -> "Iterator[tuple[str, LineProfile | None]]":
-    """The source's lines from the first to the last that did something, with what they did."""
-    for file in dict.fromkeys("" if at is None else at.file for at in profile.lines):
-        numbers = {at.line if at else 0: line for at, line in profile.lines.items()
-                   if (at.file if at else "") == file}
-        text = sources.get(file, ())
-        for number in range(min(numbers), max(numbers) + 1) if text else sorted(numbers):
-            there = text[number - 1].expandtabs(4) if 0 < number <= len(text) else "(no line)"
-            yield f"{number:4}  {there}" if number else there, numbers.get(number)

@@ -28,7 +28,6 @@ def print_profile(console: Console, profile: "Profile", sources: Mapping[str, li
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("line", justify="right", style="dim", no_wrap=True)
     table.add_column("", no_wrap=True, overflow="ignore")
-    shown = {at: line for at, line in profile.lines.items() if at is not None}
 
     def row(number: str, text: str, line: LineProfile | None) -> None:
         if line is None:
@@ -42,13 +41,11 @@ def print_profile(console: Console, profile: "Profile", sources: Mapping[str, li
             *(_number(line.cycles[name]) for name in told), f"{100 * line.occupancy:.0f} %" if line.issues else "",
             spread, _number(line.fills), number, Text(text, style=style))
 
-    for file in dict.fromkeys(at.file for at in shown):
-        numbers = {at.line: line for at, line in shown.items() if at.file == file}
-        table.add_row(*[""] * (6 + len(told)), "", Text(file, style="bold"))
-        text = sources.get(file)
-        listed = range(min(numbers), max(numbers) + 1) if text else sorted(numbers)
-        for number in listed:
-            row(str(number), text[number - 1] if text and number <= len(text) else "", numbers.get(number))
+    for file, listed in profile.listing(sources):
+        if file:
+            table.add_row(*[""] * (6 + len(told)), "", Text(file, style="bold"))
+            for each in listed:
+                row(str(each.number), each.text, each.profile)
     if None in profile.lines:
         row("", "what has no line", profile.lines[None])
     row("", "all", profile.total)

@@ -25,6 +25,7 @@ TRACE_WRITERS: Final[dict[str, Callable[[EventLog, Path], None]]] = {
     ".png": write_picture,
 }
 """What writes a file, by the end of its name."""
+_EXTRAS: Final = {".pftrace": "trace", ".fst": "trace", ".svg": "plot", ".png": "plot"}
 
 
 def check_trace(path: Path) -> None:
@@ -32,10 +33,8 @@ def check_trace(path: Path) -> None:
     :class:`~fgpu.errors.MissingExtraError` where the package for it is missing."""
     if path.suffix not in TRACE_WRITERS:
         raise LaunchError(f"events are written to files that end in {', '.join(TRACE_WRITERS)}, unlike {path.name}")
-    if path.suffix in (".pftrace", ".fst"):
-        demand(f"a trace in {path.suffix}", "trace")
-    if TRACE_WRITERS[path.suffix] is write_picture:
-        demand("a picture", "plot")
+    if path.suffix in _EXTRAS:
+        demand(f"a trace in {path.suffix}", _EXTRAS[path.suffix])
     if not path.parent.is_dir():
         raise LaunchError(f"there is no folder {path.parent} to write {path.name} to")
 

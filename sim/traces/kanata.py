@@ -1,6 +1,5 @@
 """Kanata 0004, for the viewer Konata: a row for each instruction of a wavefront, with its states as stages."""
 
-from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -23,9 +22,8 @@ memory controller, at a barrier; ``!``: a fault stopped it."""
 def write_kanata(log: EventLog, path: Path) -> None:
     """Write the file. A wavefront slot is a thread."""
     commands: list[tuple[int, int, str]] = []       # cycle, order within it, text
-    visits = groupby(log.stays(), key=lambda stay: (stay.unit, stay.slot, stay.pc))
-    for number, ((unit, slot, pc), stays) in enumerate(visits):
-        rows = list(stays)
+    for number, rows in enumerate(log.visits()):
+        unit, slot, pc = rows[0].unit, rows[0].slot, rows[0].pc
         thread = unit * WAVEFRONTS + slot
         text = log.places.at(pc)
         begin = [f"I\t{number}\t{number}\t{thread}", f"L\t{number}\t0\tCU {unit} wavefront {slot}: {text}"]

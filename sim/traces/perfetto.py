@@ -1,8 +1,7 @@
 """Perfetto's protobuf, for https://ui.perfetto.dev: a track for each wavefront slot, counters for the rest."""
 
 from collections import defaultdict
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -11,7 +10,7 @@ import numpy as np
 from fgpu.config import WAVEFRONTS
 from fgpu.probe import WavefrontState
 
-from ..event_log import Burst, EventKind, EventLog
+from ..event_log import Burst, EventKind, EventLog, Stay
 
 if TYPE_CHECKING:
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket
@@ -51,32 +50,30 @@ def _write(file: BinaryIO, packet: bytes) -> None:
 
 
 def _packets(log: EventLog, new: Any) -> "Iterator[TracePacket]":
-    yield from _tracks(log, new)
+    visits, rows, counters = list(log.visits()), list(_rows(log)), list(_counters(log))
+    yield from _tracks(log, new, sorted({row for row, _ in rows}), [name for name, _ in counters])
     begin, end = 1, 2       # TrackEvent.Type
-    flows = _flows(log)
-    for (unit, slot, pc), group in groupby(log.stays(), key=lambda stay: (stay.unit, stay.slot, stay.pc)):
-        stays = list(group)
-        track = _SLOTS + unit * WAVEFRONTS + slot
-        packet = _event(new, stays[0].start, track, begin, log.places.at(pc))
-        leaves, comes = flows.get((unit, slot, stays[0].start), (None, None))
-        if leaves is not None:
-            packet.track_event.flow_ids.append(leaves)
-        if comes is not None:
-            packet.track_event.terminating_flow_ids.append(comes)
+    leaving, coming = _flows(log, visits)
+    for number, stays in enumerate(visits):
+        first = stays[0]
+        track = _SLOTS + first.unit * WAVEFRONTS + first.slot
+        packet = _event(new, first.start, track, begin, log.places.at(first.pc))
+        if number in leaving:
+            packet.track_event.flow_ids.append(leaving[number])
+        if number in coming:
+            packet.track_event.terminating_flow_ids.append(coming[number])
         yield packet
         for stay in stays:
             yield _event(new, stay.start, track, begin, stay.state.name.lower())
             yield _event(new, stay.end, track, end)
         yield _event(new, stays[-1].end, track, end)
-    for track, burst in _rows(log):
+    for track, burst in rows:
         what = "write" if burst.is_write else "read"
         yield _event(new, burst.start, track, begin, f"{what} {burst.address:#x}")
         yield _event(new, burst.end, track, end)
-    for track, (_, values) in enumerate(_counters(log), _COUNTERS):
+    for track, (_, values) in enumerate(counters, _COUNTERS):
         for window, value in enumerate(values.tolist()):
-            packet = new(timestamp=log.first + window * _WINDOW, trusted_packet_sequence_id=_SEQUENCE)
-            packet.track_event.type = 4
-            packet.track_event.track_uuid = track
+            packet = _event(new, log.first + window * _WINDOW, track, 4)
             packet.track_event.double_counter_value = value
             yield packet
 
@@ -90,25 +87,24 @@ def _event(new: Any, cycle: int, track: int, kind: int, name: str = "") -> "Trac
     return packet
 
 
-def _flows(log: EventLog) -> dict[tuple[int, int, int], tuple[int | None, int | None]]:
-    """Of visits that begin with (compute unit, slot, cycle): the number of the flow that leaves, and that ends there.
+def _flows(log: EventLog, visits: Sequence[Sequence[Stay]]) -> tuple[dict[int, int], dict[int, int]]:
+    """The numbers of the flows that leave visits, and of those that end at visits.
 
-    :meth:`Places.awaited <fgpu.sim.places.Places.awaited>` says for which load a wavefront waits.
+    :meth:`Places.awaited <fgpu.sim.places.Places.awaited>` says for which load a wavefront waits. The first who does
+    has the flow.
     """
-    flows: dict[tuple[int, int, int], tuple[int | None, int | None]] = {}
-    last: dict[tuple[int, int, int], int] = {}      # compute unit, slot, PC: the visit's begin
-    count = 0
-    for (unit, slot, pc), group in groupby(log.stays(), key=lambda stay: (stay.unit, stay.slot, stay.pc)):
-        stays = list(group)
-        start = last[unit, slot, pc] = stays[0].start
-        load = next((log.places.awaited(pc) for stay in stays if stay.state is WavefrontState.MEMORY_READ), None)
-        if load is not None and (began := last.get((unit, slot, load), start)) != start:
-            leaves, comes = flows.get((unit, slot, began), (None, None))
-            if leaves is None:      # the first who waits for it
-                count += 1
-                flows[unit, slot, began] = count, comes
-                flows[unit, slot, start] = flows.get((unit, slot, start), (None, None))[0], count
-    return flows
+    leaving: dict[int, int] = {}
+    coming: dict[int, int] = {}
+    last: dict[tuple[int, int, int], int] = {}      # compute unit, slot, PC: the latest visit
+    for number, stays in enumerate(visits):
+        unit, slot, pc = stays[0].unit, stays[0].slot, stays[0].pc
+        last[unit, slot, pc] = number
+        if any(stay.state is WavefrontState.MEMORY_READ for stay in stays):
+            load = log.places.awaited(pc)
+            began = number if load is None else last.get((unit, slot, load), number)
+            if began != number and began not in leaving:
+                leaving[began] = coming[number] = len(leaving) + 1
+    return leaving, coming
 
 
 def _rows(log: EventLog) -> Iterator[tuple[int, Burst]]:
@@ -121,7 +117,7 @@ def _rows(log: EventLog) -> Iterator[tuple[int, Burst]]:
         yield _PORTS + burst.port * 200 + row, burst
 
 
-def _tracks(log: EventLog, new: Any) -> "Iterator[TracePacket]":
+def _tracks(log: EventLog, new: Any, rows: Iterable[int], counters: Iterable[str]) -> "Iterator[TracePacket]":
     def track(number: int, name: str, parent: int = 0, *, is_counter: bool = False) -> "TracePacket":
         packet = new(trusted_packet_sequence_id=_SEQUENCE)
         packet.track_descriptor.uuid = number
@@ -137,10 +133,10 @@ def _tracks(log: EventLog, new: Any) -> "Iterator[TracePacket]":
         yield track(_UNITS + unit, f"CU {unit}", _CORE)
         for slot in range(WAVEFRONTS):
             yield track(_SLOTS + unit * WAVEFRONTS + slot, f"wavefront {slot}", _UNITS + unit)
-    for number in sorted({row for row, _ in _rows(log)}):
+    for number in rows:
         port, row = divmod(number - _PORTS, 200)
         yield track(number, f"AXI {port}, burst {row}", _CORE)
-    for number, (name, _) in enumerate(_counters(log), _COUNTERS):
+    for number, name in enumerate(counters, _COUNTERS):
         yield track(number, name, _CORE, is_counter=True)
 
 
