@@ -15,7 +15,7 @@ def read_figures(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def write_figures(path: Path, figures: Mapping[str, Mapping[str, float]]) -> None:
+def write_figures(path: Path, figures: Mapping[str, Mapping[str, Any]]) -> None:
     """Replace the file; a line a name, so that a commit shows what moved."""
     lines = (f"  {json.dumps(name)}: {json.dumps(values)}" for name, values in figures.items())
     write_atomically(path, "{\n" + ",\n".join(lines) + "\n}\n")

@@ -22,12 +22,16 @@ def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def refuse_other_options() -> None:
-    """Raise :class:`click.UsageError` if the running command was given more than ``--write-baseline``."""
+def refuse_other_options(*allowed: str) -> None:
+    """Raise :class:`click.UsageError` if the running command was given more than ``--write-baseline``, or the options
+    that are ``allowed`` instead, of which the first writes."""
+    allowed = allowed or ("write_baseline",)
     context = click.get_current_context()
     if any(context.get_parameter_source(name) is not ParameterSource.DEFAULT
-           for name in context.params if name != "write_baseline"):
-        raise click.UsageError("--write-baseline goes with no other option: baselines are of one configuration")
+           for name in context.params if name not in allowed):
+        raise click.UsageError(f"--{allowed[0].replace('_', '-')} goes with no other option"
+                               + (f" but --{' and --'.join(allowed[1:])}" if allowed[1:] else "")
+                               + ": baselines are of one configuration")
 
 
 def rewrite(guard: Any, what: str, text: str) -> None:

@@ -1,32 +1,20 @@
 """The maximum frequency of units on an ECP5, as ``fgpu synth`` reports it."""
 
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
-from amaranth.lib import wiring
 
 from fgpu.config import Config
-from fgpu.extras import demand, is_installed
 
 from .baselines import progress_bar
 
 if TYPE_CHECKING:
     from fgpu.tools.timing import Timing
 
-__all__ = ["DEFAULT", "as_dict", "chosen", "measure", "report", "units"]
+__all__ = ["DEFAULT", "as_dict", "chosen", "measure", "report"]
 
 DEFAULT = "compute_unit"
-
-
-def units() -> dict[str, Callable[[Config], wiring.Component]]:
-    """What can be placed and routed by itself, by name."""
-    from fgpu.core import FGPU
-    from fgpu.cu.compute_unit import ComputeUnit
-    from fgpu.tools.units import UNITS
-
-    return {DEFAULT: ComputeUnit, **UNITS, "core": FGPU}
 
 
 def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[str, ...]:
@@ -36,48 +24,58 @@ def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[s
     that contradict each other and for unknown names, :class:`~fgpu.errors.MissingExtraError`
     without nextpnr.
     """
+    from fgpu.tools import timing
+    from fgpu.tools.units import TIMED
+
     if names is None:
-        return (DEFAULT,) if family == "ecp5" and not without and is_installed("timing") else ()
+        return (DEFAULT,) if family == "ecp5" and not without and timing.is_installed() else ()
     if without:
         raise click.UsageError("--timing and --no-timing exclude each other")
     if family != "ecp5":
         raise click.UsageError("--timing needs --family ecp5")
-    known = units()
     for name in names:
-        if name not in known:
-            raise click.UsageError(f"--timing takes {', '.join(known)}, not {name!r}")
-    demand("--timing", "timing")
+        if name not in TIMED:
+            raise click.UsageError(f"--timing takes {', '.join(TIMED)}, not {name!r}")
+    timing.tools()
     return names
 
 
-def measure(name: str, config: Config, *, route: bool = True) -> list["Timing"]:
-    """The timing of a unit, with a display while it is measured; without ``route`` for each module in it."""
+def measure(name: str, config: Config, *, route: bool = True, seeds: int = 1) -> list["Timing"]:
+    """The timing of a unit, with a display while it is measured: the best of some seeds, and then the others; without
+    ``route`` that of each module in it.
+    """
     from fgpu.tools import timing
+    from fgpu.tools.units import TIMED
 
-    unit = units()[name](config)
+    unit = TIMED[name](config)
     if not route:
         with progress_bar(f"placing {name}"):
             return timing.placed_timings(unit)
     with progress_bar(f"placing and routing {name}"):
-        return [timing.component_timing(unit)]
+        return sorted(timing.component_timings(unit, seeds=range(1, seeds + 1)), key=lambda each: -each.frequency)
 
 
 def as_dict(name: str, timings: list["Timing"], *, route: bool = True) -> dict[str, Any]:
     """For a JSON file."""
     found: dict[str, Any] = {"unit": name, **asdict(timings[0])}
-    return found if route else {**found, "placed": [asdict(each) for each in timings]}
+    return {**found, "seeds" if route else "placed": [asdict(each) for each in timings]}
 
 
 def report(name: str, timings: list["Timing"], *, route: bool = True) -> str:
     """A line, and the slowest path; without ``route`` also the slowest path into each of the other modules."""
-    from fgpu.tools.timing import SPEED_GRADE
+    from fgpu.tools.timing import SPEED_GRADE, tools
 
     slowest = timings[0]
-    how = "nextpnr" if route else "nextpnr, placed, not routed"
-    lines = [f"{name} by itself on an ECP5 of speed grade {SPEED_GRADE}: {slowest.frequency:.1f} MHz ({how}). "
-             f"The slowest path takes {slowest.delay:.1f} ns:"]
+    yosys, nextpnr = tools()
+    how = "routed" if route else "placed, not routed"
+    expected = f", {slowest.placed:.1f} expected when placed" if slowest.placed is not None else ""
+    lines = [f"{name} by itself on an ECP5 of speed grade {SPEED_GRADE}: {slowest.frequency:.1f} MHz {how}{expected} "
+             f"({yosys}, {nextpnr}). The slowest path takes {slowest.delay:.1f} ns:"]
     lines += [f"  {place.arrival:5.1f} ns  {place.signal}" for place in slowest.path]
-    if len(timings) > 1:
+    if len(timings) > 1 and route:
+        lines.append(f"The best of {len(timings)} seeds: " + ", ".join(
+            f"{each.frequency:.1f} ({each.seed})" for each in timings))
+    elif len(timings) > 1:
         lines.append("Into other modules:")
         lines += [f"  {each.delay:5.1f} ns  {each.path[0].signal} -> {each.path[-1].signal}" for each in timings[1:]]
     return "\n".join(lines)

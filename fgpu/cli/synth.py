@@ -46,11 +46,16 @@ _REFERENCE = {
 @click.option("--no-timing", is_flag=True, help="Leave that out: a compute unit takes a quarter of an hour or more.")
 @click.option("--placed", is_flag=True, help="Only place, which is quicker: MHz with the delays that nextpnr expects "
               "then, and the slowest path into each module.")
+@click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+              help="Place and route N times, several at a time, and tell the best, and what the others came to.")
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/area.json says; goes with no other option.")
+@click.option("--write-timing", is_flag=True,
+              help="Instead, measure anew what benchmarks/timing.json says; goes with --timing and --seeds alone.")
 @config_options(omit=("compute_units",))
 def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None, timing: tuple[str, ...] | None,
-          no_timing: bool, placed: bool, write_baseline: bool, config: Config) -> None:
+          no_timing: bool, placed: bool, seeds: int, write_baseline: bool, write_timing: bool,
+          config: Config) -> None:
     """Synthesize a core with Yosys and show what each module takes; for an ECP5 also how fast it can be.
 
     Modules are synthesized one by one, alike ones once, and kept; the first time that takes some minutes. So are
@@ -60,6 +65,9 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
 
     if write_baseline:
         _write_baseline()
+        return
+    if write_timing:
+        _write_timing(timing, seeds)
         return
     timed = frequency.chosen(family, timing, no_timing)
     trees = {}
@@ -75,7 +83,8 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
         print_table(console, _comparison(trees))
     timings = {}
     for name in timed:
-        timings[name] = frequency.measure(name, config.replace(compute_units=cus[0]), route=not placed)
+        timings[name] = frequency.measure(name, config.replace(compute_units=cus[0]), route=not placed,
+                                          seeds=seeds)
         console.print(frequency.report(name, timings[name], route=not placed))
     if family == "ecp5" and not timed and not no_timing:
         console.print("No frequency: nextpnr is not installed (pip install 'fgpu\\[timing]').")
@@ -91,6 +100,22 @@ def _write_baseline() -> None:
 
     refuse_other_options()
     rewrite(area, "areas", "synthesizing units")
+
+
+def _write_timing(names: tuple[str, ...] | None, seeds: int) -> None:
+    from fgpu.benchmarks import timing
+
+    refuse_other_options("write_timing", "timing", "seeds")
+    for name in names or ():
+        if name not in timing.MEASURED:
+            raise click.UsageError(f"--timing takes {', '.join(timing.MEASURED)} here, not {name!r}")
+    before = timing.load()
+    with progress_bar("placing and routing") as update:
+        found = before | timing.measure(names or tuple(timing.MEASURED), seeds, progress=update)
+    timing.save({name: found[name] for name in timing.MEASURED if name in found})
+    for line in timing.differences(before, found):
+        click.echo(line)
+    click.echo(f"{len(names or timing.MEASURED)} of {len(found)} frequencies in {timing.BASELINE} are new")
 
 
 def _as_dict(module: "ModuleArea") -> dict[str, object]:

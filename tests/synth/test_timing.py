@@ -1,6 +1,8 @@
 """Frequency of components, and the paths that limit it."""
 
 import json
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,18 +11,19 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from click.testing import CliRunner, Result
 
+from fgpu.benchmarks import timing as baseline
 from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.cu.pe import ProcessingElement
 from fgpu.cu.turn import WavefrontTurn
-from fgpu.errors import MissingExtraError
+from fgpu.errors import MissingExtraError, ToolError
 from fgpu.extras import EXTRAS
-from fgpu.tools import timing
+from fgpu.tools import native, timing
 from fgpu.tools.area import Area, ModuleArea
 from fgpu.tools.delays import Delays
-from fgpu.tools.timing import Place, Timing, component_timing, placed_timings
+from fgpu.tools.timing import Place, Timing, component_timing, component_timings, placed_timings
 
-FOUND = Timing(62.5, 16.0, (Place("vector.pe0.x", 0.5), Place("y", 15.1)))
+FOUND = Timing(62.5, 16.0, (Place("vector.pe0.x", 0.5), Place("y", 15.1)), placed=71.0)
 OTHER = Timing(100.0, 10.0, (Place("y", 0.5), Place("turn.ready", 10.0)))
 
 
@@ -47,6 +50,7 @@ def test_slowest_path_between_registers() -> None:
     found = timing._timing(report("z"))
     assert (found.frequency, found.delay) == (125.0, 8.0)
     assert found.path == (Place("pe0.x", 0.0), Place("turn.ready", 4.0), Place("z", 6.0))
+    assert (found.placed, found.seed) == (None, 1)
     assert found.modules == ("pe0", "turn", "")
 
 
@@ -130,27 +134,120 @@ class Echo(wiring.Component):
         return m
 
 
-def test_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The same source is placed and routed once for a target and a version of the tools; all ports have registers."""
-    seen = []
+LOG = """
+Info: Max frequency for clock 'clk': 82.50 MHz (FAIL at 100.00 MHz)
+Info: Max frequency for clock 'slow': 79.25 MHz (FAIL at 100.00 MHz)
+Info: Routing..
+Info: Max frequency for clock 'clk': 125.00 MHz (PASS at 100.00 MHz)
+"""
+
+
+def test_placed_frequency_is_the_first_in_the_log() -> None:
+    assert timing._placed_frequency(LOG) == 79.25
+    assert timing._placed_frequency("Info: Routing..") is None
+
+
+class Tools:
+    """Yosys and nextpnr that take down what they are given."""
+
+    def __init__(self) -> None:
+        self.synthesized: list[str] = []
+        self.placed: list[list[str]] = []
+        self.version = "1.0"
+
+    def tool(self, program: str) -> native.Tool:
+        return native.Tool(program, self.version, None)
+
+    def run_yosys(self, script, inputs, output, run) -> str:
+        self.synthesized.append(inputs["top.v"])
+        return json.dumps({"modules": {}})
+
+    def run(self, tool, arguments, folder: Path) -> subprocess.CompletedProcess:
+        self.placed.append(arguments)
+        seed = int(arguments[arguments.index("--seed") + 1])
+        found = report()
+        found["fmax"]["clk"]["achieved"] = {1: 125.0, 2: 130.0, 3: 90.0}[seed]
+        (folder / "report.json").write_text(json.dumps(found))
+        (folder / "log.txt").write_text(LOG)
+        return subprocess.CompletedProcess(arguments, 0, "", "")
+
+
+@pytest.fixture
+def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tools:
+    found = Tools()
     monkeypatch.setenv("FGPU_CACHE_DIR", str(tmp_path))
     monkeypatch.setitem(EXTRAS, "timing", ())
-    monkeypatch.setattr(timing, "version", lambda package: package)
-    monkeypatch.setattr(timing, "_nextpnr", lambda text, options: seen.append(text) or json.dumps(report()))
+    monkeypatch.setattr(timing, "find_tool", found.tool)
+    monkeypatch.setattr(timing, "run_yosys", found.run_yosys)
+    monkeypatch.setattr(native.Tool, "run", lambda self, arguments, folder: found.run(self, arguments, folder))
+    return found
+
+
+def test_kept(tools: Tools) -> None:
+    """The same source is placed and routed once for a target and a version of the tools; all ports have registers."""
     first = component_timing(Echo())
-    assert component_timing(Echo()) == first == timing._timing(report())
-    assert len(seen) == 1
-    assert seen[0].count("reg [3:0]") == 2      # a and b
+    assert component_timing(Echo()) == first == timing._timing(report(), 79.25)
+    assert len(tools.placed) == 1
+    assert tools.synthesized[0].count("reg [3:0]") == 2      # a and b
     component_timing(Echo(), target=50)
-    assert len(seen) == 2
+    assert len(tools.placed) == 2
+    assert len(tools.synthesized) == 1
     component_timing(WavefrontTurn())
-    assert len(seen) == 3
-    monkeypatch.setattr(timing, "version", lambda package: f"newer {package}")
+    assert len(tools.placed) == 3
+    tools.version = "2.0"
     component_timing(Echo())
-    assert len(seen) == 4
+    assert len(tools.placed) == 4
+    assert len(tools.synthesized) == 3
 
 
-def test_nextpnr_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seeds(tools: Tools) -> None:
+    """Each is placed and routed, of one netlist, and none twice."""
+    found = component_timings(Echo(), seeds=(1, 2))
+    assert [(each.frequency, each.seed) for each in found] == [(125.0, 1), (130.0, 2)]
+    assert timing.best(found) is found[1]
+    assert [each.seed for each in component_timings(Echo(), seeds=(1, 2, 3))] == [1, 2, 3]
+    assert len(tools.placed) == 3
+    assert len(tools.synthesized) == 1
+
+
+def write_program(folder: Path, name: str, text: str) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+class TestNativeTools:
+    @pytest.fixture(autouse=True)
+    def on_path(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    def test_used_where_installed(self, tmp_path: Path) -> None:
+        write_program(tmp_path, "nextpnr-ecp5", 'if [ "$1" = --version ]; then echo \'"nextpnr-ecp5" -- '
+                      'Next Generation Place and Route (Version nextpnr-0.11.1-3-gabc)\' >&2; else echo $*; fi')
+        tool = native.find_tool("nextpnr_ecp5")
+        assert str(tool) == "nextpnr-ecp5 0.11.1-3-gabc (native)"
+        assert tool.run(["--json", "x"], tmp_path).stdout == "--json x\n"
+
+    def test_nextpnr_needs_no_package_then(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(EXTRAS, "timing", ("no_such_nextpnr",))
+        write_program(tmp_path, "nextpnr-ecp5", "echo Version nextpnr-0.9")
+        assert timing.is_installed()
+        assert timing.tools()[1].version == "0.9"
+
+    def test_one_that_fails(self, tmp_path: Path) -> None:
+        write_program(tmp_path, "yosys", "echo no license >&2; exit 3")
+        with pytest.raises(ToolError, match=r"yosys --version fails: no license; take it off the PATH"):
+            native.find_tool("yosys")
+
+    def test_otherwise_those_of_python(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        tool = native.find_tool("yosys")
+        assert tool.path is None
+        assert str(tool).endswith("(YoWASP)")
+
+
+def test_nextpnr_is_optional(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(EXTRAS, "timing", ("no_such_nextpnr",))
     with pytest.raises(MissingExtraError, match=r"pip install 'fgpu\[timing\]'"):
         component_timing(None)
@@ -179,8 +276,10 @@ class TestCommand:
         self.timed: list[str] = []
         monkeypatch.setattr("fgpu.tools.area.synthesize", lambda *args, **kwargs: ModuleArea("fgpu", Area(luts=7)))
         monkeypatch.setitem(EXTRAS, "timing", ())
-        monkeypatch.setattr(timing, "component_timing",
-                            self.component_timing)
+        monkeypatch.setattr(timing, "find_tool", lambda program: native.Tool(program, "0.1", None))
+        monkeypatch.setattr(timing, "is_native", lambda program: False)
+        monkeypatch.setattr(timing, "component_timings", lambda unit, seeds: [
+            replace(self.component_timing(unit), frequency=62.5 - abs(seed - 1), seed=seed) for seed in seeds])
         monkeypatch.setattr(timing, "placed_timings", lambda unit: [self.component_timing(unit), OTHER])
 
     def component_timing(self, unit: wiring.Component) -> Timing:
@@ -200,8 +299,16 @@ class TestCommand:
         assert "    0.5 ns  vector.pe0.x\n   15.1 ns  y\n" in result.output
         found = json.loads(path.read_text())
         assert found["luts"] == 7
-        assert found["timing"] == [{"unit": "compute_unit", "frequency": 62.5, "delay": 16.0, "path": [
-            {"signal": "vector.pe0.x", "arrival": 0.5}, {"signal": "y", "arrival": 15.1}]}]
+        best = {"frequency": 62.5, "delay": 16.0, "placed": 71.0, "seed": 1, "path": [
+            {"signal": "vector.pe0.x", "arrival": 0.5}, {"signal": "y", "arrival": 15.1}]}
+        assert found["timing"] == [{"unit": "compute_unit", **best, "seeds": [best]}]
+
+    def test_best_of_seeds(self) -> None:
+        result = self.run("--family", "ecp5", "--timing", "pe", "--seeds", "3")
+        assert result.exit_code == 0, result.output
+        output = " ".join(result.output.split())
+        assert "62.5 MHz routed, 71.0 expected when placed (yosys 0.1 (YoWASP), nextpnr-ecp5 0.1 (YoWASP))" in output
+        assert "The best of 3 seeds: 62.5 (1), 61.5 (2), 60.5 (3)" in output
 
     def test_units_by_name(self) -> None:
         result = self.run("--family", "ecp5", "--timing", "pe,core")
@@ -212,7 +319,7 @@ class TestCommand:
         path = tmp_path / "out.json"
         result = self.run("--family", "ecp5", "--timing", "pe", "--placed", "--json", str(path))
         assert result.exit_code == 0, result.output
-        assert "62.5 MHz (nextpnr, placed, not routed)" in " ".join(result.output.split())
+        assert "62.5 MHz placed, not routed, 71.0 expected" in " ".join(result.output.split())
         assert "Into other modules:\n   10.0 ns  y -> turn.ready\n" in result.output
         (found,) = json.loads(path.read_text())["timing"]
         assert [each["frequency"] for each in found["placed"]] == [62.5, 100.0]
@@ -245,3 +352,35 @@ class TestCommand:
         assert result.exit_code == 2
         assert message in result.stderr
         assert not self.timed
+
+class TestBaseline:
+    def test_only_what_is_measured_is_in_it(self) -> None:
+        found = baseline.load()
+        assert set(found) <= set(baseline.MEASURED)
+        for name, each in found.items():
+            assert each["least"] <= each["routed"], name
+            assert each["from"], name
+
+    def test_the_command_writes_what_is_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                             tools: Tools) -> None:
+        path = tmp_path / "timing.json"
+        path.write_text('{"turn": {"routed": 90.0}, "echo": {"routed": 7.0}}')
+        monkeypatch.setattr(baseline, "BASELINE", path)
+        monkeypatch.setattr(baseline, "MEASURED", {"echo": ("echo", 1), "turn": ("turn", 1)})
+        monkeypatch.setattr(baseline, "TIMED", {"turn": lambda _: WavefrontTurn(), "echo": lambda _: Echo()})
+        result = CliRunner().invoke(main, ["synth", "--write-timing", "--timing", "turn", "--seeds", "2"])
+        assert result.exit_code == 0, result.output
+        assert "turn: 90.0 MHz routed became 130.0" in result.output
+        found = baseline.load()
+        assert found["echo"] == {"routed": 7.0}
+        assert found["turn"] == {
+            "placed": 79.25, "routed": 130.0, "least": 125.0, "seeds": 2, "from": "pe0.x", "to": "y_FF",
+            "by": "yosys 1.0 (YoWASP), nextpnr-ecp5 1.0 (YoWASP)"}
+
+    def test_refusals(self) -> None:
+        result = CliRunner().invoke(main, ["synth", "--write-timing", "--family", "ecp5"])
+        assert result.exit_code == 2
+        assert "--write-timing goes with no other option but --timing and --seeds" in result.stderr
+        result = CliRunner().invoke(main, ["synth", "--write-timing", "--timing", "alu"])
+        assert result.exit_code == 2
+        assert "not 'alu'" in result.stderr

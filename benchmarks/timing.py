@@ -1,0 +1,65 @@
+"""The frequency of each unit and of whole cores today, placed and routed, checked in."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from fgpu.config import Config
+from fgpu.tools.timing import best, component_timings, tools
+from fgpu.tools.units import TIMED
+
+from .checked_in import read_figures, write_figures
+
+__all__ = ["BASELINE", "MEASURED", "REWRITE", "differences", "load", "measure", "save"]
+
+BASELINE: Final = Path(__file__).parent / "timing.json"
+REWRITE: Final = "fgpu synth --write-timing"
+"""The command that measures the frequencies anew."""
+
+MEASURED: Final = {name: (name, 1) for name in TIMED} | {"core_of_4": ("core", 4)}
+"""What is measured, of the default configuration: a unit, and the number of compute units."""
+
+Frequencies = dict[str, dict[str, Any]]
+
+
+def measure(names: tuple[str, ...], seeds: int = 1,
+            progress: Callable[[int, int], None] = lambda done, total: None) -> Frequencies:
+    """Place and route units on an ECP5 of 85,000 LUTs and speed grade 6. ``progress`` is told how many are done.
+
+    ``routed`` is the best of ``seeds``, ``placed`` what was expected of that one, ``least`` the worst routed; the
+    slowest path of the best goes ``from`` a register ``to`` another. Raises :class:`~fgpu.errors.ToolError` when a
+    tool fails.
+    """
+    found: Frequencies = {}
+    used = ", ".join(map(str, tools()))
+    for name in names:
+        unit, count = MEASURED[name]
+        timings = component_timings(TIMED[unit](Config(compute_units=count)), seeds=range(1, seeds + 1))
+        timing = best(timings)
+        found[name] = {
+            "placed": timing.placed, "routed": timing.frequency, "least": min(each.frequency for each in timings),
+            "seeds": seeds, "from": timing.path[0].signal, "to": timing.path[-1].signal, "by": used,
+        }
+        progress(len(found), len(names))
+    return found
+
+
+def load() -> Frequencies:
+    """The checked-in frequencies."""
+    found: Frequencies = read_figures(BASELINE)
+    return found
+
+
+def save(frequencies: Frequencies) -> None:
+    """Make these the baseline."""
+    write_figures(BASELINE, frequencies)
+
+
+def differences(baseline: Frequencies, frequencies: Frequencies) -> Iterator[str]:
+    """What moved, for better or worse, a line each."""
+    for name, now in frequencies.items():
+        before = baseline.get(name)
+        if before is None:
+            yield f"{name}: {now['routed']:.1f} MHz routed, is new"
+        elif before["routed"] != now["routed"]:
+            yield f"{name}: {before['routed']:.1f} MHz routed became {now['routed']:.1f}"
