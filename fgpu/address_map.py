@@ -11,7 +11,7 @@ from .config import KERNEL_SLOTS
 
 __all__ = [
     "CODE_BASE", "CONTROL_ADDRESS_BITS", "CONTROL_ADDRESS_BITS_MAX", "CONTROL_BASE", "CRAM_BASE", "CRAM_WINDOW_WORDS",
-    "DESCRIPTOR_WORDS", "LRAM_BASE", "LRAM_WORDS", "PARAMETERS_MAX", "READABLE", "WRITABLE",
+    "DESCRIPTOR_WORDS", "LRAM_BASE", "LRAM_WORDS", "READABLE", "WRITABLE",
     "ControlRegister", "DescriptorWord", "EntryWord", "Interrupts", "ShapeWord", "SizeWord", "code_address",
     "control_address_bits", "register_address",
 ]
@@ -29,7 +29,6 @@ CRAM_WINDOW_WORDS: Final = (CONTROL_BASE - CRAM_BASE) // 4
 
 DESCRIPTOR_WORDS: Final = 32
 LRAM_WORDS: Final = KERNEL_SLOTS * DESCRIPTOR_WORDS
-PARAMETERS_MAX: Final = 16
 
 
 class ControlRegister(enum.Enum, shape=3):

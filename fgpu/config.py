@@ -5,17 +5,21 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Final
 
-from amaranth.utils import exact_log2
-
 from .errors import ConfigError
 from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Space, Unit
 
 __all__ = [
     "ATOMICS", "AXI_IDS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "DIVERGENCE", "FLOAT_OPS",
-    "KERNEL_SLOTS", "LOCAL_BASE", "LOCAL_NULL", "LOCAL_ROW_BYTES", "PE_COUNT",
+    "KERNEL_SLOTS", "LOCAL_BASE", "LOCAL_NULL", "LOCAL_ROW_BYTES", "PARAMETERS_MAX", "PE_COUNT",
     "PHASES", "PHASE_BITS", "PRESETS", "WAVEFRONTS", "WAVEFRONT_BITS", "WAVEFRONT_SIZE", "WORK_GROUP_MAX", "Config",
     "check_config",
 ]
+
+
+def _log2(power: int) -> int:
+    """Of a power of two: Amaranth's ``exact_log2`` comes with all of Amaranth, in a quarter of a second."""
+    return power.bit_length() - 1
+
 
 PE_COUNT: Final = 8
 """Processing elements of a compute unit."""
@@ -25,9 +29,9 @@ WAVEFRONT_SIZE: Final = PE_COUNT * PHASES
 """Work-items of a wavefront."""
 WAVEFRONTS: Final = 8
 """Wavefronts that a compute unit holds."""
-WAVEFRONT_BITS: Final = exact_log2(WAVEFRONTS)
+WAVEFRONT_BITS: Final = _log2(WAVEFRONTS)
 """Bits of the number of a wavefront, in its compute unit or in its work-group."""
-PHASE_BITS: Final = exact_log2(PHASES)
+PHASE_BITS: Final = _log2(PHASES)
 """Bits of the number of a phase."""
 DIMENSIONS: Final = 3
 """Most dimensions of an index space."""
@@ -50,6 +54,8 @@ AXI_IDS: Final = 64
 """Ids of an AXI4 data port: lines on their way between cache and memory."""
 KERNEL_SLOTS: Final = 16
 """Kernel descriptors in LRAM."""
+PARAMETERS_MAX: Final = 16
+"""Words of parameters in a kernel descriptor."""
 
 ATOMICS: Final = frozenset({"add", "max", "min", "umax", "umin", "and", "or", "xor", "xchg", "cmpxchg"})
 """Atomic operations that hardware can have (``max`` and ``min`` signed)."""
@@ -264,7 +270,7 @@ class Config:
     @property
     def pc_bits(self) -> int:
         """Bits of an instruction address (a word index)."""
-        return exact_log2(self.cram_words)
+        return _log2(self.cram_words)
 
     @property
     def line_words(self) -> int:
@@ -284,7 +290,7 @@ class Config:
     @property
     def line_offset_bits(self) -> int:
         """Bits of a byte offset in a cache line."""
-        return exact_log2(self.cache_line)
+        return _log2(self.cache_line)
 
     @property
     def line_address_bits(self) -> int:
@@ -314,7 +320,7 @@ class Config:
     @property
     def slice_bits(self) -> int:
         """Bits of the number of a cache slice; the lower ones are the number of its AXI port."""
-        return exact_log2(self.slices)
+        return _log2(self.slices)
 
     @property
     def port_slices(self) -> int:

@@ -7,10 +7,9 @@ Sources: appendix A of the dissertation for the semantics; the bits are those of
 """
 
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property, lru_cache
 from typing import NamedTuple
-
-from amaranth.lib import enum
 
 from .errors import EncodingError
 
@@ -29,7 +28,7 @@ REGISTER_BITS = 5
 STACK_POINTER = 31
 
 
-class Unit(enum.Enum, shape=4):
+class Unit(Enum):
     """Family of an instruction: the hardware unit that executes it (bits 31:28)."""
 
     ADD = 0x1
@@ -48,7 +47,7 @@ class Unit(enum.Enum, shape=4):
     LOCAL_ATOMIC = 0xF
 
 
-class Space(enum.Enum, shape=2):
+class Space(Enum):
     """The memory that an instruction accesses."""
 
     GLOBAL = 0
@@ -56,7 +55,7 @@ class Space(enum.Enum, shape=2):
     SCRATCHPAD = 2      # of a work-item
 
 
-class Opcode(enum.Enum, shape=8):
+class Opcode(Enum):
     """Upper byte of an instruction (bits 31:24): family and code."""
 
     ADD = 0x10
@@ -187,7 +186,7 @@ SHIFT5 = Field(((10, 5),))
 PARAMETER4 = Field(((10, 4),))
 
 
-class Immediate(enum.Enum):
+class Immediate(Enum):
     """How the immediate of a format becomes a 32-bit operand."""
 
     NONE = 0
@@ -201,7 +200,7 @@ class Immediate(enum.Enum):
         return raw
 
 
-class Format(enum.Enum):
+class Format(Enum):
     """Operand syntax, in assembly order."""
 
     RD_RS_RT = "rd, rs, rt"

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from fgpu.address_map import PARAMETERS_MAX
 from fgpu.compiler.bound_kernel import BoundKernel
 from fgpu.compiler.image import Image, Kernel, Parameter
-from fgpu.config import DIMENSIONS, Config
+from fgpu.config import DIMENSIONS, PARAMETERS_MAX, Config
 from fgpu.errors import ImageError, LaunchError
 
 from .buffer import Buffer

@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import parse
 
-from fgpu.address_map import DESCRIPTOR_WORDS, PARAMETERS_MAX, DescriptorWord, EntryWord, ShapeWord, SizeWord
-from fgpu.config import DIMENSIONS, KERNEL_SLOTS, WAVEFRONT_SIZE, WORK_GROUP_MAX
+from fgpu.address_map import DESCRIPTOR_WORDS, DescriptorWord, EntryWord, ShapeWord, SizeWord
+from fgpu.config import DIMENSIONS, KERNEL_SLOTS, PARAMETERS_MAX, WAVEFRONT_SIZE, WORK_GROUP_MAX
 from fgpu.errors import LaunchError
 
 from .dispatch import Dispatch, checked_words, contradictions

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from fgpu.address_map import PARAMETERS_MAX
 from fgpu.compiler.bound_kernel import BoundKernel
 from fgpu.compiler.image import Image, Kernel
-from fgpu.config import KERNEL_SLOTS, LOCAL_ROW_BYTES, Config, check_config
+from fgpu.config import KERNEL_SLOTS, LOCAL_ROW_BYTES, PARAMETERS_MAX, Config, check_config
 from fgpu.engines import BOARD, ENGINES, MAX_CYCLES
 from fgpu.errors import DescriptorWarning, LaunchError, MemoryAccessError
 

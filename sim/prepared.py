@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from fgpu.address_map import PARAMETERS_MAX, DescriptorWord, SizeWord
+from fgpu.address_map import DescriptorWord, SizeWord
 from fgpu.compiler.image import Image, Kernel
-from fgpu.config import Config
+from fgpu.config import PARAMETERS_MAX, Config
 from fgpu.errors import LaunchError
 
 from .arguments import Size, check_kernel, check_program, sizes

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from fgpu.address_map import PARAMETERS_MAX
-from fgpu.config import Config
+from fgpu.config import PARAMETERS_MAX, Config
 from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
 from fgpu.isa import Opcode
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from rich.console import Console
 
-from fgpu.address_map import PARAMETERS_MAX
-from fgpu.config import Config
+from fgpu.config import PARAMETERS_MAX, Config
 from fgpu.errors import LaunchError
 from fgpu.extras import demand
 
