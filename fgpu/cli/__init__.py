@@ -3,7 +3,7 @@
 import click
 
 from .bench import bench
-from .board import build_
+from .board import build_, load
 from .build import asm, compile_, disasm, verilog
 from .cache import cache
 from .common import ErrorGroup
@@ -26,5 +26,5 @@ def main() -> None:
     """
 
 
-for command in (demo, compile_, run, trace, bench, plot, asm, disasm, verilog, synth, build_, opencl, cache):
+for command in (demo, compile_, run, trace, bench, plot, asm, disasm, verilog, synth, build_, load, opencl, cache):
     main.add_command(command)

@@ -1,4 +1,4 @@
-"""``fgpu build`` and what ``fgpu demo`` does on a board."""
+"""``fgpu build``, ``fgpu load`` and what ``fgpu demo`` does on a board."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,7 +19,7 @@ from .report import print_table
 if TYPE_CHECKING:
     from fgpu.sim import Device
 
-__all__ = ["build_", "demonstrate", "run_benchmark_on"]
+__all__ = ["build_", "demonstrate", "load", "run_benchmark_on"]
 
 _SIZE = 64
 
@@ -76,6 +76,27 @@ def build_(name: str, output: Path | None, clock: float | None, seed: int, confi
     if made.frequency < wanted:
         raise click.ClickException(f"the design is too slow for {wanted:g} MHz; try --clock "
                                    f"{5 * int(made.frequency / 5)} or another --seed")
+
+
+@command(short_help="Load a bitstream into a board.")
+@click.option("--board", "name", required=True, metavar="NAME", help="The board; fgpu build --board ? lists them.")
+@click.option("--flash", is_flag=True, help="Write it to the board's flash, from where it starts when switched on.")
+@click.argument("bitstream", type=click.Path(path_type=Path), required=False)
+def load(name: str, flash: bool, bitstream: Path | None) -> None:
+    """Load BITSTREAM, by default NAME.bit, into a board's FPGA with openFPGALoader.
+
+    \b
+    Examples:
+      fgpu load --board ulx3s_85f
+      fgpu load --board ulx3s_85f fgpu.bit --flash
+    """
+    from fgpu.board.boards import board
+    from fgpu.board.load import load_bitstream
+
+    chosen = board(name)
+    path = bitstream or Path(f"{name}.bit")
+    load_bitstream(chosen, path, flash=flash)
+    click.echo(f"loaded {path}")
 
 
 def demonstrate(name: str, port: str | None, config: Config, max_cycles: int) -> None:
