@@ -215,8 +215,9 @@ class Device(DeviceMemory):
             for number, part in enumerate(parts):
                 runs.append(self._launch(Launch(
                     program=image.words, descriptor=prepared.descriptor(number, parameters), slot=slot,
-                    initialize=initialize, clean=clean and part is parts[-1], max_cycles=max_cycles, check=check,
-                    kernel=kernel.name, profile=profile, record=window, lines=image.lines,
+                    initialize=initialize, clean=clean and part is parts[-1], write_back=prints(kernel),
+                    max_cycles=max_cycles, check=check, kernel=kernel.name, profile=profile, record=window,
+                    lines=image.lines,
                     progress=self._progress and partial(self._tell, runs, parts)),
                     parts[0].local_size, prepared.room.bytes))
             return joined(runs)

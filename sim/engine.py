@@ -103,6 +103,8 @@ class Launch:
     slot: int = 0
     initialize: bool = True
     clean: bool = True
+    write_back: bool = False
+    """Whether memory gets what the kernel has stored, even if the launch fails."""
     max_cycles: int = 10_000_000
     """The watchdog stops the simulation after so many cycles from the start register's write
     (for the functional engine: after so many wavefront instructions)."""

@@ -143,7 +143,7 @@ class PrintfBuffer:
                  traceback: TracebackType | None) -> None:
         """Print the records, tell of those that found no room, and free the memory.
 
-        If the kernel has not ended, memory may lack some of what was stored: what is there is printed.
+        If the kernel has not ended, memory may lack the end of a record: what is there is printed.
         """
         has_ended = kind is None
         # The memory itself: where a launch failed, the device may not say that its cache is clean.

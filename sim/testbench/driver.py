@@ -49,6 +49,7 @@ _MOVED_ON = (WavefrontState.BRANCH, WavefrontState.BARRIER)
 _STATE_BITS = WavefrontState.as_shape().width
 _WAVEFRONTS_TOLD = 16
 _SLICE_SECONDS = 0.1
+_WRITE_BACK_CYCLES = 1_000_000
 _BUCKETS = {name.lower(): bucket.value for name, bucket in Bucket.__members__.items()}
 
 
@@ -151,6 +152,8 @@ class BenchEngine(ABC):
                            events=self._recorded(bench, launch, result.cycles))
         except BaseException as error:
             message = self._out_of_time(bench, launch, error) if isinstance(error, OutOfTime) else None
+            if launch.write_back:
+                self._write_back(bench, launch.slot)
             # The kernel is stuck, or was left in the middle: only a power cycle leads to a known state.
             self.close()
             self._written.clear()
@@ -164,6 +167,16 @@ class BenchEngine(ABC):
         entry = Dispatch.from_words(launch.descriptor).entry
         return (f"{launch.places.whose} did not finish within {limit}, in {cycles} cycles; it begins at "
                 f"{launch.places.at(entry)}")
+
+    def _write_back(self, bench: int, slot: int) -> None:
+        """Abort a kernel that still runs, as a host would: what it has stored goes from the cache to memory."""
+        if self._library.bench_result(bench).contents.status not in (abi.RUNNING, abi.TIMEOUT, abi.REFUSED_ACCESS):
+            return
+        self._allow(bench, None)
+        operations = (abi.HostOp * 2)(abi.HostOp(abi.OP_START, _register(ControlRegister.ABORT), 1 << slot),
+                                      abi.HostOp(abi.OP_WAIT, 0, slot))
+        self._library.bench_launch(bench, operations, len(operations), _WRITE_BACK_CYCLES)
+        self._run_sliced()
 
     def _allow(self, bench: int, check: AccessCheck | None) -> None:
         mode = abi.CHECK_NOTHING if check is None else abi.CHECK_ALL

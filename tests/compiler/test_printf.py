@@ -23,6 +23,7 @@ from fgpu.errors import (
     SimulationTimeout,
 )
 from fgpu.sim import Device, GlobalMemory, KernelDescriptor, LocalMemory, Printf
+from fgpu.sim.engine import OutOfTime
 from fgpu.sim.printf import PrintfBuffer
 from tests.configurations import ATOMIC
 
@@ -372,6 +373,28 @@ def test_what_was_printed_before_a_kernel_was_stopped(config, end, error):
         assert text.getvalue() == "9\n" * 4
         image["k"](a, global_size=2, printf=text)
         assert text.getvalue() == "9\n" * 6
+
+
+def moment(progress):
+    raise OutOfTime("a moment")
+
+
+@pytest.mark.parametrize(("engine", "end", "error", "options", "max_cycles"), [
+    ("verilator", "while (a[0] == 7) a[1]++;", SimulationTimeout, {}, 4000),
+    ("verilator", "while (a[0] == 7) a[1]++;", SimulationTimeout, {"progress": moment}, 1 << 40),
+    ("verilator", "a[1 << 24] = 1;", KernelAccessError, {}, 10000),
+    ("verilator", "*(volatile __global int *)0x80 = 1;", KernelFault, {"check_accesses": False}, 10000),
+    pytest.param("pysim", "a[1 << 24] = 1;", KernelAccessError, {}, 10000, marks=pytest.mark.ci)],
+    ids=["cycles", "seconds", "access", "fault", "pysim"])
+def test_what_was_printed_comes_from_the_cache_of_a_kernel_that_was_stopped(engine, end, error, options, max_cycles):
+    image = compile_opencl(body(f'printf("%d\\n", a[2]); if (get_global_id(0) == 3) {{ {end} }}'), config=ATOMIC)
+    texts = []
+    with Device(ATOMIC, engine=engine, printf=texts.append, **options) as device:
+        a = device.buffer([7, 0, 9])
+        for _ in range(2 if engine == "verilator" else 1):      # of the next power-up, too
+            with pytest.raises(error):
+                image["k"](a, global_size=4, max_cycles=max_cycles)
+            assert texts.pop() == "9\n" * 4
 
 
 @pytest.mark.parametrize(("ended", "printed"), [(True, "5\n"), (False, "5\n0\n6\n")])

@@ -12,6 +12,7 @@ queue = cl.CommandQueue(context)
 program = cl.Program(context, '''
 __kernel void spins(volatile __global int *x)
 {
+    if (get_global_id(0) == 5) printf("begins\\\\n");
     while (x[0] == 0)
         x[1]++;
 }
@@ -40,7 +41,7 @@ print(found[2], found[1] > 0)
 
 def test_the_limit_is_the_events_error_and_a_line(opencl_icd):
     done = opencl_icd.python(PROGRAM, environment={"FGPU_OPENCL_SECONDS": "0.3"}, timeout=60)
-    assert done.stdout == "-5\n2 True\n"
+    assert done.stdout == "begins\n-5\n2 True\n"
     assert done.stderr.startswith("fgpu: kernel 'spins' did not finish within 0.3 seconds (FGPU_OPENCL_SECONDS): "
                                   "wavefront 0 of work-group 0 is at <source>:")
     assert done.stderr.count("\n") == 1
