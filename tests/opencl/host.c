@@ -73,6 +73,13 @@ static void transfer(uint32_t seed)
     CHECK(clReleaseMemObject(buffer) == 0);
 }
 
+static void do_no_platform(void)
+{
+    uint32_t count = 7;
+    for (int i = 0; i < 3; i++)
+        CHECK(clGetPlatformIDs(0, NULL, &count) == -1001 && count == 0);
+}
+
 static void do_platform(void)
 {
     find_platform();
@@ -443,7 +450,7 @@ static void do_leak(int rounds)
 int main(int count, char **arguments)
 {
     static const struct { const char *name; void (*run)(void); } programs[] = {
-        {"platform", do_platform}, {"transfer", do_transfer}, {"unsupported", do_unsupported},
+        {"platform", do_platform}, {"no_platform", do_no_platform}, {"transfer", do_transfer}, {"unsupported", do_unsupported},
         {"properties", do_properties},
         {"threads", do_threads}, {"first_calls", do_first_calls}, {"short_thread", do_short_thread},
         {"build_callbacks", do_build_callbacks},

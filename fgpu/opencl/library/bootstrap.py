@@ -16,13 +16,14 @@ def start(dispatch: int, platform: int, table: int, interrupted: int, packages: 
             sys.argv = [""]
         if find_spec("fgpu") is None:   # a host from another environment: ours comes behind its own
             if version != f"{sys.version_info.major}.{sys.version_info.minor}":
-                raise RuntimeError(f"fgpu is not installed here, but for Python {version}")
+                raise RuntimeError("fgpu is not installed in this environment" + (
+                    f", but for Python {version}" if version else "") + "; `pip install fgpu` puts it there")
             import site
 
             site.addsitedir(packages)
         from fgpu.opencl.bridge import attach
 
         attach(dispatch, platform, table, interrupted)
-    except BaseException as error:
+    except Exception as error:
         sys.stderr.write(f"fgpu: no OpenCL platform in this process: {error or type(error).__name__} "
                          f"({sys.executable or 'an embedded Python'}, {sys.version.split()[0]})\n")

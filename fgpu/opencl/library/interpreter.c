@@ -18,7 +18,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <wchar.h>
+
+#define OLDEST "3.11"                           /* Python that fgpu is for, as in pyproject.toml */
 
 static void *python[SLOTS];                     /* what Python answers each slot with */
 static volatile size_t interrupted;             /* the thread whose call Ctrl-C ended, in a Python program */
@@ -34,8 +38,13 @@ static struct {
     char packages[PATH_MAX];    /* the environment's site-packages */
 } environment;
 
+/* Once a process: hosts may ask again and again. */
 static void say(const char *format, const char *first, const char *second)
 {
+    static int has_said;
+    if (has_said)
+        return;
+    has_said = 1;
     char line[2 * PATH_MAX + 500] = "fgpu: no OpenCL platform in this process: ";
     size_t length = strlen(line);
     snprintf(line + length, sizeof line - length - 1, format, first, second);
@@ -206,12 +215,47 @@ static int initialize(void *handle)
     return 1;
 }
 
+/* -- which of both ------------------------------------------------------------------------------ */
+
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction interrupt;      /* the host's: Python's module signal puts its own in the place */
 static int is_impossible;
 
-static int open_python(int error)
+static int is_same_file(const char *one, const char *other)
 {
+    struct stat first, second;
+    return !stat(one, &first) && !stat(other, &second) && first.st_dev == second.st_dev
+        && first.st_ino == second.st_ino;
+}
+
+static int find_other(struct dl_phdr_info *library, size_t size, void *found)
+{
+    const char *name = strrchr(library->dlpi_name, '/');
+    (void)size;
+    if (!name || strncmp(name, "/libpython", 10) || !strchr(name, '.') || strstr(name, "libpython3.so")
+        || is_same_file(library->dlpi_name, environment.libpython))
+        return 0;
+    *(const char **)found = library->dlpi_name;
+    return 1;
+}
+
+/* Whether the process has a Python to answer (1), or may be given one (2); if not, says why. Two Pythons in a process
+   take each other's functions. */
+static int look_for_python(void)
+{
+    int error = read_environment();
+    int (*is_initialized)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "Py_IsInitialized");
+    if (is_initialized && is_initialized()) {
+        char version[16] = "";
+        int major = 0, minor = 0;
+        const char *(*get_version)(void) = (const char *(*)(void))dlsym(RTLD_DEFAULT, "Py_GetVersion");
+        if (get_version && sscanf(get_version(), "%d.%d", &major, &minor) == 2 && major == 3 && minor >= atoi(OLDEST + 2)
+            && find_functions(RTLD_DEFAULT))
+            return 1;
+        snprintf(version, sizeof version, "%d.%d", major, minor);
+        say("it has Python %s, and fgpu needs %s or a later one", version, OLDEST);
+        return 0;
+    }
     if (error) {
         say("%s: %s; `fgpu opencl install` writes it", settings, strerror(error));
         return 0;
@@ -221,6 +265,22 @@ static int open_python(int error)
             "(libpython%s), and `fgpu opencl install` again", environment.python, environment.version);
         return 0;
     }
+    if (access(environment.libpython, R_OK)) {
+        say("%s: %s; `fgpu opencl install` looks for it again", environment.libpython, strerror(errno));
+        return 0;
+    }
+    const char *other = NULL;
+    dl_iterate_phdr(find_other, &other);
+    if (other) {
+        say("it has loaded another Python, %s, and this is fgpu of %s; install fgpu for that one", other,
+            environment.python);
+        return 0;
+    }
+    return 2;
+}
+
+static int open_python(void)
+{
     void *handle = dlopen(environment.libpython, RTLD_NOW | RTLD_GLOBAL);
     if (!handle || !find_functions(handle)) {
         say("%s%s; `fgpu opencl install` looks for it again", handle ? environment.libpython : dlerror(),
@@ -251,12 +311,12 @@ static int find_python(void)
         return 1;
     pthread_mutex_lock(&starting);
     if (!is_found && !is_impossible) {
-        int error = read_environment();
-        if (!(find_functions(RTLD_DEFAULT) && py.is_initialized())) {
+        int way = look_for_python();
+        if (way == 2) {
             sigaction(SIGINT, NULL, &interrupt);
-            is_impossible = !open_python(error);
+            is_impossible = !open_python();
         }
-        is_found = !is_impossible;
+        is_found = way && !is_impossible;
     }
     pthread_mutex_unlock(&starting);
     return is_found;
@@ -266,14 +326,16 @@ static int find_python(void)
 
 static const char bootstrap[];
 static atomic_int is_attached;
+static atomic_int has_failed;
 
 static int attach(void)
 {
-    if (!find_python() || !py.is_initialized() || (py.is_finalizing && py.is_finalizing()))
+    if (has_failed || !find_python() || !py.is_initialized() || (py.is_finalizing && py.is_finalizing()))
         return 0;
     if (is_ours && !has_state && __cxa_thread_atexit_impl)
         make_state();
     int state = py.ensure();
+    int is_interrupted = 0;
     if (!is_attached) {         /* two threads may do this at once, as Python passes the GIL on: it has locks for it */
         void *globals = py.new_dict();
         py.set_item(globals, "DISPATCH", py.from_size((size_t)dispatch));
@@ -283,13 +345,20 @@ static int attach(void)
         py.set_item(globals, "PACKAGES", py.decode(environment.packages));
         py.set_item(globals, "VERSION", py.decode(environment.version));
         void *code = py.compile(bootstrap, "<fgpu-opencl>", 257 /* Py_file_input */);
-        if (!code || !py.evaluate(code, globals, globals))
-            py.clear_error();   /* the code has said what there is to say */
+        void *result = code ? py.evaluate(code, globals, globals) : NULL;
         if (is_ours)
             sigaction(SIGINT, &interrupt, NULL);
         is_attached = python[READY] != NULL;
+        is_interrupted = code && !result;   /* by Ctrl-C: the next call may try again */
+        if (!result)
+            py.clear_error();
+        has_failed = !is_attached && !is_interrupted;   /* the code has said why */
     }
     py.release(state);
+    if (is_interrupted && is_ours)
+        raise(SIGINT);
+    else if (is_interrupted)
+        py.interrupt();
     return is_attached;
 }
 

@@ -24,11 +24,27 @@ static int is_first(void)
     return !first || !dladdr(&platform, &self) || first == (uintptr_t)self.dli_fbase;
 }
 
+/* Whether there may be a Python to answer, as far as can be told without starting one or importing anything. */
+static int may_answer(void)
+{
+    if (is_attached)
+        return 1;
+    pthread_mutex_lock(&starting);
+    int way = is_impossible || has_failed ? 0 : look_for_python();
+    pthread_mutex_unlock(&starting);
+    const char *(*get_version)(void) = (const char *(*)(void))dlsym(RTLD_DEFAULT, "Py_GetVersion");
+    size_t length = strlen(environment.version);
+    if (way == 1 && length && get_version
+        && (strncmp(get_version(), environment.version, length) || get_version()[length] != '.'))
+        return attach();    /* of another version than the environment's, so that fgpu must be there, too */
+    return way != 0;
+}
+
 EXPORTED int32_t clIcdGetPlatformIDsKHR(uint32_t room, void **platforms, uint32_t *count)
 {
     if ((!platforms && !count) || (platforms && !room))
         return -30;     /* CL_INVALID_VALUE */
-    if (!is_first()) {
+    if (!is_first() || !may_answer()) {
         if (count)
             *count = 0;
         return -1001;   /* CL_PLATFORM_NOT_FOUND_KHR */

@@ -12,6 +12,7 @@ __all__ = ["library_source"]
 _HERE = Path(__file__).parent
 _TYPES = {"p": "void *", "z": "size_t ", "u": "uint32_t ", "i": "int32_t ", "l": "uint64_t "}
 _LATE = Status.OUT_OF_HOST_MEMORY       # what a function returns that no Python answers
+_NO_DEVICES = ("clGetDeviceIDs", "clCreateContextFromType")
 _OVER_AT_THE_END = ("clRelease", "clFlush", "clFinish", "clWaitForEvents")      # nothing is left to wait for
 _START = b"\n\nstart(DISPATCH, PLATFORM, TABLE, INTERRUPTED, PACKAGES, VERSION)\n"
 _IN_C = ("clGetPlatformIDs", "clGetPlatformInfo", "clGetExtensionFunctionAddress",
@@ -55,9 +56,10 @@ def _trampoline(function: Function) -> str:
     call = f"(({result}(*)(%s))python[{function.slot}])(%s)"
     arguments = ", ".join(parameter.split()[-1].lstrip("*") for parameter in parameters)
     types = ", ".join(parameter[:parameter.rindex(" ") + 1] + "*" * parameter.count("*") for parameter in parameters)
-    late = 0 if function.name.startswith(_OVER_AT_THE_END) else int(_LATE)
+    late = 0 if function.name.startswith(_OVER_AT_THE_END) else int(
+        Status.DEVICE_NOT_FOUND if function.name in _NO_DEVICES else _LATE)
     failure = f"return {late};" if function.result is Result.STATUS else \
-        f"{{ if (status) *status = {int(_LATE)}; return NULL; }}" if has_status else "return NULL;"
+        f"{{ if (status) *status = {late}; return NULL; }}" if has_status else "return NULL;"
     return (f"static {result}{function.name}({', '.join(parameters) or 'void'})\n{{\n"
             f"    struct error error;\n    if (!enter(&error) || !python[{function.slot}])\n        {failure}\n"
             f"    {result}result = {call % (types or 'void', arguments)};\n    leave(&error);\n"
