@@ -158,7 +158,7 @@ class Device(DeviceMemory):
             have the shape of the launch before; ``clean=False`` leaves the results in the cache,
             but those of kernels that print.
         max_cycles
-            Watchdog limit in cycles (on the functional engine in wavefront instructions).
+            Watchdog limit in cycles (on the functional engine in wavefront instructions), of all parts together.
         printf
             Where what this launch prints goes, if not where the device's does. What its buffer has no room for is
             counted: a :class:`~fgpu.errors.PrintfWarning` tells.
@@ -216,8 +216,8 @@ class Device(DeviceMemory):
                 runs.append(self._launch(Launch(
                     program=image.words, descriptor=prepared.descriptor(number, parameters), slot=slot,
                     initialize=initialize, clean=clean and part is parts[-1], write_back=prints(kernel),
-                    max_cycles=max_cycles, check=check, kernel=kernel.name, profile=profile, record=window,
-                    lines=image.lines,
+                    max_cycles=max_cycles, spent=sum(run.watched for run in runs), check=check, kernel=kernel.name,
+                    profile=profile, record=window, lines=image.lines,
                     progress=self._progress and partial(self._tell, runs, parts)),
                     parts[0].local_size, prepared.room.bytes))
             return joined(runs)

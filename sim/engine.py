@@ -108,6 +108,8 @@ class Launch:
     max_cycles: int = 10_000_000
     """The watchdog stops the simulation after so many cycles from the start register's write
     (for the functional engine: after so many wavefront instructions)."""
+    spent: int = 0
+    """How many of them the parts that were launched before took, where a launch has several."""
     progress: Callable[[Progress], None] | None = None
     """Is told now and then how far the launch is; an exception from it ends the launch, :class:`OutOfTime` as
     a time-out."""
@@ -121,6 +123,11 @@ class Launch:
     """The kernel's name, for messages."""
     lines: Mapping[int, Location] = field(default_factory=dict)
     """Source lines of the program's words, for messages."""
+
+    @property
+    def limit(self) -> int:
+        """What is left of ``max_cycles``."""
+        return self.max_cycles - self.spent
 
     @property
     def places(self) -> Places:

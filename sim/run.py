@@ -38,6 +38,11 @@ class Run:
     """What happened in which cycle, where that was asked for."""
 
     @property
+    def watched(self) -> int:
+        """What ``max_cycles`` limits: cycles, or where there are none wavefront instructions."""
+        return self.instructions if self.cycles is None else self.cycles
+
+    @property
     def cycles_per_second(self) -> float | None:
         """Simulation speed; None where there are no cycles."""
         return self.cycles / self.seconds if self.cycles is not None and self.seconds > 0 else None

@@ -93,7 +93,7 @@ class BoardEngine:
         try:
             while not self.link.read_word(_register(ControlRegister.STATUS)) & flag:
                 cycles = self.link.read_register(BoardRegister.CYCLES)
-                if cycles > launch.max_cycles:
+                if cycles > launch.limit:
                     raise SimulationTimeout(
                         f"{launch.places.whose} did not finish within {launch.max_cycles} cycles; it was aborted. "
                         "If it is only slow, give more max_cycles")

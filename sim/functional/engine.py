@@ -89,7 +89,7 @@ class _Run:
             instructions=0, work_item_instructions=0, divergent_branches=0, stack_entries=0)
         self._config = config
         self._memory = memory
-        self._limit = launch.max_cycles
+        self._limit, self._told_limit = launch.limit, launch.max_cycles
         self._entry = descriptor.entry
         self._descriptor = [int(word) for word in launch.descriptor]
         self._program = Program(launch.places, config)
@@ -162,7 +162,7 @@ class _Run:
             counts["instructions"] += len(running)
             counts["work_item_instructions"] += selection.count
             if counts["instructions"] > self._limit:
-                self._time_out(f"{self._limit} wavefront instructions",
+                self._time_out(f"{self._told_limit} wavefront instructions",
                                {**pending, pc: [running, *pending.get(pc, [])]}, wavefronts, groups)
             if step.is_control:
                 return self._control(step, running, selection, items, wavefronts, groups)

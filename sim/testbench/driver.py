@@ -136,7 +136,7 @@ class BenchEngine(ABC):
             self._allow(bench, launch.check)
             profile = self._profile(bench, launch)
             self._library.bench_record(bench, *(launch.record or (0, 0)))
-            self._library.bench_launch(bench, operations, len(operations), launch.max_cycles)
+            self._library.bench_launch(bench, operations, len(operations), launch.limit)
             self._run_sliced(lambda: self._tell(bench, launch, begin))
             result = self._library.bench_result(bench).contents
             if result.status != abi.DONE:

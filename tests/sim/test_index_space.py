@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fgpu.compiler import compile_opencl
-from fgpu.errors import PerformanceWarning
+from fgpu.errors import PerformanceWarning, SimulationTimeout
 from fgpu.sim import Device
 from fgpu.sim.index_space import Part, divide, shortfall
 
@@ -145,3 +145,17 @@ def test_1021_work_items_take_hardly_more_cycles_than_1024():
             assert run.stats["cycles"] == run.cycles
             cycles[size] = run.cycles
     assert cycles[1021] < 1.15 * cycles[1024]
+
+
+@pytest.mark.parametrize("engine", ["functional", "verilator"])
+def test_the_watchdog_counts_all_parts_together(engine):
+    image = compile_opencl(WHERE)
+    with Device(engine=engine) as device:
+        ids, sizes = device.buffer(1021), device.buffer(1021)
+        run = device.launch(image, global_size=1021, args=[ids, sizes])
+        assert run.parts == 2
+        device.launch(image, global_size=1021, args=[ids, sizes], max_cycles=run.watched + 100)
+        assert (ids.read() == 2 * np.arange(1, 1022)).all()
+        for limit in (run.watched * 97 // 100, run.watched // 2):     # the first part alone would end within the one
+            with pytest.raises(SimulationTimeout, match=f"did not finish within {limit} "):
+                device.launch(image, global_size=1021, args=[ids, sizes], max_cycles=limit)

@@ -64,7 +64,7 @@ class NativeEngine:
         job.steps, job.length, job.registers = steps.address, len(steps.table), steps.registers
         job.local_bytes = self.config.local_memory * 1024 if steps.uses_local else 0
         job.scratchpad_words = self.config.scratchpad_words if steps.uses_scratchpad else 0
-        job.limit = launch.max_cycles
+        job.limit = launch.limit
         self._set_check(launch.check)
         self._set_shape(descriptor, launch.descriptor)
         slice = int(1000 * reference.TOLD_SECONDS)      # signals, too, wait so long
