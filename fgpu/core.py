@@ -9,11 +9,13 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from .address_map import control_address_bits
 from .axi.signatures import AXI4LiteSignature, AXI4Signature
 from .cache.cache import Cache
+from .cache.log import LineLog
 from .cache.probe import CacheProbes
 from .code_ram import CodeRam
 from .config import KERNEL_SLOTS, Config
 from .control import ControlInterface
 from .cu.compute_unit import ComputeUnit
+from .cu.log import UnitLog
 from .dispatcher.dispatcher import Dispatcher
 from .fault import Fault, FaultCause
 from .gateware.sharing import add_shared
@@ -42,6 +44,8 @@ class FGPU(wiring.Component):
             members["probe"] = Out(ComputeUnitProbe).array(config.compute_units)
             members["access"] = Out(AccessProbe).array(config.compute_units)
             members["cache_probe"] = Out(CacheProbes(config.slices))
+            members["log"] = Out(UnitLog).array(config.compute_units)
+            members["lines"] = Out(LineLog).array(config.slices)
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -93,10 +97,12 @@ class FGPU(wiring.Component):
                 unit.fetched.eq(code_ram.fetched[number]),
             ]
             if config.statistics:
-                m.d.comb += [self.probe[number].eq(unit.probe), self.access[number].eq(unit.access)]
+                m.d.comb += [self.probe[number].eq(unit.probe), self.access[number].eq(unit.access),
+                             self.log[number].eq(unit.log)]
         self._connect_faults(m, compute_units, control, dispatcher, cache)
         if config.statistics:
-            m.d.comb += self.cache_probe.eq(cache.probe)
+            m.d.comb += [self.cache_probe.eq(cache.probe),
+                         *(self.lines[number].eq(cache.lines[number]) for number in range(config.slices))]
         return m
 
     @staticmethod

@@ -1,5 +1,6 @@
 """The events of a launch: what each wavefront did when, and what the cache did."""
 
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,13 +14,15 @@ from fgpu.config import WAVEFRONTS, Config
 from fgpu.probe import WavefrontState
 
 from .places import Places
-from .testbench.abi import Event, EventKind
+from .testbench.abi import Access, Event, EventKind, Refusal
 
-__all__ = ["EVENT", "Burst", "EventKind", "EventLog", "Stay", "joined_logs"]
+__all__ = ["EVENT", "Access", "Burst", "EventKind", "EventLog", "Load", "Refusal", "Residence", "Stay", "Transfer",
+           "enabled", "joined_logs"]
 
 EVENT: Final = np.dtype(Event)
 """One event (:class:`~fgpu.sim.testbench.abi.Event`)."""
 
+_OF_PORTS: Final = (EventKind.EVENT_READ, EventKind.EVENT_READ_END, EventKind.EVENT_WRITE, EventKind.EVENT_WRITE_END)
 _MOVED_ON: Final = (WavefrontState.BRANCH, WavefrontState.BARRIER)
 """The program counter is behind the instruction already."""
 
@@ -45,6 +48,46 @@ class Burst(NamedTuple):
     end: int
     address: int
     is_write: bool
+
+
+class Load(NamedTuple):
+    """A load or an atomic operation: issued in the cycle ``start``, and done in the cycle ``end - 1``."""
+
+    unit: int
+    slot: int
+    pc: int
+    start: int
+    end: int
+
+
+class Residence(NamedTuple):
+    """A work-group on a compute unit, which calls it ``number``, in the cycles from ``start`` to before ``end``."""
+
+    unit: int
+    number: int
+    start: int
+    end: int
+    offsets: tuple[int, int, int]
+    """Global ids of its first work-item."""
+
+
+class Transfer(NamedTuple):
+    """A tag manager at work on a line, in the cycles from ``start`` to before ``end``: it has it read, or written
+    back, from the cycle ``burst`` on."""
+
+    slice: int
+    manager: int
+    start: int
+    end: int
+    address: int
+    is_write: bool
+    burst: int
+
+
+def enabled(masks: np.ndarray) -> np.ndarray:
+    """How many bits of each are set: of issues, the enabled work-items."""
+    bits = np.unpackbits(np.ascontiguousarray(masks).view(np.uint8).reshape(-1, masks.dtype.itemsize), axis=1)
+    return np.asarray(bits.sum(axis=1, dtype=np.int64))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +140,7 @@ class EventLog:
         """What went through the AXI ports, in the order of the ends; bursts that the log does not begin with are left
         out, and those that are under way at its end reach until there."""
         begun: dict[tuple[bool, int, int], tuple[int, int]] = {}
-        ports = self.entries[self.entries["kind"] >= EventKind.EVENT_READ]
+        ports = self.entries[np.isin(self.entries["kind"], _OF_PORTS)]
         for cycle, kind, port, identifier, _, address in ports.tolist():
             key = kind in (EventKind.EVENT_WRITE, EventKind.EVENT_WRITE_END), port, identifier
             if kind in (EventKind.EVENT_READ, EventKind.EVENT_WRITE):
@@ -107,6 +150,52 @@ class EventLog:
                 yield Burst(port, identifier, start, cycle + 1, first, key[0])
         for (is_write, port, identifier), (start, address) in begun.items():
             yield Burst(port, identifier, start, self.end, address, is_write)
+
+    def loads(self) -> Iterator[Load]:
+        """Loads in the order of their ends; those that the log does not begin with are left out, and those that are
+        under way at its end reach until there."""
+        begun: dict[tuple[int, int, int], deque[tuple[int, int]]] = defaultdict(deque)
+        both = (EventKind.EVENT_LOAD, EventKind.EVENT_LOAD_DONE)
+        for cycle, kind, unit, slot, pc, is_local in self.entries[np.isin(self.entries["kind"], both)].tolist():
+            waiting = begun[unit, slot, is_local]
+            if kind == EventKind.EVENT_LOAD:
+                waiting.append((pc, cycle))
+            elif waiting:
+                yield Load(unit, slot, *waiting.popleft(), cycle + 1)
+        for (unit, slot, _), waiting in begun.items():
+            for pc, start in waiting:
+                yield Load(unit, slot, pc, start, self.end)
+
+    def residences(self) -> Iterator[Residence]:
+        """Work-groups in the order of their ends; as :meth:`loads`."""
+        begun: dict[tuple[int, int], tuple[int, tuple[int, int, int]]] = {}
+        both = (EventKind.EVENT_GROUP, EventKind.EVENT_GROUP_END)
+        for cycle, kind, unit, number, third, two in self.entries[np.isin(self.entries["kind"], both)].tolist():
+            if kind == EventKind.EVENT_GROUP:
+                begun[unit, number] = cycle, (two & 0xFFFF_FFFF, two >> 32, third)
+            elif (unit, number) in begun:
+                start, offsets = begun.pop((unit, number))
+                yield Residence(unit, number, start, cycle, offsets)
+        for (unit, number), (start, offsets) in begun.items():
+            yield Residence(unit, number, start, self.end, offsets)
+
+    def transfers(self) -> Iterator[Transfer]:
+        """What the tag managers do, in the order of the ends; as :meth:`loads`."""
+        begun: dict[tuple[bool, int, int], tuple[int, int, int]] = {}
+        chosen = (EventKind.EVENT_FILL, EventKind.EVENT_EVICTION, EventKind.EVENT_WRITE_BACK, EventKind.EVENT_FILLED,
+                  EventKind.EVENT_WRITTEN)
+        for cycle, kind, part, manager, _, address in self.entries[np.isin(self.entries["kind"], chosen)].tolist():
+            key = kind not in (EventKind.EVENT_FILL, EventKind.EVENT_FILLED), part, manager
+            if kind in (EventKind.EVENT_FILL, EventKind.EVENT_EVICTION):
+                begun[key] = cycle, address, cycle
+            elif key in begun:
+                start, line, burst = begun.pop(key)
+                if kind == EventKind.EVENT_WRITE_BACK:
+                    begun[key] = start, line, cycle
+                else:
+                    yield Transfer(part, manager, start, cycle + 1, line, key[0], burst)
+        for (is_write, part, manager), (start, line, burst) in begun.items():
+            yield Transfer(part, manager, start, self.end, line, is_write, burst)
 
 
 def joined_logs(logs: Sequence[EventLog]) -> EventLog:

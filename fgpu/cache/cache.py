@@ -13,6 +13,7 @@ from fgpu.interfaces.line_map import LineMap
 from fgpu.interfaces.memory_bus import MemoryRequest, Row
 
 from .cache_slice import CacheSlice
+from .log import LineLog
 from .port_mux import PortMux
 from .probe import CacheProbe, CacheProbes
 
@@ -44,6 +45,7 @@ class Cache(wiring.Component):
         }
         if config.statistics:
             members["probe"] = Out(CacheProbes(config.slices))
+            members["lines"] = Out(LineLog).array(config.slices)
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -66,6 +68,7 @@ class Cache(wiring.Component):
             for number, part in enumerate(slices):
                 for name, _ in CacheProbe.as_shape():
                     m.d.comb += self.probe[name][number].eq(part.probe[name])
+                self._log(m, number, part)
         return m
 
     def _connect_compute_unit(self, m: Module, cu: int, slices: list[Any]) -> None:
@@ -100,6 +103,15 @@ class Cache(wiring.Component):
             for its, there in ((part.axi.araddr, master.araddr), (part.axi.awaddr, master.awaddr)):
                 line = lines.line(Const(number, config.slice_bits), its[offset:])
                 m.d.comb += there.eq(Cat(its[:offset], line))
+
+    def _log(self, m: Module, number: int, part: Any) -> None:
+        """The slice's own log, but with addresses as the compute units know them."""
+        m.d.comb += self.lines[number].eq(part.log)
+        offset, lines = self._config.line_offset_bits, LineMap(self._config)
+        for name in ("line", "victim"):
+            place = part.log[name][offset:]
+            line = lines.line(Const(number, self._config.slice_bits), place)
+            m.d.comb += self.lines[number][name].eq(line << offset)
 
     @staticmethod
     def _all_done(m: Module, done: list[Signal]) -> Value:

@@ -17,7 +17,8 @@ from .cleaner import Cleaner
 from .data_stage import DataStage
 from .early_cleaner import EarlyCleaner
 from .line_buffer import LineBuffer
-from .payloads import Station, WriteRow
+from .log import LineLog
+from .payloads import Station, TagOp, WriteRow
 from .probe import CacheProbe
 from .tag_manager import TagManagers
 from .tag_stage import TagStage
@@ -65,7 +66,7 @@ class CacheSlice(wiring.Component):
             "error": Out(1),
         }
         if config.statistics:
-            members["probe"] = Out(CacheProbe)
+            members |= {"probe": Out(CacheProbe), "log": Out(LineLog)}
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -134,6 +135,7 @@ class CacheSlice(wiring.Component):
         ]
         if config.statistics:
             self._probe(m, tags, managers, data_stage)
+            self._log(m, tags, managers)
         return m
 
     def _admit_reads(self, m: Module, arbiter: Arbiter, tags: TagStage, managers: TagManagers) -> Value:
@@ -147,6 +149,32 @@ class CacheSlice(wiring.Component):
         admit = Signal()
         m.d.sync += admit.eq(Mux(arbiter.read_comes, managers.free > wanted + 1, managers.free > wanted))
         return admit
+
+    def _log(self, m: Module, tags: TagStage, managers: TagManagers) -> None:
+        log: Any = self.log
+        station, allocation = tags.stations.payload, tags.tag_managers.allocations
+        offset = self._config.line_offset_bits
+        m.d.comb += [
+            log.request.eq(tags.accepted),
+            log.op.eq(Mux(station.write, TagOp.WRITE, TagOp.READ)),
+            log.unit.eq(station.cu),
+            log.hit.eq(tags.hit),
+            log.line.eq(tags.tag_managers.line << offset),
+            log.fill.eq(tags.fills.valid),
+            log.eviction.eq(allocation.valid & allocation.payload.evict),
+            log.victim.eq(allocation.payload.victim << offset),
+            log.manager.eq(station.tag_manager),
+            log.write_back.eq(managers.write_backs.valid),
+            log.writes.eq(managers.write_backs.payload.id),
+            log.filled.eq(managers.filled.valid),
+            log.fills.eq(managers.filled.payload),
+            log.written.eq(managers.written.valid),
+            log.wrote.eq(managers.written.payload),
+            log.valid.eq(log.request | log.fill | log.eviction | log.write_back | log.filled | log.written),
+        ]
+        if self._config.atomics:
+            with m.If(station.atomic):
+                m.d.comb += log.op.eq(TagOp.ATOMIC)
 
     def _probe(self, m: Module, tags: TagStage, managers: TagManagers, data_stage: DataStage) -> None:
         write = tags.stations.payload.write

@@ -1,12 +1,14 @@
 """A compute unit: scheduler, vector, memory controller (section 3.4, figure 3.2)."""
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from fgpu.config import Config
+from fgpu.config import WAVEFRONTS, Config
 from fgpu.fault import FaultReport
 from fgpu.interfaces.fetch import Fetched, FetchRequest
 from fgpu.interfaces.memory_bus import MemoryRequest, Row
@@ -19,6 +21,7 @@ from .float.units import FloatUnits
 from .float_results import FloatResults
 from .launcher import COMPUTE_UNIT_BITS, Launcher
 from .local_bases import LocalBases
+from .log import UnitLog
 from .memory_controller import MemoryController
 from .pipeline import narrow_distance
 from .scheduler import WavefrontScheduler
@@ -57,6 +60,7 @@ class ComputeUnit(wiring.Component):
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe)
             members["access"] = Out(AccessProbe)
+            members["log"] = Out(UnitLog)
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -151,7 +155,19 @@ class ComputeUnit(wiring.Component):
                 self.access.eq(vector.probe),
                 self.access.starts.eq(launcher.start), self.access.offsets.eq(offsets),
             ]
+            self._log(m, scheduler, launcher, offsets)
             if self._config.local_memory:
                 m.d.comb += [self.probe.local_phase.eq(memory.local_probe.phase),
                              self.probe.local_conflict.eq(memory.local_probe.conflict)]
         return m
+
+    def _log(self, m: Module, scheduler: Any, launcher: Any, offsets: Signal) -> None:
+        groups, log = launcher.groups, self.log
+        present, before = Signal(len(groups.starting)), Signal(len(groups.starting))
+        m.d.comb += present.eq(reduce(or_, (groups.members[slot] for slot in range(WAVEFRONTS)), groups.starting))
+        m.d.sync += before.eq(present)
+        m.d.comb += [
+            log.eq(scheduler.log),
+            log.group_begins.eq(present & ~before), log.group_ends.eq(before & ~present), log.offsets.eq(offsets),
+            log.valid.eq(scheduler.log.valid | (present != before)),
+        ]

@@ -23,6 +23,7 @@ from .decoder import Decoder
 from .divergence import DivergenceUnit, MaskWrite, divergence_unit, meets
 from .float.operations import FloatOp, lanes_of
 from .float_results import FloatCommit
+from .log import UnitLog
 from .narrow_queue import NarrowCommit
 from .pipeline import BEAT_BITS, SLOT_CYCLES
 from .scoreboard import Scoreboard
@@ -133,7 +134,7 @@ class WavefrontScheduler(wiring.Component):
         if config.narrow_floats:
             members["narrow_floats"] = Out(NarrowCommit())
         if config.statistics:
-            members["probe"] = Out(ComputeUnitProbe)
+            members |= {"probe": Out(ComputeUnitProbe), "log": Out(UnitLog)}
         super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
@@ -175,6 +176,7 @@ class WavefrontScheduler(wiring.Component):
         self._report_faults(m, controllers)
         if config.statistics:
             self._probe(m, controllers, issued, decoded)
+            self._log(m, decoded, issued, commit, divergence)
         return m
 
     def _add_memories(self, m: Module, divergence: DivergenceUnit) -> tuple[Any, Any]:
@@ -508,3 +510,25 @@ class WavefrontScheduler(wiring.Component):
             probe.issued_wavefront.eq(decoded.wavefront), probe.executed_pc.eq(self.issue.pc),
             probe.lanes.eq(sum(decoded.mask[item] for item in range(WAVEFRONT_SIZE))),
         ]
+
+    def _log(self, m: Module, decoded: _Decoded, issued: Any, commit: Any, divergence: DivergenceUnit) -> None:
+        log: Any = self.log
+        control, outcome, write = decoded.control, divergence.outcome, divergence.mask_write
+        m.d.comb += [
+            log.enabled.eq(decoded.mask),
+            log.refused.eq(decoded.valid & (commit == Commit.REFUSED)),
+            log.collides.eq(decoded.valid & (commit == Commit.COLLIDES)),
+            log.flow.eq(divergence.request_valid),
+            log.load.eq(issued & decoded.access & (control.memory != MemoryAccess.STORE)),
+            log.load_local.eq(decoded.local),
+            log.load_done.eq(self.load_done),
+            log.load_done_wavefront.eq(self.load_done_wavefront),
+            log.outcome.eq(outcome.valid),
+            log.outcome_kind.eq(outcome.kind),
+            log.outcome_wavefront.eq(outcome.wavefront),
+            log.changes.eq(write.valid),
+            log.goes_on.eq(write.mask),
+            log.valid.eq(self.probe.issue | log.refused | log.collides | log.flow | log.load_done | log.outcome),
+        ]
+        if self._config.local_memory:
+            m.d.comb += log.load_done_local.eq(self.load_done_local)

@@ -6,7 +6,9 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
 
+from fgpu.cache.payloads import TagOp
 from fgpu.config import PE_COUNT, WAVEFRONTS, Config
+from fgpu.cu.divergence import OutcomeKind
 from fgpu.cu.pipeline import MEMORY_STAGE
 from fgpu.errors import ToolError
 from fgpu.probe import Bucket, WavefrontState
@@ -33,6 +35,8 @@ CONSTANTS: Final = {
     "IDS": IDS,                     # AXI identifiers
     "MEMORY_STAGE": MEMORY_STAGE,   # cycles from the issue of a phase until its accesses are seen
     **{f"BUCKET_{name}": bucket.value for name, bucket in Bucket.__members__.items()},
+    **{f"OUTCOME_{name}": kind.value for name, kind in OutcomeKind.__members__.items()},
+    **{f"LINE_{name}": op.value for name, op in TagOp.__members__.items()},
     **{f"STATE_{name}": state.value for name, state in WavefrontState.__members__.items()},
 }
 """Numbers that C++ is told."""
@@ -74,7 +78,7 @@ class EventKind(IntEnum):
     EVENT_STATE = 0
     """The wavefront in slot ``number`` of compute unit ``unit`` goes into the state ``value``, or on to ``pc``."""
     EVENT_ISSUE = 1
-    """An instruction of that wavefront is issued, with ``value`` work-items enabled."""
+    """An instruction of that wavefront is issued; ``value`` has a bit for each work-item that is enabled."""
     EVENT_ACCESS = 2
     """Work-items of that wavefront access global memory: ``value`` has a bit for each of eight."""
     EVENT_CACHE = 3
@@ -87,12 +91,70 @@ class EventKind(IntEnum):
     """Memory takes a write burst, as a read burst."""
     EVENT_WRITE_END = 7
     """It answers that a burst with that ID is written."""
+    EVENT_GROUP = 8
+    """Compute unit ``unit`` begins with a work-group and calls it ``number``. The global ids of its first work-item:
+    ``value`` has the first one in its lower and the second one in its upper half, ``pc`` is the third one."""
+    EVENT_GROUP_END = 9
+    """The last wavefront of the work-group has ended."""
+    EVENT_START = 10
+    """A wavefront starts in slot ``number`` of compute unit ``unit``."""
+    EVENT_END = 11
+    """It ends."""
+    EVENT_REFUSAL = 12
+    """Its instruction at ``pc`` is not issued, though it was its turn; ``value`` is a :class:`Refusal`."""
+    EVENT_LOAD = 13
+    """Its load or atomic operation at ``pc`` is issued; ``value`` is 1 for local memory."""
+    EVENT_LOAD_DONE = 14
+    """Its oldest load, of that memory, is done."""
+    EVENT_ARRIVE = 15
+    """It waits at the barrier at ``pc`` with all its work-items."""
+    EVENT_RELEASE = 16
+    """It goes on from there."""
+    EVENT_PUSH = 17
+    """Its work-items part at ``pc``: those of ``value`` wait, the others go on."""
+    EVENT_SWITCH = 18
+    """Other work-items of it go on, those of ``value``, as those that came to ``pc`` wait, or have ended."""
+    EVENT_POP = 19
+    """Those that came to ``pc`` go on together with others that waited; ``value`` has all of them."""
+    EVENT_REQUEST = 20
+    """Slice ``unit`` of the cache settles a request for the line at address ``value``: ``number`` is an
+    :class:`Access`, ``pc`` the compute unit."""
+    EVENT_FILL = 21
+    """Its tag manager ``number`` is to read the line at address ``value``."""
+    EVENT_EVICTION = 22
+    """Its tag manager ``number`` is to write the line at address ``value`` back."""
+    EVENT_WRITE_BACK = 23
+    """The tag manager ``number`` requests the write burst."""
+    EVENT_FILLED = 24
+    """The line that the tag manager ``number`` was to read is in the cache."""
+    EVENT_WRITTEN = 25
+    """The line that the tag manager ``number`` was to write back is in memory."""
+
+
+class Refusal(IntEnum):
+    """Why an instruction is not issued."""
+
+    NO_ROOM = 0
+    """For its accesses in the memory controller, or for its operation in a floating-point unit."""
+    COLLISION = 1
+    """Its result would leave the floating-point units together with another."""
+
+
+class Access(IntEnum):
+    """What a compute unit wants of a line, and whether that has to come from memory first."""
+
+    READ_MISS = 0
+    READ_HIT = 1
+    WRITE_MISS = 2
+    WRITE_HIT = 3
+    ATOMIC_MISS = 4
+    ATOMIC_HIT = 5
 
 
 OP_WRITE, OP_READ, OP_START, OP_WAIT, OP_PAUSE = Op
 RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT, REFUSED_ACCESS = Status
 CHECK_NOTHING, CHECK_ALIGNMENT, CHECK_ALL = Check
-ENUMERATIONS: Final = (Op, Status, Check, EventKind)
+ENUMERATIONS: Final = (Op, Status, Check, EventKind, Refusal, Access)
 
 
 class Range(Structure):

@@ -17,7 +17,8 @@ __all__ = ["abi_header", "binding_header", "enumeration", "structures"]
 
 def abi_header() -> str:
     """``abi.h``: constants, enumerations and structures of :mod:`.abi` and :mod:`.ports`, their layout asserted."""
-    constants = {"PORTS": ports.PORTS, "COMPUTE_UNITS": ports.COMPUTE_UNITS, "EVENTS": ports.EVENTS, **abi.CONSTANTS}
+    constants = {"PORTS": ports.PORTS, "COMPUTE_UNITS": ports.COMPUTE_UNITS, "EVENTS": ports.EVENTS,
+                 "SLICES": ports.SLICES, **abi.CONSTANTS}
     lines = [
         "// Written by sim/testbench/header.py.", "#pragma once", "#include <cstddef>", "#include <cstdint>",
         "namespace fgpu {",
@@ -103,6 +104,8 @@ def _guarded(outputs: Iterable[ports.Leaf]) -> Iterator[tuple[str, list[ports.Le
         guard = ""
         if unit.startswith("access") and field not in ("valid", "starts"):
             guard = f"{unit}_starts" if field == "offsets" else f"{unit}_valid"
+        if unit.startswith(("log", "lines")) and field != "valid":
+            guard = f"{unit}_valid"
         groups.setdefault(guard, []).append(leaf)
     yield from groups.items()
 

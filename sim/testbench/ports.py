@@ -16,16 +16,19 @@ from amaranth.lib.wiring import In, Out
 
 from fgpu.address_map import CONTROL_ADDRESS_BITS_MAX
 from fgpu.axi.signatures import AXI4LiteSignature, AXI4Signature
+from fgpu.cache.log import LineLog
 from fgpu.config import KERNEL_SLOTS
+from fgpu.cu.log import UnitLog
 from fgpu.probe import AccessProbe, ComputeUnitProbe
 
 __all__ = [
-    "COMPUTE_UNITS", "EVENTS", "PORTS", "AccessOut", "AxiAddress", "AxiIn", "AxiOut", "Leaf", "LiteIn", "LiteOut",
-    "PortsIn", "PortsOut", "ProbeOut", "leaves",
+    "COMPUTE_UNITS", "EVENTS", "PORTS", "SLICES", "AccessOut", "AxiAddress", "AxiIn", "AxiOut", "Leaf", "LineOut",
+    "LiteIn", "LiteOut", "LogOut", "PortsIn", "PortsOut", "ProbeOut", "leaves",
 ]
 
 PORTS: Final = 4            # most AXI4 ports
 COMPUTE_UNITS: Final = 8    # most compute units
+SLICES: Final = 8           # most slices of the cache
 EVENTS: Final = 128         # most kinds of cache events, of all slices
 
 _INTEGERS: Any = (c_uint8, c_uint16, c_uint32, c_uint64)
@@ -72,9 +75,11 @@ LiteOut: Any = _structure("LiteOut", "What the core drives at the control interf
 LiteIn: Any = _structure("LiteIn", "What the host drives at the control interface.", _driven(_LITE, Out))
 ProbeOut: Any = _structure("ProbeOut", "ComputeUnitProbe of fgpu/probe.py.", _fields(ComputeUnitProbe))
 AccessOut: Any = _structure("AccessOut", "AccessProbe of fgpu/probe.py.", _fields(AccessProbe))
+LogOut: Any = _structure("LogOut", "UnitLog of fgpu/cu/log.py.", _fields(UnitLog))
+LineOut: Any = _structure("LineOut", "LineLog of fgpu/cache/log.py.", _fields(LineLog))
 PortsOut: Any = _structure("PortsOut", "What the core drives in one cycle, and a bit for each event of the cache.", {
     "axi": AxiOut * PORTS, "events": data.ArrayLayout(64, EVENTS // 64), "probe": ProbeOut * COMPUTE_UNITS,
-    "access": AccessOut * COMPUTE_UNITS,
+    "access": AccessOut * COMPUTE_UNITS, "log": LogOut * COMPUTE_UNITS, "lines": LineOut * SLICES,
     "lite": LiteOut, "kernel_status": KERNEL_SLOTS})
 PortsIn: Any = _structure("PortsIn", "What the test bench drives.", {"axi": AxiIn * PORTS, "lite": LiteIn})
 

@@ -1,5 +1,6 @@
 """FST, for GTKWave and Surfer: signals of wavefronts, of the cache and of AXI ports, with a selection of them."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from vcd.gtkw import GTKWSave  # a package that Amaranth brings
 from fgpu.config import WAVEFRONTS
 from fgpu.probe import WavefrontState
 
-from ..event_log import EventKind, EventLog
+from ..event_log import Access, EventKind, EventLog, enabled
 
 __all__ = ["write_fst"]
 
@@ -25,9 +26,12 @@ Changes = Iterable[tuple[int, int | str]]
 def write_fst(log: EventLog, path: Path) -> None:
     """Write the file, a cycle as a nanosecond, and beside it one for GTKWave (``.gtkw``) with what to look at first.
 
-    Scopes and signals: ``cuN.wavefrontM``: ``state`` (by name), ``pc``, ``instruction``; ``cuN``: ``issue`` (one
-    cycle long), ``lanes``, ``wavefront`` of what is issued; ``cache``: each event of a slice, one cycle long;
-    ``axiN``: ``reads`` and ``writes`` under way. Needs the package ``pylibfst``.
+    Scopes and signals: ``cuN.wavefrontM``: ``state`` (by name), ``pc``, ``instruction``, ``mask`` (the work-items
+    that were enabled last), ``loads`` under way, and ``push``, ``switch``, ``pop`` and ``refused``, one cycle long;
+    ``cuN``: ``issue`` (one cycle long), ``lanes``, ``wavefront`` of what is issued, ``groups`` that are there;
+    ``cache``: each event of a slice, one cycle long; ``cache.sliceN``: ``request`` (what, and its line), ``fills``
+    and ``write_backs`` of tag managers under way; ``axiN``: ``reads`` and ``writes`` under way. Needs the package
+    ``pylibfst``.
     """
     from pylibfst import ffi, lib
 
@@ -85,7 +89,7 @@ class _File:
                 text = value.encode()
                 self._lib.fstWriterEmitVariableLengthValueChange(self._file, handle, text, len(text))
             else:
-                self._lib.fstWriterEmitValueChange32(self._file, handle, self._widths[handle], value)
+                self._lib.fstWriterEmitValueChange64(self._file, handle, self._widths[handle], value)
         self._lib.fstWriterEmitTimeChange(self._file, end)
 
 
@@ -97,6 +101,9 @@ def _write(log: EventLog, path: Path, file: _File) -> None:
                 shown[f"CU {unit}"] = list(_unit(log, unit, file))
         with file.scope("cache"):
             _cache(log, file)
+            for number in range(log.config.slices):
+                with file.scope(f"slice{number}"):
+                    shown[f"cache slice {number}"] = list(_slice(log, number, file))
         for port in range(log.config.axi_ports):
             with file.scope(f"axi{port}"):
                 shown[f"AXI {port}"] = list(_port(log, port, file))
@@ -115,17 +122,26 @@ def _unit(log: EventLog, unit: int, file: _File) -> Iterator[tuple[str, str]]:
     issues, states = log.of(EventKind.EVENT_ISSUE), log.of(EventKind.EVENT_STATE)
     mine = issues[issues["unit"] == unit]
     file.signal("issue", 1, _pulses(mine["cycle"]))
-    file.signal("lanes", 7, zip(mine["cycle"].tolist(), mine["value"].tolist(), strict=True))
+    file.signal("lanes", 7, zip(mine["cycle"].tolist(), enabled(mine["value"]).tolist(), strict=True))
     file.signal("wavefront", 3, zip(mine["cycle"].tolist(), mine["number"].tolist(), strict=True))
     yield f"fgpu.cu{unit}.issue", "bin"
     yield f"fgpu.cu{unit}.lanes[6:0]", "dec"
+    groups = ((start, end) for place, _, start, end, _ in log.residences() if place == unit)
+    file.signal("groups", 4, _how_many(log, groups))
+    loads: dict[int, list[tuple[int, int]]] = {slot: [] for slot in range(WAVEFRONTS)}
+    for load in log.loads():
+        if load.unit == unit:
+            loads[load.slot].append((load.start, load.end))
     for slot in range(WAVEFRONTS):
         there = states[(states["unit"] == unit) & (states["number"] == slot)]
         if len(there):
             with file.scope(f"wavefront{slot}"):
                 _wavefront(log, there, file)
+                _work_items(log, unit, slot, file)
+                file.signal("loads", 4, _how_many(log, loads[slot]))
             yield f"fgpu.cu{unit}.wavefront{slot}.state[{_STATE_BITS - 1}:0]", "bin"
             yield f"fgpu.cu{unit}.wavefront{slot}.instruction", "ascii"
+            yield f"fgpu.cu{unit}.wavefront{slot}.mask[63:0]", "hex"
 
 
 def _cache(log: EventLog, file: _File) -> None:
@@ -150,6 +166,50 @@ def _wavefront(log: EventLog, states: np.ndarray, file: _File) -> None:
     texts = {pc: log.places.at(pc) for pc in set(pcs)}
     file.signal("instruction", 0, (
         (cycle, "" if nobody else texts[pc]) for cycle, pc, nobody in zip(cycles, pcs, free, strict=True)))
+
+
+def _work_items(log: EventLog, unit: int, slot: int, file: _File) -> None:
+    """Which are enabled, and where that changes."""
+    mine = log.entries[(log.entries["unit"] == unit) & (log.entries["number"] == slot)]
+
+    def of(kind: EventKind) -> np.ndarray:
+        return mine[mine["kind"] == kind]
+
+    issues = of(EventKind.EVENT_ISSUE)
+    file.signal("mask", 64, zip(issues["cycle"].tolist(), issues["value"].tolist(), strict=True))
+    for name, kind in (("push", EventKind.EVENT_PUSH), ("switch", EventKind.EVENT_SWITCH),
+                       ("pop", EventKind.EVENT_POP), ("refused", EventKind.EVENT_REFUSAL)):
+        file.signal(name, 1, _pulses(of(kind)["cycle"]))
+
+
+def _slice(log: EventLog, number: int, file: _File) -> Iterator[tuple[str, str]]:
+    requests = log.of(EventKind.EVENT_REQUEST)
+    mine = requests[requests["unit"] == number]
+    cycles = mine["cycle"].tolist()
+    texts = [f"{Access(access).name.replace('_', ' ').lower()} {address:#x} of CU {unit}" for access, unit, address
+             in mine[["number", "pc", "value"]].tolist()]
+    after = [(cycle + 1, "") for cycle, following in zip(cycles, [*cycles[1:], -1], strict=False)
+             if following != cycle + 1]
+    file.signal("request", 0, sorted([*zip(cycles, texts, strict=True), *after], key=lambda change: change[0]))
+    yield f"fgpu.cache.slice{number}.request", "ascii"
+    for name, is_write in (("fills", False), ("write_backs", True)):
+        some = ((each.start, each.end) for each in log.transfers()
+                if each.slice == number and each.is_write is is_write)
+        file.signal(name, 6, _how_many(log, some))
+        yield f"fgpu.cache.slice{number}.{name}[5:0]", "dec"
+
+
+def _how_many(log: EventLog, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """How many there are of what lasts from a cycle to another one, not included; in the log's cycles."""
+    changes: Counter[int] = Counter()
+    for start, end in spans:
+        changes[start] += 1
+        if end < log.end:
+            changes[end] -= 1
+    count = 0
+    for cycle, change in sorted(changes.items()):
+        count += change
+        yield cycle, count
 
 
 def _pulses(cycles: np.ndarray) -> Iterator[tuple[int, int]]:
