@@ -56,8 +56,7 @@ class Measurements:
         """By schemes of divergence and benchmarks of that suite."""
         for record in records:
             if record.passed and record.kernel in DIVERGENCE:
-                scheme = str(record.config.get("divergence", Config().divergence))
-                self.schemes.setdefault(scheme, {})[record.kernel] = record
+                self.schemes.setdefault(record.scheme, {})[record.kernel] = record
                 continue
             if record.passed and record.cycles is not None and record.config.get("local_memory"):
                 if record.kernel in WORK_GROUPS and record.latency is not None:

@@ -95,6 +95,11 @@ class Record:
         """The mean share of a wavefront's work-items that an instruction has enabled; None where none was counted."""
         return self.work_item_instructions / (WAVEFRONT_SIZE * self.instructions) if self.instructions else None
 
+    @property
+    def scheme(self) -> str:
+        """The scheme of divergence."""
+        return str(self.config.get("divergence", Config().divergence))
+
     def bound(self, config: Config) -> "Bound":
         """What the hardware allows at best; ``config`` gives the width of its AXI ports.
 

@@ -44,8 +44,8 @@ def print_schemes(records: "list[Record]") -> None:
 
 
 def _print(records: "list[Record]", title: str, value: "Callable[[Record], float | None]", form: str) -> None:
-    schemes = list(dict.fromkeys(_scheme(record) for record in records))
-    found = {(record.kernel, record.size, record.cus, record.latency, _scheme(record)): number for record in records
+    schemes = list(dict.fromkeys(record.scheme for record in records))
+    found = {(record.kernel, record.size, record.cus, record.latency, record.scheme): number for record in records
              if record.passed and (number := value(record)) is not None}
     schemes = [scheme for scheme in schemes if any(key[-1] == scheme for key in found)]
     if not schemes:
@@ -64,7 +64,3 @@ def _print(records: "list[Record]", title: str, value: "Callable[[Record], float
     console = Console(highlight=False)
     console.print()
     print_table(console, table)
-
-
-def _scheme(record: "Record") -> str:
-    return str(record.config.get("divergence", DIVERGENCE[0]))

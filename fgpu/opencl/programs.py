@@ -101,22 +101,30 @@ class Program(Object):
         from fgpu.compiler.units import code_key
         from fgpu.errors import FgpuError
 
-        key = kernel, code_key(device.config)
-        if key in self._images:
-            return self._images[key]
+        made = self._images.get((kernel, code_key(device.config)))
+        if made is not None:
+            return made
         unit = self.executables.get(device)
         if unit is None:
             raise ClError(Status.INVALID_PROGRAM_EXECUTABLE, "the program was not built for this device")
         with self._compiling:
-            if key not in self._images:
-                try:
-                    self._images[key] = unit.image(kernel, device.config)
-                    self._note(_worded(self._images[key].warnings, "warning"), device)
-                except FgpuError as error:
-                    self._note(_worded([str(error)], "error"), device)
-                    sys.stderr.write(f"fgpu: {error}\n")
-                    raise ClError(Status.OUT_OF_RESOURCES, f"kernel {kernel!r}: {error}") from None
-            return self._images[key]
+            try:
+                made = self._made(unit, kernel, device)
+                self._note(_worded(made.warnings, "warning"), device)
+            except FgpuError as error:
+                self._note(_worded([str(error)], "error"), device)
+                sys.stderr.write(f"fgpu: {error}\n")
+                raise ClError(Status.OUT_OF_RESOURCES, f"kernel {kernel!r}: {error}") from None
+            return made
+
+    def _made(self, unit: "Unit", kernel: str, device: Device) -> "Image":
+        """The code of a kernel of ``unit``, made if need be. Raises :class:`~fgpu.errors.FgpuError`."""
+        from fgpu.compiler.units import code_key
+
+        key = kernel, code_key(device.config)
+        if key not in self._images:
+            self._images[key] = unit.image(kernel, device.config)
+        return self._images[key]
 
     def after_fork(self) -> None:
         """Threads of the old process may be compiling."""
@@ -136,7 +144,6 @@ class Program(Object):
 
     def checked(self, build: Build, device: Device) -> Build:
         """What was built, or that a kernel of it cannot be compiled for a device: those that may be refused are."""
-        from fgpu.compiler.units import code_key
         from fgpu.errors import CompileError
 
         if build.unit is None or build.kind is not BinaryType.EXECUTABLE:
@@ -144,11 +151,8 @@ class Program(Object):
         errors: list[str] = []
         warnings: list[str] = []
         for kernel in build.unit.doubtful(device.config):
-            key = kernel, code_key(device.config)
             try:
-                if key not in self._images:
-                    self._images[key] = build.unit.image(kernel, device.config)
-                warnings += _worded(self._images[key].warnings, "warning")
+                warnings += _worded(self._made(build.unit, kernel, device).warnings, "warning")
             except CompileError as error:
                 errors += _worded([str(error)], "error", kernel)
         log = build.log + "".join(f"{message}\n" for message in dict.fromkeys([*warnings, *errors]))

@@ -31,31 +31,19 @@ class Memory:
     async def read(self, ctx: Any, axi: Any) -> None:
         """Answer reads."""
         while True:
-            ctx.set(axi.arready, 1)
-            *_, valid, address, beats, number = await ctx.tick().sample(axi.arvalid, axi.araddr, axi.arlen, axi.arid)
-            if not valid:
-                continue
-            ctx.set(axi.arready, 0)
-            for beat in range(beats + 1):
+            beats, number = await self._burst(ctx, axi, "ar")
+            for at in beats:
                 await self._pause(ctx)
-                at = (address - address % self._bytes + beat * self._bytes) % SIZE
                 ctx.set(axi.rdata, sum(self.words.get(at + byte, 0) << 8 * byte for byte in range(self._bytes)))
                 ctx.set(axi.rid, number)
-                ctx.set(axi.rlast, beat == beats)
-                ctx.set(axi.rvalid, 1)
-                while not (await ctx.tick().sample(axi.rready))[-1]:
-                    pass
-                ctx.set(axi.rvalid, 0)
+                ctx.set(axi.rlast, at == beats[-1])
+                await self._give(ctx, axi.rvalid, axi.rready)
 
     async def write(self, ctx: Any, axi: Any) -> None:
         """Take writes; data may come before, with or behind their addresses."""
         while True:
-            ctx.set(axi.awready, 1)
-            *_, valid, address, beats, number = await ctx.tick().sample(axi.awvalid, axi.awaddr, axi.awlen, axi.awid)
-            if not valid:
-                continue
-            ctx.set(axi.awready, 0)
-            for beat in range(beats + 1):
+            beats, number = await self._burst(ctx, axi, "aw")
+            for at in beats:
                 await self._pause(ctx)
                 ctx.set(axi.wready, 1)
                 while True:
@@ -64,17 +52,32 @@ class Memory:
                     if valid:
                         break
                 ctx.set(axi.wready, 0)
-                assert last == (beat == beats)
+                assert last == (at == beats[-1])
                 for byte in range(self._bytes):
                     if strobe >> byte & 1:
-                        at = (address - address % self._bytes + beat * self._bytes + byte) % SIZE
-                        self.words[at] = word >> 8 * byte & 0xFF
+                        self.words[at + byte] = word >> 8 * byte & 0xFF
             await self._pause(ctx)
             ctx.set(axi.bid, number)
-            ctx.set(axi.bvalid, 1)
-            while not (await ctx.tick().sample(axi.bready))[-1]:
-                pass
-            ctx.set(axi.bvalid, 0)
+            await self._give(ctx, axi.bvalid, axi.bready)
+
+    async def _burst(self, ctx: Any, axi: Any, channel: str) -> tuple[list[int], int]:
+        """Take an address: where the beats of its burst are, and its number."""
+        ready = getattr(axi, f"{channel}ready")
+        ctx.set(ready, 1)
+        while True:
+            *_, valid, address, beats, number = await ctx.tick().sample(
+                *(getattr(axi, channel + name) for name in ("valid", "addr", "len", "id")))
+            if valid:
+                break
+        ctx.set(ready, 0)
+        first = address - address % self._bytes
+        return [(first + beat * self._bytes) % SIZE for beat in range(beats + 1)], number
+
+    async def _give(self, ctx: Any, valid: Any, ready: Any) -> None:
+        ctx.set(valid, 1)
+        while not (await ctx.tick().sample(ready))[-1]:
+            pass
+        ctx.set(valid, 0)
 
     async def _pause(self, ctx: Any) -> None:
         for _ in range(self._wait()):

@@ -40,6 +40,34 @@ def random_pairs(rng, count):
     return np.where(rng.random(count) < 0.2, any_two, close)
 
 
+def triples(seed, count, pairs, product, spread, fraction_bits):
+    """Words for sums that cancel, sums of very different parts, and any; ``product`` is that of words."""
+    rng = np.random.default_rng(seed)
+    a, b = pairs(rng, count)
+    c = np.concatenate(pairs(rng, count // 2 + 1))[:count]
+    word = a.dtype.type
+    near = product(a, b) ^ rng.integers(0, 8, count, dtype=word)
+    near += rng.integers(-spread, spread + 1, count).astype(word) << word(fraction_bits)
+    near ^= rng.integers(0, 2, count, dtype=word) << word(8 * a.itemsize - 1)
+    return a, b, np.where(rng.random(count) < 0.6, near, c)
+
+
+def half_away(values):
+    """Rounded to whole numbers, and halves away from zero."""
+    return np.copysign(np.floor(np.abs(values.astype(np.float64)) + 0.5), values)
+
+
+def fused(a, b, c):
+    """a * b + c of numbers below binary64, which is to be rounded once: their product is exact there, and the sum is
+    rounded to odd."""
+    product, c = a.astype(np.float64) * b, c.astype(np.float64)
+    total = product + c
+    part = total - product
+    error = (product - (total - part)) + (c - part)
+    inexact = np.isfinite(error) & (error != 0) & (total.view(np.int64) & 1 == 0)
+    return np.where(inexact, np.nextafter(total, np.where(error > 0, np.inf, -np.inf)), total)
+
+
 def all_pairs(words):
     a, b = np.meshgrid(words, words)
     return np.stack([a.ravel(), b.ravel()])

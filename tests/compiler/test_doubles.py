@@ -10,7 +10,7 @@ from fgpu.config import Config
 from fgpu.errors import CompileError
 from fgpu.sim import Device
 
-from .floating import all_pairs
+from .floating import all_pairs, triples
 
 NAN = np.uint64(0x7FF8_0000_0000_0000)
 SIGN = np.uint64(1 << 63)
@@ -207,21 +207,13 @@ def test_lengths_and_remainders(image, name):
         a[wrong], b[wrong], got[wrong], expected[wrong], strict=True)][:8]
 
 
-def triples(seed, count):
-    """Sums that cancel, sums of very different parts, and any."""
-    rng = np.random.default_rng(seed)
-    a, b = random_pairs(rng, count)
-    c = np.concatenate(random_pairs(rng, count // 2 + 1))[:count]
-    near = canonical(doubles(a) * doubles(b)) ^ rng.integers(0, 8, count, dtype=np.uint64)
-    near += rng.integers(-120, 121, count).astype(np.uint64) << np.uint64(52)
-    near ^= rng.integers(0, 2, count, dtype=np.uint64) << np.uint64(63)
-    return a, b, np.where(rng.random(count) < 0.6, near, c)
+TRIPLES = random_pairs, lambda a, b: canonical(doubles(a) * doubles(b)), 120, 52
 
 
 @pytest.mark.parametrize("name", TERNARY)
 def test_ternary(image, name):
     some = np.random.default_rng(8).choice(SPECIAL, (3, SAMPLE))
-    a, b, c = (np.concatenate(parts) for parts in zip(some, triples(9, SAMPLE), strict=True))
+    a, b, c = (np.concatenate(parts) for parts in zip(some, triples(9, SAMPLE, *TRIPLES), strict=True))
     check(image, name, exact(TERNARY[name][1], doubles(a), doubles(b), doubles(c)), a, b, c)
 
 
@@ -296,7 +288,7 @@ def test_to_and_from_floats(image):
 @pytest.mark.long
 def test_many_triples(image):
     for seed in range(LONG_SAMPLE // CHUNK + 1):
-        a, b, c = triples([10, seed], CHUNK)
+        a, b, c = triples([10, seed], CHUNK, *TRIPLES)
         check(image, "fma", exact("fma", doubles(a), doubles(b), doubles(c)), a, b, c)
 
 

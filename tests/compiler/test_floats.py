@@ -6,27 +6,22 @@ import pytest
 from fgpu.compiler import compile_opencl
 from fgpu.config import FLOAT_OPS, Config
 
-from .floating import all_pairs, canonical, floats, launch, random_pairs, special_words
+from .floating import (
+    all_pairs,
+    canonical,
+    floats,
+    fused,
+    half_away,
+    launch,
+    random_pairs,
+    special_words,
+    triples,
+)
 
 SPECIAL = special_words()
 SAMPLE = 30_000
 LONG_SAMPLE = 10_000_000
 CHUNK = 1 << 20
-
-
-def half_away(values):
-    return np.copysign(np.floor(np.abs(values.astype(np.float64)) + 0.5), values)
-
-
-def fused(a, b, c):
-    """a * b + c rounded once: the product is exact in binary64, whose sum is rounded to odd, then to binary32."""
-    product, c = a.astype(np.float64) * b, c.astype(np.float64)
-    total = product + c
-    part = total - product
-    error = (product - (total - part)) + (c - part)
-    inexact = np.isfinite(error) & (error != 0) & (total.view(np.int64) & 1 == 0)
-    odd = np.where(inexact, np.nextafter(total, np.where(error > 0, np.inf, -np.inf)), total)
-    return canonical(odd.astype(np.float32))
 
 
 def result(operation):
@@ -74,7 +69,7 @@ UNARY = {
     "positive": ("as_float(a > 0)", lambda a: (floats(a) > 0).astype(np.uint32)),
 }
 TERNARY = {
-    "fma": ("fma(a, b, c)", lambda a, b, c: fused(floats(a), floats(b), floats(c))),
+    "fma": ("fma(a, b, c)", lambda a, b, c: canonical(fused(floats(a), floats(b), floats(c)))),
     "mad": ("mad(a, b, c)", lambda a, b, c: canonical(floats(a) * floats(b) + floats(c))),
 }
 INTEGERS = {"char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32,
@@ -176,22 +171,14 @@ def test_comparisons(target, name):
     check(target, name, COMPARISONS[name][1](floats(a), floats(b)).astype(np.uint32), a, b)
 
 
-def triples(seed, count):
-    """Sums that cancel, sums of very different parts, and any."""
-    rng = np.random.default_rng(seed)
-    a, b = random_pairs(rng, count)
-    c = np.concatenate(random_pairs(rng, count // 2 + 1))[:count]
-    near = canonical(floats(a) * floats(b)) ^ rng.integers(0, 8, count, dtype=np.uint32)
-    near += rng.integers(-30, 31, count).astype(np.uint32) << np.uint32(23)
-    near ^= rng.integers(0, 2, count, dtype=np.uint32) << np.uint32(31)
-    return a, b, np.where(rng.random(count) < 0.6, near, c)
+TRIPLES = random_pairs, lambda a, b: canonical(floats(a) * floats(b)), 30, 23
 
 
 @pytest.mark.parametrize("name", TERNARY)
 def test_ternary(target, name):
     rng = np.random.default_rng(8)
     some = rng.choice(SPECIAL, (3, SAMPLE))
-    a, b, c = (np.concatenate(parts) for parts in zip(some, triples(9, SAMPLE), strict=True))
+    a, b, c = (np.concatenate(parts) for parts in zip(some, triples(9, SAMPLE, *TRIPLES), strict=True))
     check(target, name, TERNARY[name][1](a, b, c), a, b, c)
 
 
@@ -228,7 +215,7 @@ def test_many_pairs(soft, name):
 @pytest.mark.long
 def test_many_triples(soft):
     for seed in range(LONG_SAMPLE // CHUNK + 1):
-        operands = triples([10, seed], CHUNK)
+        operands = triples([10, seed], CHUNK, *TRIPLES)
         check(soft, "fma", TERNARY["fma"][1](*operands), *operands)
 
 

@@ -6,7 +6,7 @@ import pytest
 from fgpu.compiler import compile_opencl
 from fgpu.config import Config
 
-from .floating import all_pairs
+from .floating import all_pairs, fused, half_away
 from .test_doubles import kernel, launch, saturated
 
 NAN = np.uint16(0x7E00)
@@ -33,21 +33,6 @@ def halves(numbers):
 def canonical(values):
     values = np.asarray(values).astype(np.float16)
     return np.where(np.isnan(values), NAN, values.view(np.uint16))
-
-
-def half_away(values):
-    return np.copysign(np.floor(np.abs(values.astype(np.float64)) + 0.5), values)
-
-
-def fused(a, b, c):
-    """Rounded to odd in binary64, then once more."""
-    product, c = a.astype(np.float64) * b, c.astype(np.float64)
-    total = product + c
-    part = total - product
-    error = (product - (total - part)) + (c - part)
-    inexact = np.isfinite(error) & (error != 0) & (total.view(np.int64) & 1 == 0)
-    odd = np.where(inexact, np.nextafter(total, np.where(error > 0, np.inf, -np.inf)), total)
-    return odd.astype(np.float16)
 
 
 BINARY = {
