@@ -14,6 +14,7 @@ from fgpu.extras import demand
 
 from .common import config_options, write_file
 from .groups import command
+from .package import package_ip
 from .report import print_table
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ __all__ = ["build_", "demonstrate", "load", "run_benchmark_on"]
 _SIZE = 64
 
 
-@command("build", short_help="A bitstream for a board.")
-@click.option("--board", "name", required=True, metavar="NAME", help="The board; ? lists those that there are.")
+@command("build", short_help="A bitstream for a board, or an IP for Vivado.")
+@click.option("--board", "name", metavar="NAME", help="The board; ? lists those that there are.")
+@click.option("--ip", "folder", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+              help="Write the core as an IP for Vivado, with a script that makes the design of a Zynq-7000 board.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT",
               help="Bitstream to write. Default NAME.bit.")
 @click.option("--clock", type=click.FloatRange(10, 100), metavar="MHZ",
@@ -33,18 +36,29 @@ _SIZE = 64
 @click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True,
               help="Of placing: another one may give a faster design.")
 @config_options()
-def build_(name: str, output: Path | None, clock: float | None, seed: int, config: Config) -> None:
+def build_(name: str | None, folder: Path | None, output: Path | None, clock: float | None, seed: int,
+           config: Config) -> None:
     """Build the bitstream of a board: core, memory controller and the host's bridge.
 
-    Yosys takes minutes, nextpnr an hour or so for a compute unit; the result is kept.
+    Yosys takes minutes, nextpnr an hour or so for a compute unit; the result is kept. With --ip, write what Vivado
+    builds from.
 
     \b
     Examples:
       fgpu build --board ?
       fgpu build --board ulx3s_85f -o fgpu.bit
+      fgpu build --ip fgpu-ip --board pynq_z1
     """
     from fgpu.board.boards import BOARDS, board
+    from fgpu.vivado.zynq import ZYNQ_BOARDS
 
+    if folder is not None:
+        if output is not None:
+            raise click.UsageError("-o is for bitstreams; --ip writes to its own folder")
+        package_ip(folder, name, config)
+        return
+    if name is None:
+        raise click.UsageError("choose a --board (? lists them), or write an --ip")
     console = Console(highlight=False)
     if name == "?":
         table = Table("board", "", "FPGA", box=None, pad_edge=False)
@@ -52,8 +66,12 @@ def build_(name: str, output: Path | None, clock: float | None, seed: int, confi
             table.add_column(title, justify="right")
         for each in BOARDS.values():
             table.add_row(each.name, each.title, each.device, str(each.chip.megabytes), f"{each.clock / 1e6:g}")
+        for zynq in ZYNQ_BOARDS.values():
+            table.add_row(zynq.name, f"{zynq.title} (by Vivado: --ip)", zynq.part)
         print_table(console, table)
         return
+    if name in ZYNQ_BOARDS:
+        raise click.UsageError(f"Vivado builds for {name}: write an IP for it, as --ip fgpu-ip --board {name}")
     chosen = board(name)
     demand("fgpu build", "board", "timing")
     from fgpu.board.bitstream import build_bitstream
