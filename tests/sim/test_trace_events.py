@@ -13,7 +13,9 @@ from fgpu.sim.event_log import Access, EventKind, enabled
 from fgpu.sim.traces import write_trace
 
 _SOURCE = """\
-__attribute__((noinline)) int odd(int x) { int s = 0; while (x > 0) { if (x & 64) return s; x -= 9; s += x; } return s; }
+__attribute__((noinline)) int odd(int x) {
+    int s = 0; while (x > 0) { if (x & 64) return s; x -= 9; s += x; } return s;
+}
 __kernel void parted(__global const int *in, __global int *out) {
     int i = get_global_id(0), sum = 0;
     for (int k = 0; k < (i & 7); k++)
