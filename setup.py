@@ -1,7 +1,7 @@
 """Puts the OpenCL platform's library into the wheel, where pyopencl's loader looks; pyproject.toml has all else.
 
 Without a C compiler the ``ziglang`` package compiles it, and with it if FGPU_CXX is ``zig``: that library runs on all
-systems since glibc 2.17.
+systems since glibc 2.17. FGPU_MACHINE=aarch64 (or x86_64) makes the wheel for such a machine, whatever this one is.
 """
 
 import os
@@ -21,7 +21,8 @@ from fgpu.opencl.library import ICD, LIBRARY
 from fgpu.opencl.library.build import compile_library, compiler, zig
 
 HAS_LIBRARY = sys.platform == "linux" and sys.maxsize > 1 << 32
-COMPILER = compiler() if os.environ.get("FGPU_CXX") != "zig" else None
+MACHINE = os.environ.get("FGPU_MACHINE") or platform.machine()
+COMPILER = compiler() if os.environ.get("FGPU_CXX") != "zig" and platform.machine() == MACHINE else None
 
 
 class BuildWithLibrary(build_py):
@@ -33,7 +34,7 @@ class BuildWithLibrary(build_py):
             fgpu.__version__ = self.distribution.get_version()
             folder = Path(self.build_lib) / "pyopencl" / ".libs"
             folder.mkdir(parents=True, exist_ok=True)
-            compile_library(folder / LIBRARY, COMPILER or zig())
+            compile_library(folder / LIBRARY, COMPILER or zig(MACHINE))
             (folder / ICD).write_text(f"{LIBRARY}\n")
 
 
@@ -47,7 +48,7 @@ class LibraryWheel(bdist_wheel):
     def get_tag(self) -> tuple[str, str, str]:
         if not HAS_LIBRARY:
             return super().get_tag()
-        return ("py3", "none", f"{'linux' if COMPILER else 'manylinux_2_17'}_{platform.machine()}")
+        return ("py3", "none", f"{'linux' if COMPILER else 'manylinux_2_17'}_{MACHINE}")
 
 
 commands: dict[str, Any] = {"build_py": BuildWithLibrary, "bdist_wheel": LibraryWheel}

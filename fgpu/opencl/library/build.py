@@ -51,6 +51,7 @@ def compiler() -> tuple[str, ...] | None:
     return next(((path,) for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
 
 
-def zig() -> tuple[str, ...]:
-    """The compiler of the ``ziglang`` package. Its libraries run wherever glibc is not older than that of 2012."""
-    return (sys.executable, "-m", "ziglang", "cc", "-target", f"{platform.machine()}-linux-gnu.2.17", "-s")
+def zig(machine: str = platform.machine()) -> tuple[str, ...]:
+    """The compiler of the ``ziglang`` package, for a machine such as ``x86_64`` or ``aarch64``. Its libraries run
+    wherever glibc is not older than that of 2012."""
+    return (sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-linux-gnu.2.17", "-s")
