@@ -14,7 +14,7 @@ import numpy as np
 from fgpu.compiler.bound_kernel import BoundKernel
 from fgpu.compiler.image import Image, Kernel
 from fgpu.config import KERNEL_SLOTS, LOCAL_ROW_BYTES, PARAMETERS_MAX, Config, check_config
-from fgpu.engines import BOARD, ENGINES, MAX_CYCLES
+from fgpu.engines import BOARD, ENGINES, MAPPED, MAX_CYCLES
 from fgpu.errors import DescriptorWarning, LaunchError, MemoryAccessError
 
 from .accesses import AccessCheck
@@ -23,7 +23,7 @@ from .buffer import Buffer
 from .device_memory import DeviceMemory, alone
 from .dispatch import Dispatch, checked_words, contradictions
 from .engine import Engine, Launch, Progress, Trace
-from .engines import Latency, board_engine, make_engine, memory_timing
+from .engines import Latency, hardware_engine, make_engine, memory_timing
 from .index_space import Part
 from .memory import GlobalMemory
 from .prepared import Preparations, PreparedLaunch
@@ -33,6 +33,8 @@ from .run import Run, joined
 
 if TYPE_CHECKING:
     from fgpu.board.link import Link
+
+    from .mapped.engine import Mapped
 
 __all__ = ["ENGINES", "MAX_CYCLES", "Device", "Latency", "Run", "memory_timing"]
 
@@ -49,9 +51,11 @@ class Device(DeviceMemory):
     engine
         ``verilator`` (cycle-accurate, fast; builds a model at the first use of a configuration), ``pysim``
         (cycle-accurate, slow, no build), ``functional`` (no cycles), or ``board``: hardware at a serial port, with
-        memory of its own. There, ``config`` may be left out, and accesses are not checked.
+        memory of its own. There, ``config`` may be left out, and accesses are not checked. ``mapped`` is hardware
+        beside this processor, as on a Zynq; ``config`` says which.
     port
-        With ``engine="board"``: the serial port, as ``/dev/ttyUSB0``, or a :class:`~fgpu.board.link.Link`.
+        With ``engine="board"``: the serial port, as ``/dev/ttyUSB0``, or a :class:`~fgpu.board.link.Link`; with
+        ``engine="mapped"``: the UIO device, as ``/dev/uio0``, or a :class:`~fgpu.sim.mapped.engine.Mapped`.
     memory_latency
         Cycles that the memory adds to each burst: a number, a range (least, greatest), or a
         :class:`~fgpu.sim.engine.MemoryTiming`. The functional engine ignores it.
@@ -85,19 +89,19 @@ class Device(DeviceMemory):
                  memory_latency: Latency | None = None, memory: GlobalMemory | None = None,
                  trace: str | Path | Trace | None = None, check_accesses: bool = True,
                  progress: Callable[[Progress], None] | None = None, printf: PrintfOption = None,
-                 port: "str | Link | None" = None) -> None:
+                 port: "str | Link | Mapped | None" = None) -> None:
         if config is not None:
             check_config(config)
         self.engine = engine
         self._engine: Engine
-        if engine == BOARD:
-            hardware = board_engine(port, config, memory, memory_latency, trace)
+        if engine in (BOARD, MAPPED):
+            hardware = hardware_engine(engine, port, config, memory, memory_latency, trace)
             self.config = hardware.config
             super().__init__(hardware.memory)
             self._engine = hardware
         else:
             if port is not None:
-                raise LaunchError(f"port={port!r} is for engine={BOARD!r}, not {engine!r}")
+                raise LaunchError(f"port={port!r} is for engine={BOARD!r} or {MAPPED!r}, not {engine!r}")
             self.config = Config() if config is None else config
             super().__init__(memory)
             self._engine = make_engine(engine, self.config, self.memory, memory_latency, trace)

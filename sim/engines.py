@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fgpu.config import Config
-from fgpu.engines import BOARD, ENGINES
+from fgpu.engines import BOARD, ENGINES, MAPPED
 from fgpu.errors import LaunchError
 
 from .engine import Engine, MemoryTiming, Trace
@@ -15,9 +15,10 @@ from .memory import GlobalMemory
 if TYPE_CHECKING:
     from fgpu.board.link import Link
 
-    from .board.engine import BoardEngine
+    from .hardware import HardwareEngine
+    from .mapped.engine import Mapped
 
-__all__ = ["Latency", "board_engine", "make_engine", "memory_timing"]
+__all__ = ["Latency", "hardware_engine", "make_engine", "memory_timing"]
 
 Latency = int | tuple[int, int] | MemoryTiming
 """Memory latency in cycles: fixed, a uniformly drawn range (least, greatest), or everything about the memory."""
@@ -58,17 +59,30 @@ def make_engine(name: str, config: Config, memory: GlobalMemory, latency: Latenc
         if trace is not None and (trace.window is not None or trace.units):
             raise LaunchError("pysim traces all signals in all cycles; a window or units need engine='verilator'")
         return PysimEngine(config, memory, timing, vcd=None if trace is None else trace.path)
-    raise LaunchError(f"there is no engine {name!r}; choose from {', '.join([*ENGINES, BOARD])}")
+    raise LaunchError(f"there is no engine {name!r}; choose from {', '.join([*ENGINES, BOARD, MAPPED])}")
 
 
-def board_engine(port: "str | Link | None", config: Config | None, memory: GlobalMemory | None,
-                 latency: Latency | None, trace: str | Path | Trace | None) -> "BoardEngine":
-    """The board at a serial port. Raises :class:`~fgpu.errors.LaunchError` for what only simulators have."""
+def hardware_engine(name: str, port: "str | Link | Mapped | None", config: Config | None,
+                    memory: GlobalMemory | None, latency: Latency | None,
+                    trace: str | Path | Trace | None) -> "HardwareEngine":
+    """The hardware at a port. Raises :class:`~fgpu.errors.LaunchError` for what only simulators have."""
     if port is None:
-        raise LaunchError("engine='board' needs port, the serial port of the board, as port='/dev/ttyUSB0'")
-    for name, value in (("memory", memory), ("memory_latency", latency), ("trace", trace)):
+        raise LaunchError("engine='board' needs port, the serial port of the board, as port='/dev/ttyUSB0'"
+                          if name == BOARD else "engine='mapped' needs port, the device, as port='/dev/uio0'")
+    for what, value in (("memory", memory), ("memory_latency", latency), ("trace", trace)):
         if value is not None:
-            raise LaunchError(f"{name} is for simulators; a board has its own")
+            raise LaunchError(f"{what} is for simulators; a board has its own")
+    if name == MAPPED:
+        from .mapped.engine import Mapped, MappedEngine
+        from .mapped.uio import open_uio
+
+        if not isinstance(port, str | Path | Mapped):
+            raise LaunchError(f"port={port!r} is for engine={BOARD!r}")
+        return MappedEngine(config or Config(), port if isinstance(port, Mapped) else open_uio(port))
+    from fgpu.board.link import Link
+
     from .board.open import open_board
 
+    if not isinstance(port, str | Link):
+        raise LaunchError(f"port={port!r} is for engine={MAPPED!r}")
     return open_board(port, config)

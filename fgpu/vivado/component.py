@@ -12,10 +12,12 @@ from fgpu.tools.interfaces import Interface, interfaces
 
 from .zynq import VLNV
 
-__all__ = ["CONTROL_BLOCK", "Port", "component_xml"]
+__all__ = ["CONFIG_PARAMETER", "CONTROL_BLOCK", "Port", "component_xml"]
 
 CONTROL_BLOCK: Final = "reg0"
 """The segment of addresses that Vivado maps."""
+CONFIG_PARAMETER: Final = "FGPU_CONFIG"
+"""The IP's parameter that has the text ``Config.key`` of the core: drivers learn from it what they drive."""
 _SPIRIT: Final = "http://www.spiritconsortium.org/XMLSchema/SPIRIT/1685-2009"
 _XILINX: Final = "http://www.xilinx.com"
 _CONTROL: Final = "s_axi"
@@ -47,7 +49,7 @@ def component_xml(config: Config, ports: Mapping[str, Port], verilog: str) -> st
     _model(root, ports)
     _file_sets(root, verilog)
     _text(root, "description", "FGPU: a soft GPU that runs kernels of OpenCL C")
-    _parameters(root, {"Component_Name": "fgpu_v1_0"})
+    _parameters(root, {"Component_Name": "fgpu_v1_0", CONFIG_PARAMETER: config.key})
     _extensions(root)
     ElementTree.indent(root)
     return ElementTree.tostring(root, "unicode", xml_declaration=True) + "\n"

@@ -12,7 +12,7 @@ from fgpu.config import Config
 from fgpu.memory_map import control_bytes, control_words
 from fgpu.tools.interfaces import interfaces
 
-from .component import CONTROL_BLOCK, Port
+from .component import CONFIG_PARAMETER, CONTROL_BLOCK, Port
 from .zynq import CELL, CLOCK_MHZ, CONTROL_ADDRESS, MEMORY_BYTES, PROCESSORS, VLNV, ZynqBoard
 
 __all__ = ["hardware_handoff"]
@@ -54,7 +54,8 @@ def _core(modules: Element, config: Config, ports: Mapping[str, Port]) -> None:
                 SubElement(field, "PROPERTY", NAME=name, VALUE=str(number))
             SubElement(field, "PROPERTY", NAME="ACCESS", VALUE=words.access)
     parameters = SubElement(module, "PARAMETERS")
-    for name, value in (("Component_Name", "design_1_fgpu_0_0"), ("C_BASEADDR", f"0x{CONTROL_ADDRESS:08X}"),
+    for name, value in (("Component_Name", "design_1_fgpu_0_0"), (CONFIG_PARAMETER, config.key),
+                        ("C_BASEADDR", f"0x{CONTROL_ADDRESS:08X}"),
                         ("C_HIGHADDR", f"0x{CONTROL_ADDRESS + control_bytes(config) - 1:08X}")):
         SubElement(parameters, "PARAMETER", NAME=name, VALUE=value)
     entries = SubElement(module, "PORTS")

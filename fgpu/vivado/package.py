@@ -10,6 +10,7 @@ from fgpu.config import Config
 from fgpu.errors import ToolError
 from fgpu.files import write_atomically
 from fgpu.memory_map import control_bytes
+from fgpu.software.header import library_files
 from fgpu.tools.verilog import ports, to_verilog
 
 from .component import CONTROL_BLOCK, Port, component_xml
@@ -59,6 +60,7 @@ def package_files(config: Config, board: ZynqBoard, *,
         "component.xml": component_xml(config, found, _VERILOG),
         "fgpu.hwh": hardware_handoff(config, found, board),
         "core.tcl": _core_tcl(config),
+        **{f"software/{name}": text for name, text in library_files().items()},
         _SCRIPT: (Path(__file__).parent / _SCRIPT).read_text(encoding="utf-8"),
     }
 
