@@ -202,8 +202,8 @@ def _alone(run: Callable[[Any], Any]) -> Callable[[Any, Context], None]:
 
 def _inline(function: Function, context: Context) -> None:
     plan = context.plan
-    inline_by_signature(function, context.module, len(ARGUMENTS), context.under_way, context.bodies, plan.has_frame,
-                        plan.inlined, plan.table_words)
+    inline_by_signature(function, context.module, context.config, len(ARGUMENTS), context.under_way, context.bodies,
+                        plan.has_frame, plan.inlined, plan.table_words)
 
 
 def _place_local_variables(function: Function, context: Context) -> None:
@@ -211,7 +211,7 @@ def _place_local_variables(function: Function, context: Context) -> None:
 
 
 def _lower_local_to_global(function: Function, context: Context) -> None:
-    context.hide(*lower_local_to_global(function, context.module.local_variables, context.config))
+    context.hide(*lower_local_to_global(function, context.module, context.config))
 
 
 def _make_frame(function: Function, context: Context) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from fgpu.config import Config
+
 from ..ir.inline import inline_calls
 from ..ir.module import Function, Instruction, Module, Type
 from ..refusals import check_callee
 from ..select.frame import touches_private
 from ..work_groups import has_barrier
-from .local_memory import uses_local_variables
+from .local_memory import locks, uses_local_variables
 from .printf import prints
 from .struct_arguments import copy_arguments
 from .tables import reads_memory_tables
@@ -18,14 +20,15 @@ __all__ = ["inline_by_signature"]
 _LONG_BITS = 64
 
 
-def inline_by_signature(function: Function, module: Module, words: int, under_way: Sequence[str],
+def inline_by_signature(function: Function, module: Module, config: Config, words: int, under_way: Sequence[str],
                         bodies: dict[str, Function | None], has_frame: bool = False,
                         inlined: frozenset[str] = frozenset(), room: int = 0) -> None:
     """Inline the calls of those functions of ``module`` that cannot be subroutines, and of those in ``inlined``.
 
     A subroutine takes ``words`` words at most, returns one or two, and needs nothing that only kernels are told, nor
-    does what is inlined into it: no tables but of ``room`` words in the scratchpad, no variables of a work-group, and
-    no private memory if the kernel ``has_frame``. It has no barrier, where the parts of a wavefront meet: those that
+    does what is inlined into it: no tables but of ``room`` words in the scratchpad, no variables of a work-group, no
+    lock that atomic operations in local memory need on hardware of ``config``, and no private memory if the kernel
+    ``has_frame``. It has no barrier, where the parts of a wavefront meet: those that
     were not called with the others would be missing.
     ``under_way`` are the functions that lead to this one. ``bodies`` has what was found out about others with the
     same ``has_frame``, ``inlined`` and ``room``: what to inline, or None.
@@ -37,10 +40,12 @@ def inline_by_signature(function: Function, module: Module, words: int, under_wa
         check_callee(function, call, callee, under_way)
         if callee.name not in bodies:
             body = callee.copy()
-            inline_by_signature(body, module, words, [*under_way, callee.name], bodies, has_frame, inlined, room)
+            inline_by_signature(body, module, config, words, [*under_way, callee.name], bodies, has_frame, inlined,
+                                room)
             is_subroutine = callee.name not in inlined and _fits_registers(body, words) \
                 and not asks_for_dimensions(body) and not has_barrier(body) and not prints(body) \
                 and not uses_local_variables(body, module.local_variables) \
+                and not locks(body, module, config) \
                 and not reads_memory_tables(body, module.variables, room) \
                 and not (has_frame and touches_private(body))
             if not is_subroutine:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from fgpu.config import LOCAL_BASE, Config
+from fgpu.isa import Opcode
 
 from ..image import local_place
 from ..ir.builder import Builder
@@ -17,6 +18,7 @@ from ..ir.inline import substitute
 from ..ir.module import (
     BYTE,
     LOCAL_SPACE,
+    VOID,
     WORD,
     Constant,
     Function,
@@ -24,13 +26,15 @@ from ..ir.module import (
     Instruction,
     Local,
     LocalVariable,
+    Module,
     Op,
     Type,
     Value,
 )
-from ..select.atomics import atomic_name, atomic_opcode
+from ..select.atomics import atomic_name, atomic_opcode, has_locks, local_atomic
+from ..work_groups import BARRIERS
 
-__all__ = ["PARAMETERS", "PLACE", "lower_local_to_global", "place_local_variables", "touches_local",
+__all__ = ["PARAMETERS", "PLACE", "locks", "lower_local_to_global", "place_local_variables", "touches_local",
            "uses_local_variables"]
 
 PARAMETERS = ("local", "local_bytes")
@@ -39,6 +43,8 @@ PLACE = "fgpu_place"
 """The function that returns the number of the work-group's region."""
 _GLOBAL_POINTER = Type("ptr", space=1)
 _KIB = 1024
+_LOCK_BYTES = 68
+"""See ``runtime_library/local_atomics.cl``."""
 
 
 def _used(function: Function, variables: Mapping[str, LocalVariable]) -> Iterator[Global]:
@@ -58,6 +64,11 @@ def touches_local(function: Function) -> bool:
 def uses_local_variables(function: Function, variables: Mapping[str, LocalVariable]) -> bool:
     """Whether ``function`` itself uses some of its kernel's ``variables``."""
     return next(_used(function, variables), None) is not None
+
+
+def locks(function: Function, module: Module, config: Config) -> bool:
+    """Whether ``function`` has atomic operations on local memory that routines do."""
+    return any(local_atomic(i) is not None for i in function.instructions()) and has_locks(module, config)
 
 
 def _layout(function: Function, variables: Mapping[str, LocalVariable]) -> dict[str, int]:
@@ -89,18 +100,19 @@ def _replace(function: Function, addresses: Mapping[Global, Value]) -> None:
                       for operand in i.operands]
 
 
-def lower_local_to_global(function: Function, variables: Mapping[str, LocalVariable],
-                          config: Config) -> tuple[str, ...]:
+def lower_local_to_global(function: Function, module: Module, config: Config) -> tuple[str, ...]:
     """Let local memory be places in global memory; returns the names of the parameters that a kernel got for that.
 
-    Raises CompileError for atomic operations there that ``config`` lacks.
+    Atomic operations there become routines if ``config`` lacks one of the ``module``'s. Raises CompileError where
+    they cannot.
     """
     parameters: tuple[str, ...] = ()
+    if function.is_kernel:
+        lock = _lock_operations(function) if locks(function, module, config) else None
+        parameters = _in_region(function, module.local_variables, lock)
     for call in function.instructions():
         if call.op is Op.CALL and (name := atomic_name(call)) is not None:
             atomic_opcode(function, call, name, config)
-    if function.is_kernel:
-        parameters = _in_region(function, variables)
     function.result = _moved(function.result)
     function.parameters = [(name, _moved(type)) for name, type in function.parameters]
     for i in function.instructions():
@@ -114,8 +126,41 @@ def _moved(type: Type) -> Type:
     return replace(type, space=_GLOBAL_POINTER.space) if type.kind == "ptr" and type.space == LOCAL_SPACE else type
 
 
-def _in_region(kernel: Function, variables: Mapping[str, LocalVariable]) -> tuple[str, ...]:
-    """Add the address of the work-group's region to the kernel's variables and to its arguments."""
+def _lock_operations(kernel: Function) -> Local:
+    """Make calls of routines of the atomic operations; where the lock will be."""
+    b = Builder(kernel)
+    b.start(Instruction(Op.GETELEMENTPTR, name="lock"))
+    lock = Local(b.name())
+    for block in kernel.blocks.values():
+        made: list[Instruction] = []
+        for i in block.instructions:
+            opcode = local_atomic(i)
+            if opcode is None:
+                made.append(i)
+                continue
+            b.start(i)
+            _locked(b, i, opcode, lock)
+            made += b.made
+        block.instructions = made
+    return lock
+
+
+def _locked(b: Builder, call: Instruction, opcode: Opcode, lock: Local) -> None:
+    """What ``call`` does, by a routine that needs the lock."""
+    operands, types = call.operands[1:], call.types[1:]
+    if not operands:
+        operands, types = [Constant(-1 if "dec" in call.callee else 1)], [WORD]
+    elif "sub" in call.callee:
+        operands = [b.add(Op.SUB, Constant(0), operands[0])]
+    b.call("fgpu_lock", lock, type=VOID, types=[_GLOBAL_POINTER])
+    b.append(Instruction(Op.CALL, call.type, name=call.name, callee=f"fgpu_locked_{opcode.name[1:].lower()}",
+                         operands=[lock, call.operands[0], *operands],
+                         types=[_GLOBAL_POINTER, _GLOBAL_POINTER, *types]))
+    b.call("fgpu_unlock", lock, type=VOID, types=[_GLOBAL_POINTER])
+
+
+def _in_region(kernel: Function, variables: Mapping[str, LocalVariable], lock: Local | None) -> tuple[str, ...]:
+    """Add the address of the work-group's region to the kernel's variables, to its ``lock`` and to its arguments."""
     places = _layout(kernel, variables)
     arguments = [name for name, type in kernel.parameters if type.kind == "ptr" and type.space == LOCAL_SPACE]
     if not places and not arguments:
@@ -135,6 +180,13 @@ def _in_region(kernel: Function, variables: Mapping[str, LocalVariable]) -> tupl
     for operand in dict.fromkeys(_used(kernel, variables)):
         addresses[operand] = behind(region, Constant(places[operand.name] + operand.offset))
     _replace(kernel, addresses)
+    if lock is not None:
+        place = local_place(kernel.local_bytes, WORD.size)
+        kernel.local_bytes = place + _LOCK_BYTES
+        behind(region, Constant(place))
+        b.made[-1].name = lock.name
+        b.call("fgpu_lock_begin", lock, type=VOID, types=[_GLOBAL_POINTER])
+        b.call(BARRIERS[0], Constant(1), type=VOID)
     entry = next(iter(kernel.blocks.values()))
     entry.instructions[:0] = b.made
     kernel.parameters = [(name, WORD if name in arguments else type) for name, type in kernel.parameters]

@@ -5,9 +5,9 @@ import re
 from fgpu.config import Config
 from fgpu.isa import Opcode, by_opcode
 
-from ..ir.module import LOCAL_SPACE, Function, Instruction
+from ..ir.module import LOCAL_SPACE, Function, Instruction, Module, Op
 
-__all__ = ["atomic_name", "atomic_opcode"]
+__all__ = ["atomic_name", "atomic_opcode", "has_locks", "local_atomic"]
 
 _OPCODES = {  # for int and for uint
     "atomic_add": (Opcode.AADD, Opcode.AADD), "atomic_sub": (Opcode.AADD, Opcode.AADD),
@@ -32,7 +32,7 @@ def atomic_opcode(function: Function, call: Instruction, name: str, config: Conf
         match = re.match(r"_Z(\d+)(\w+)", call.callee)
         spelled = match[2][:int(match[1])] if match else name
         raise function.error(f"atomics of 64 bits are not supported ({spelled})", call)
-    opcode = _OPCODES[name][0 if call.callee.endswith("i") else 1]
+    opcode = _opcode(call, name)
     is_local = call.types[0].space == LOCAL_SPACE
     if is_local and config.local_memory:
         return Opcode[f"L{opcode.name}"]
@@ -41,7 +41,29 @@ def atomic_opcode(function: Function, call: Instruction, name: str, config: Conf
         remedy = "add it to the configuration's atomics"
         if is_local:
             raise function.error(f"{name}() on __local memory, which is global memory with local_memory=0, needs "
-                                 f"hardware with the atomic operation {operation!r}; {remedy}, or take "
-                                 "local_memory=32", call)
+                                 f"hardware with the atomic operation {operation!r}, or divergence='stack'; "
+                                 f"{remedy}, or take local_memory=32", call)
         raise function.error(f"{name}() needs hardware with the atomic operation {operation!r}; {remedy}", call)
     return opcode
+
+
+def _opcode(call: Instruction, name: str) -> Opcode:
+    return _OPCODES[name][0 if call.callee.endswith("i") else 1]
+
+
+def local_atomic(i: Instruction) -> Opcode | None:
+    """The instruction for ``i`` in global memory, if it is an atomic operation on a word of local memory."""
+    name = atomic_name(i) if i.op is Op.CALL else None
+    if name is None or i.types[0].space != LOCAL_SPACE or i.callee.endswith(("l", "m")):
+        return None
+    return _opcode(i, name)
+
+
+def has_locks(module: Module, config: Config) -> bool:
+    """Whether routines do the atomic operations on local memory, in global memory, under a lock: all of them, if the
+    hardware lacks one. The lock wants the parts of a wavefront to run one after the other."""
+    if config.local_memory or config.divergence != "stack":
+        return False
+    found = {opcode for function in module.functions.values() for i in function.instructions()
+             if (opcode := local_atomic(i)) is not None}
+    return any(config.lacks(by_opcode[opcode]) is not None for opcode in found)

@@ -106,8 +106,10 @@ def test_errors_come_before_warnings():
     ({"sub_integer_stores": False}, "*(__global char *)a = 1;", "(sb), which needs sub_integer_stores=True"),
     ({"sub_integer_stores": False}, "__local char t[4]; t[a[0]] = 1; a[1] = t[a[2]];",
      "(sb), which needs sub_integer_stores=True"),
-    ({"atomics": ()}, "__local int t; atomic_inc(&t); a[0] = t;", "atomic_inc() on __local memory, which is "
-     "global memory with local_memory=0, needs hardware with the atomic operation 'add'"),
+    ({"divergence": "min_pc"}, "__local int t; atomic_inc(&t); a[0] = t;", "atomic_inc() on __local memory, which is "
+     "global memory with local_memory=0, needs hardware with the atomic operation 'add', or divergence='stack'"),
+    ({"atomics": ()}, "__local int t; atomic_inc(a); a[1] = t;", "atomic_inc() needs hardware with the atomic "
+     "operation 'add'"),
     ({"local_memory": 8}, "__local int t[2049]; t[a[0]] = 1; a[1] = t[a[2]];",
      "kernel 'k' has 8196 bytes of __local variables; there are 8192 (local_memory=8)"),
     ({"cram_size": 1}, "#pragma unroll\n for (int i = 0; i < 100; i++) a[a[i]] = i;",

@@ -1,5 +1,6 @@
 """Kernels with barriers and local memory on all engines, against what PoCL makes of them: see :mod:`.work_groups`."""
 
+from collections.abc import Collection
 from functools import cache
 
 import numpy as np
@@ -63,10 +64,13 @@ def difference(launch: Launch, got: list[Argument]) -> str:
     return "wrong digest"
 
 
-def check(file: str, device: Device) -> None:
+def check(file: str, device: Device, names: Collection[str] = ()) -> None:
+    """All of a file, or those of some ``names``."""
     wrong = []
     expected = digests()
     for launch in launches(file):
+        if names and launch.name not in names:
+            continue
         try:
             got = result(launch, device)
         except Exception as error:
@@ -103,6 +107,17 @@ def test_pocl(file: str) -> None:
 def test_functional(file: str, config: Config) -> None:
     with Device(config, engine="functional") as device:
         check(file, device)
+
+
+@pytest.mark.parametrize(("engine", "atomics", "names"), [
+    ("functional", "", ["tickets", "by_pointer", "on_argument", "max_int"]),
+    ("functional", "add", ["in_struct"]),
+    pytest.param("functional", "", [], marks=pytest.mark.ci),
+    pytest.param("verilator", "", [], marks=pytest.mark.ci)])
+def test_atomics_under_a_lock(engine: str, atomics: str, names: list[str]) -> None:
+    """Neither local memory nor these atomic operations in hardware."""
+    with Device(Config(atomics=atomics.split()), engine=engine) as device:
+        check("atomics", device, names)
 
 
 HARDWARE = {
