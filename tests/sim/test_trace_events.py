@@ -89,9 +89,9 @@ def test_masks_are_those_of_a_stack(run):
     assert len(log.of(EventKind.EVENT_POP)) > 0     # after the calls, and at the barrier
 
 
-def test_reads_hit_where_a_model_of_the_cache_has_the_line(run):
+def test_reads_hit_where_a_model_of_the_cache_has_the_line():
     """A cache with a line a set, which a read of another line and a write of one replace."""
-    log = run.events
+    log = _run(config=Config.preset("tiny"), record=True).events
     config = log.config
     assert config.cache_ways == 1
     lines, there, misses = LineMap(config), {}, 0
