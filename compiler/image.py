@@ -1,130 +1,28 @@
 """Program images: the words of the code RAM and what is known of the kernels in them."""
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
-from fgpu.config import LOCAL_NULL, WAVEFRONT_SIZE
 from fgpu.errors import EncodingError, ImageError
 from fgpu.files import write_atomically
 from fgpu.isa import INSTRUCTION_BITS, decode
 
 from .bound_kernel import BoundKernel
-from .format_strings import Argument, Format, FormatError, check_arguments, parse_format
+from .format_strings import Format, FormatError, check_arguments, parse_format
+from .image_json import from_json, to_json
 from .ir.module import Location
-from .line_table import lines_of, table_of
+from .kernel import Kernel, Parameter
 
-__all__ = ["CODE_WORDS_MAX", "Image", "Kernel", "Parameter", "local_place"]
+__all__ = ["CODE_WORDS_MAX", "Image", "Kernel", "Parameter"]
 
 CODE_WORDS_MAX: Final = 1 << 14
 """Words of the largest code RAM: what the descriptor has addresses for."""
-_FORMAT: Final = "fgpu-image"
-_VERSION: Final = 4
-_PLAIN_VERSION: Final = 1
-_POINTERS_VERSION: Final = 2
-_SPLITTABLE_VERSION: Final = 3
-"""Of images without pointers, kernels that may be split, and barriers, local memory and printf, which older
-versions of fgpu read, too."""
 _WORD_BYTES: Final = 4
-_LOCAL_ALIGNMENT: Final = 128
-"""Of arguments that are local memory: that of the largest type."""
 _COMMENT: Final = re.compile(r"(--|;|#).*")
-
-
-def local_place(end: int, alignment: int) -> int:
-    """Where in local memory, in bytes, what is aligned to ``alignment`` begins behind ``end``."""
-    place = -(-end // alignment) * alignment
-    return place if place != LOCAL_NULL else place + alignment
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a kernel.
-
-    ``type`` is the OpenCL spelling of the value (a vector is a scalar here), or of what the pointer points to, and
-    ``size`` its bytes. A value takes as many parameter words as it needs. A ``local`` parameter is a pointer to local
-    memory; the host says how much. ``implicit`` parameters come last: the
-    source does not have them, and the host gives the address of the image's data (``constants``), the number of
-    dimensions (``work_dim``), the address of the work-items' private memory (``private``), of
-    which :meth:`Kernel.private_room` tells the size; the address of a buffer for what printf prints, of all
-    work-items (``printf``) or in regions of their own (``printf_own``); or, where the hardware has no local memory,
-    the address of regions of global memory, one for each work-group that may run at a time (``local``), and the bytes
-    of each (``local_bytes``).
-
-    If all parameters together have more than 16 words, the kernel gets 15 of them, and the address of the rest.
-    """
-
-    name: str
-    kind: Literal["pointer", "scalar", "struct", "local", "implicit"]
-    type: str
-    size: int
-
-    @property
-    def declaration(self) -> str:
-        """As in the source: ``int *in``."""
-        before, pointer = {"pointer": ("", "*"), "local": ("__local ", "*")}.get(self.kind, ("", ""))
-        return f"{before}{self.type} {pointer}{self.name}"
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """One kernel of an image.
-
-    ``entry`` is the word index of its first instruction, ``instructions`` its static length in words and
-    ``scratchpad_words`` what a work-item needs of the scratchpad. ``parameters`` is None where nobody
-    knows them (an image of raw words); ``work_group_size`` is what ``reqd_work_group_size`` demands, and
-    ``private_bytes`` the global memory that each work-item of a launch needs for itself. ``splittable`` says that
-    nobody can tell whether an index space is run by one launch or by several with other global offsets, as
-    the kernel does not ask for its work-groups. ``local_bytes`` are those of its own variables in local memory, which
-    begin at its first byte; ``has_barrier`` says that work-items may wait for the others of their work-group.
-    """
-
-    name: str
-    entry: int
-    parameters: tuple[Parameter, ...] | None = None
-    scratchpad_words: int = 0
-    instructions: int = 0
-    work_group_size: tuple[int, int, int] | None = None
-    private_bytes: int = 0
-    splittable: bool = False
-    local_bytes: int = 0
-    has_barrier: bool = False
-
-    @property
-    def is_cooperative(self) -> bool:
-        """Whether the work-items of a work-group work together: by barriers, or by local memory."""
-        return self.has_barrier or self.local_bytes > 0 or any(
-            parameter.kind == "local" for parameter in self.parameters or ())
-
-    @property
-    def signature(self) -> str:
-        """The name with the parameters that a caller gives: ``scale(int *in, int *out, int factor)``."""
-        if self.parameters is None:
-            return f"{self.name}(...)"
-        given = [parameter.declaration for parameter in self.parameters if parameter.kind != "implicit"]
-        return f"{self.name}({', '.join(given)})"
-
-    def private_room(self, work_items: int) -> int:
-        """Bytes of global memory that the host reserves for the private memory of all work-items of a launch, whose
-        local size divides its global size.
-
-        They lie in blocks of 64, as many as a wavefront has, and may begin at any multiple of 4; accesses are fastest
-        where it is one of a cache line.
-        """
-        return -(-work_items // WAVEFRONT_SIZE) * WAVEFRONT_SIZE * self.private_bytes
-
-    def local_layout(self, arguments: Sequence[int]) -> tuple[tuple[int, ...], int]:
-        """How a work-group's local memory is divided where ``arguments`` of so many bytes are in it: where each
-        begins, behind the kernel's own variables, and the end of the last one, in bytes."""
-        begins, end = [], self.local_bytes
-        for size in arguments:
-            begins.append(local_place(end, _LOCAL_ALIGNMENT))
-            end = begins[-1] + size
-        return tuple(begins), end
 
 
 @dataclass(frozen=True)
@@ -250,34 +148,11 @@ class Image:
     @classmethod
     def from_json(cls, text: str) -> "Image":
         """An image as :meth:`to_json` writes it."""
-        try:
-            return _from_json(json.loads(text))
-        except json.JSONDecodeError as error:
-            raise ImageError(f"not JSON: {error}") from None
+        return cls(**from_json(text))
 
     def to_json(self) -> str:
         """All of the image, as text."""
-        return json.dumps({
-            "format": _FORMAT,
-            "version": self._version,
-            "kernels": [_kernel_to_json(kernel) for kernel in self.kernels.values()],
-            "words": [f"{word:08X}" for word in self.words],
-            "data": self.data.hex(),
-            "pointers": list(self.pointers),
-            "line_table": table_of(self.lines),
-            **({"warnings": list(self.warnings)} if self.warnings else {}),
-            **({"formats": [_format_to_json(format) for format in self.formats], "strings": list(self.strings)}
-               if self.formats else {}),
-        }, indent=1) + "\n"
-
-    @property
-    def _version(self) -> int:
-        """The oldest that has all of this."""
-        if self.formats or any(kernel.is_cooperative for kernel in self.kernels.values()):
-            return _VERSION
-        if any(kernel.splittable for kernel in self.kernels.values()):
-            return _SPLITTABLE_VERSION
-        return _POINTERS_VERSION if self.pointers else _PLAIN_VERSION
+        return to_json(self)
 
     def save(self, path: str | Path) -> None:
         """Write ``.mif`` (the words only) or ``.json`` (the kernels and their parameters too), by suffix.
@@ -336,159 +211,8 @@ def _read(path: Path) -> str:
         raise ImageError(f"{path}: not a text file") from None
 
 
-def _from_json(data: Any) -> Image:
-    if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise ImageError(f'not an fgpu image: it lacks "format": "{_FORMAT}"')
-    if data.get("version") not in range(_PLAIN_VERSION, _VERSION + 1):
-        raise ImageError(f"image version {data.get('version')!r} is not supported; this fgpu reads {_PLAIN_VERSION} "
-                         f"to {_VERSION}")
-    for word in _items(data, "words"):
-        if not isinstance(word, str) or not re.fullmatch(r"[0-9a-fA-F]{1,8}", word):
-            raise _malformed("a word", word, "up to eight hexadecimal digits")
-    words = tuple(int(word, 16) for word in data["words"])
-    kernels = [_kernel_from_json(kernel) for kernel in _items(data, "kernels")]
-    constants = data.get("data", "")
-    if not isinstance(constants, str) or not re.fullmatch(r"([0-9a-fA-F]{2})*", constants):
-        raise _malformed("'data'", constants, "bytes in hexadecimal")
-    if len({kernel.name for kernel in kernels}) != len(kernels):
-        raise ImageError("malformed fgpu image: two kernels have the same name")
-    pointers = data.get("pointers", [])
-    if not isinstance(pointers, list) or not all(map(_is_count, pointers)):
-        raise _malformed("'pointers'", pointers, "numbers from 0")
-    warnings = data.get("warnings", [])
-    if not isinstance(warnings, list) or not all(map(_is_text, warnings)):
-        raise _malformed("'warnings'", warnings, "texts")
-    return Image(words, {kernel.name: kernel for kernel in kernels}, bytes.fromhex(constants),
-                 _lines_from_json(data, len(words)), tuple(pointers), tuple(warnings),
-                 *_printed_from_json(data))
-
-
-def _printed_from_json(data: dict[str, Any]) -> tuple[tuple[Format, ...], tuple[str, ...]]:
-    formats, strings = data.get("formats", []), data.get("strings", [])
-    for name, items in ("formats", formats), ("strings", strings):
-        if not isinstance(items, list):
-            raise _malformed(repr(name), items, "a list")
-    for item in formats:
-        if not isinstance(item, dict) or item.keys() != {"text", "arguments"} or not _is_text(item["text"]) \
-                or not isinstance(item["arguments"], list) or not all(map(_is_text, item["arguments"])):
-            raise _malformed("a format", item, "an object with a 'text' and 'arguments', which are texts")
-    for item in strings:
-        if not _is_text(item):
-            raise _malformed("a string", item, "a text")
-    try:
-        return tuple(Format(item["text"], tuple(map(Argument.parse, item["arguments"]))) for item in formats), \
-            tuple(strings)
-    except FormatError as error:
-        raise ImageError(f"malformed fgpu image: {error}") from None
-
-
-def _format_to_json(format: Format) -> dict[str, Any]:
-    return {"text": format.text, "arguments": list(map(str, format.arguments))}
-
-
 def _check_format(format: Format) -> None:
     try:
         check_arguments(parse_format(format.text), format.arguments)
     except FormatError as error:
         raise ImageError(f"the format {format.text!r} cannot be printed: {error}") from None
-
-
-def _lines_from_json(data: dict[str, Any], words: int) -> dict[int, Location]:
-    """The line table. Older images have one of accesses to memory only: ``file:line`` by the index of the word."""
-    table = data.get("line_table")
-    if table is not None:
-        try:
-            return lines_of(table, words)
-        except (AttributeError, TypeError, ValueError):
-            raise _malformed("'line_table'", table, "the words of each line of each file, as \"0-3 7\"") from None
-    lines = data.get("lines", {})
-    if not isinstance(lines, dict) or not all(re.fullmatch(r"\d+", word) and _is_text(line)
-                                              for word, line in lines.items()):
-        raise _malformed("'lines'", lines, "places in the source by the index of the word")
-    places = {int(word): line.rpartition(":") for word, line in lines.items()}
-    return {word: Location(file, int(line)) for word, (file, _, line) in places.items() if line.isdecimal()}
-
-
-def _malformed(what: str, found: Any, wanted: str) -> ImageError:
-    return ImageError(f"malformed fgpu image: {what} must be {wanted}, not {json.dumps(found):.80s}")
-
-
-def _items(data: dict[str, Any], name: str) -> list[Any]:
-    if not isinstance(data.get(name), list):
-        raise _malformed(repr(name), data.get(name), "a list")
-    items: list[Any] = data[name]
-    return items
-
-
-def _checked(data: Any, what: str, wanted: type) -> dict[str, Any]:
-    """``data`` if a ``wanted`` can be made of it: it has the attributes, and those that ``_FORMS`` has are right."""
-    taken = {attribute.name: attribute for attribute in fields(wanted)}
-    if not isinstance(data, dict):
-        raise _malformed(f"a {what}", data, "an object")
-    for name in data:
-        if name not in taken:
-            raise _malformed(f"an attribute of a {what}", name, f"one of {', '.join(taken)}")
-    for name, attribute in taken.items():
-        if name not in data and attribute.default is MISSING:
-            raise _malformed(f"a {what}", data, f"an object with {name!r}")
-        if name in data and name in _FORMS and not _FORMS[name][0](data[name]):
-            raise _malformed(f"{name!r} of a {what}", data[name], _FORMS[name][1])
-    return data
-
-
-def _kernel_to_json(kernel: Kernel) -> dict[str, Any]:
-    return {name: value for name, value in asdict(kernel).items() if name not in _LATER or value}
-
-
-def _kernel_from_json(data: Any) -> Kernel:
-    kernel = Kernel(**_checked(data, "kernel", Kernel))
-    parameters, size = kernel.parameters, kernel.work_group_size
-    if parameters is not None:
-        parameters = tuple(_parameter_from_json(item) for item in _items(data, "parameters"))
-    if size is not None:
-        x, y, z = data["work_group_size"]
-        size = x, y, z
-    return replace(kernel, parameters=parameters, work_group_size=size)
-
-
-def _parameter_from_json(data: Any) -> Parameter:
-    parameter = Parameter(**_checked(data, "parameter", Parameter))
-    if parameter.kind == "implicit" and parameter.name not in _IMPLICIT:
-        raise _malformed("'name' of an implicit parameter", parameter.name, f"one of {', '.join(_IMPLICIT)}")
-    return parameter
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _is_extent(value: Any) -> bool:
-    return type(value) is int and value >= 1
-
-
-def _is_shape(value: Any) -> bool:
-    return value is None or (isinstance(value, list) and len(value) == 3 and all(map(_is_extent, value)))
-
-
-def _is_truth(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-_KINDS: Final = get_args(Parameter.__annotations__["kind"])
-_IMPLICIT: Final = ("constants", "work_dim", "private", "local", "local_bytes", "printf", "printf_own")
-_LATER: Final = ("splittable", "local_bytes", "has_barrier")
-"""Attributes that older versions do not know, and files have only where they say something."""
-_FORMS: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
-    "name": (_is_text, "a text"), "type": (_is_text, "a text"),
-    "kind": (lambda value: value in _KINDS, f"one of {', '.join(_KINDS)}"),
-    "size": (_is_extent, "a number from 1"), "work_group_size": (_is_shape, "three numbers from 1"),
-    "entry": (_is_count, "a number from 0"), "instructions": (_is_count, "a number from 0"),
-    "scratchpad_words": (_is_count, "a number from 0"), "private_bytes": (_is_count, "a number from 0"),
-    "splittable": (_is_truth, "true or false"), "has_barrier": (_is_truth, "true or false"),
-    "local_bytes": (_is_count, "a number from 0"),
-}
-"""Attributes of kernels and parameters in a file: whether a value will do, and what will."""

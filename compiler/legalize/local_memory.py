@@ -12,7 +12,6 @@ from dataclasses import replace
 from fgpu.config import LOCAL_BASE, Config
 from fgpu.isa import Opcode
 
-from ..image import local_place
 from ..ir.builder import Builder
 from ..ir.inline import substitute
 from ..ir.module import (
@@ -31,6 +30,7 @@ from ..ir.module import (
     Type,
     Value,
 )
+from ..kernel import local_place
 from ..select.atomics import atomic_name, atomic_opcode, has_locks, local_atomic
 from ..work_groups import BARRIERS
 
