@@ -140,7 +140,7 @@ class ControlInterface(wiring.Component):
 
     def _decode(self, m: Module, word: Signal, code_address: Signal) -> tuple[Signal, Signal, Signal]:
         """Whether the address of a word is in LRAM, code RAM or among the registers; where in the code RAM."""
-        in_lram, in_code, in_registers = Signal(), Signal(), Signal()
+        in_lram, in_code, in_registers = Signal(), Signal(), Signal()       # a cycle before the access
         window = min(self._config.cram_words, CRAM_WINDOW_WORDS)
         m.d.comb += [
             in_lram.eq(word < LRAM_WORDS),
@@ -151,7 +151,9 @@ class ControlInterface(wiring.Component):
         if self._config.cram_words > window:
             with m.If((word >= CODE_BASE // 4) & (word < CODE_BASE // 4 + self._config.cram_words)):
                 m.d.comb += [in_code.eq(1), code_address.eq(word)]
-        return in_lram, in_code, in_registers
+        decoded = [Signal(name=f"{name}_known") for name in ("in_lram", "in_code", "in_registers")]
+        m.d.sync += [known.eq(here) for known, here in zip(decoded, (in_lram, in_code, in_registers), strict=True)]
+        return decoded[0], decoded[1], decoded[2]
 
     def _follow_kernels(self, m: Module, start: Signal, abort: Signal) -> Value:
         """Which kernels wait, which have ended since their last start, and when the running one is to be stopped.

@@ -17,8 +17,8 @@ class RegisterBusSignature(wiring.Signature):
     """Word accesses, one a cycle, seen from the initiator.
 
     ``readable`` and ``writable`` answer, in the same cycle, what may be done at ``address`` and ``write_address`` (of
-    words). ``write`` is one pulse. A ``read`` is accepted in a cycle with ``read_ready``, which may depend on the
-    address; its ``read_data`` is there in the cycle after.
+    words), which are there in the cycle before an access already. ``write`` is one pulse. A ``read`` is accepted in a
+    cycle with ``read_ready``, which may depend on the address; its ``read_data`` is there in the cycle after.
     """
 
     def __init__(self, *, address_width: int) -> None:
@@ -40,8 +40,8 @@ class AXI4LiteSlave(wiring.Component):
     """Serves whole, aligned words; anything else is answered with SLVERR and has no effect.
 
     Nothing goes through in one cycle: addresses and data are served from buffers. Reads and writes take turns when
-    both wait. A write takes effect in the cycle after the later of its address and data was accepted, and its
-    response is there one cycle later; a read's response three cycles after its address was accepted. ``refused``
+    both wait. A write takes effect two cycles after the later of its address and data was accepted, and its
+    response is there one cycle later; a read's response four cycles after its address was accepted. ``refused``
     tells in the cycle after an access that it is answered with SLVERR.
     """
 
@@ -72,14 +72,16 @@ class AXI4LiteSlave(wiring.Component):
         reading = Signal()          # the word arrives of the read that was served in the cycle before
         reading_legal = Signal()
         wants_write, wants_read = Signal(), Signal()
+        write_known = Signal()      # for a cycle, which decoding takes
+        read_known = Signal()
         prefers_read = Signal()     # after a write
         write, read = Signal(), Signal()
         address, write_address = read_addresses.output.payload, write_addresses.output.payload
         readable, writable = Signal(), Signal()
         word = write_words.output.payload
         m.d.comb += [
-            wants_write.eq(write_addresses.output.valid & write_words.output.valid & (~axi.bvalid | axi.bready)),
-            wants_read.eq(read_addresses.output.valid & ~reading & (~axi.rvalid | axi.rready)),
+            wants_write.eq(write_known & (~axi.bvalid | axi.bready)),
+            wants_read.eq(read_known & ~reading & (~axi.rvalid | axi.rready)),
             write.eq(wants_write & ~(wants_read & prefers_read)),
             readable.eq(bus.readable & (address[:2] == 0)),
             writable.eq(bus.writable & (write_address[:2] == 0) & word.strobe.all()),
@@ -98,6 +100,8 @@ class AXI4LiteSlave(wiring.Component):
         m.d.sync += [
             self.refused.eq((write & ~writable) | (read & ~readable)),
             reading.eq(read), reading_legal.eq(readable),
+            write_known.eq(write_addresses.output.valid & write_words.output.valid & ~write),
+            read_known.eq(read_addresses.output.valid & ~read),
         ]
         with m.If(write):
             m.d.sync += [

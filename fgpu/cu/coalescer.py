@@ -132,15 +132,27 @@ class Coalescer(wiring.Component):
             with m.If(new.atomic):
                 m.d.comb += incoming.same_row.eq(0)
         kept = _Kept(config)
-        write_place = Signal(range(2 * PHASE_ENTRIES))     # one bit more, to tell full from empty
-        next_place = Signal(range(2 * PHASE_ENTRIES))
+        write_place = Signal(range(PHASE_ENTRIES))
+        next_place = Signal(range(PHASE_ENTRIES))
         place = Signal(range(PHASE_ENTRIES))               # of the phase in stage 2
+        takes = Signal()                                   # stage 1 is done with its phase
         m.submodules.ready_accesses = ready_accesses = SkidBuffer(_Placed(config))
         made, done = ready_accesses.input, ready_accesses.output
         next_plan: Any = self._memory(m, "plans", _Plan(), incoming, write_place, next_place)
-        phase: Any = self._memory(m, "kept", kept, Cat(new[name] for name in kept.members), write_place, place)
-        m.d.comb += self.store_data.eq(
-            self._memory(m, "store_data", Words, new.store_data, write_place, done.payload.place))
+        following: Any = self._memory(m, "kept", kept, Cat(new[name] for name in kept.members), write_place,
+                                      next_place)
+        phase: Any = Signal(kept)
+        strobes = [Signal(4, name=f"strobe{lane}") for lane in range(PE_COUNT)]
+        with m.If(takes):
+            m.d.sync += phase.eq(following)
+            m.d.sync += [strobe.eq(self._strobe(following.addresses[lane], following.width))
+                         for lane, strobe in enumerate(strobes)]
+        store_data = self._memory(m, "store_data", Words, new.store_data, write_place,
+                                  ready_accesses.following.place)
+        with m.If(~done.valid | done.ready):
+            m.d.sync += self.store_data.eq(store_data)
+        kept_count = Signal(range(PHASE_ENTRIES + 1))      # of phases that have not begun to leave
+        more = Signal()                                    # there are any
         with m.If(self.phase_valid):
             m.d.sync += write_place.eq(write_place + 1)
 
@@ -162,7 +174,11 @@ class Coalescer(wiring.Component):
             return [lanes.eq(in_row), leader.eq(number_of(first)), left.eq(others), final.eq(others == 0)]
 
         advance, follow = Signal(), Signal()
-        m.d.comb += follow.eq((next_place != write_place) & (~busy | (advance & final)))
+        m.d.comb += [takes.eq(~busy | (advance & final)), follow.eq(more & takes)]
+        m.d.sync += [
+            kept_count.eq(kept_count + self.phase_valid - follow),
+            more.eq(self.phase_valid | Mux(follow, kept_count[1:].any(), more)),
+        ]
         with m.If(follow):
             m.d.sync += [
                 *to_row_of(next_plan.first, next_plan.lanes, next_plan.same_row),
@@ -211,7 +227,7 @@ class Coalescer(wiring.Component):
             m.d.comb += [out.atomic.eq(atomic), out.operation.eq(phase.operation)]
         if "cmpxchg" in config.atomics:
             m.d.comb += out.expected.eq(choose(list(phase.expected), leader))
-        for lane, writes in enumerate(self._writes(phase, lanes)):
+        for lane, writes in enumerate(self._writes(phase, strobes, lanes)):
             m.d.comb += [out.words[lane].eq(addresses[lane][2:offset_bits]), out.writes[lane].eq(writes)]
         with m.If(advance):
             # Rows are compared within one load only, so that a load after a store sees memory anew.
@@ -234,15 +250,18 @@ class Coalescer(wiring.Component):
         ]
         return read.data
 
-    def _writes(self, phase: Any, lanes: Signal) -> list[Value]:
+    @staticmethod
+    def _strobe(address: Any, width: Any) -> Value:
+        """The bytes of its word that an access writes."""
+        return Mux(width == Width.BYTE, 1 << address[:2],
+                   Mux(width == Width.HALF, Mux(address[1], 0b1100, 0b0011), 0b1111))
+
+    def _writes(self, phase: Any, strobes: list[Signal], lanes: Signal) -> list[Value]:
         """For each of the lanes of a row the parts of its word that it writes and no higher lane does."""
         wanted: list[Any] = []
         words = [phase.addresses[lane][2:exact_log2(self._config.row_words) + 2] for lane in range(PE_COUNT)]
         for lane in range(PE_COUNT):
-            offset = phase.addresses[lane][:2]
-            strobe = Mux(phase.width == Width.BYTE, 1 << offset,
-                         Mux(phase.width == Width.HALF, Mux(offset[1], 0b1100, 0b0011), 0b1111))
-            mine = strobe if self._config.sub_integer_stores else Const(1, 1)
+            mine = strobes[lane] if self._config.sub_integer_stores else Const(1, 1)
             wanted.append(mine & lanes[lane].replicate(len(mine)))
         writes = []
         for lane in range(PE_COUNT):

@@ -1,13 +1,15 @@
 """Instruction decoder, generated from the instruction table."""
 
+from collections.abc import Callable
 from typing import Any
 
-from amaranth.hdl import Cat, Module, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu import isa
 from fgpu.config import Config
+from fgpu.gateware.choose import choose, look_up
 from fgpu.interfaces.memory_bus import AtomicOp
 from fgpu.isa import PER_WORK_ITEM, Format, Immediate, Instruction, Opcode, Space, Unit
 
@@ -137,38 +139,46 @@ class Decoder(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         word = self.word
+        opcode = word[24:32]
         imm14 = word[10:24]
         imm16 = Cat(imm14, word[5:7])
+        rows = {row.opcode.value: row for row in isa.INSTRUCTIONS if _is_decoded(row, self._config)}
+        words = {code: ControlWord.const(_control(row)).as_value().value for code, row in rows.items()}
 
-        with m.Switch(word[24:32]):
-            for instruction in isa.INSTRUCTIONS:
-                if not _is_decoded(instruction, self._config):
-                    continue
-                with m.Case(instruction.opcode.value):
-                    m.d.comb += [
-                        self.control.eq(ControlWord.const(_control(instruction))),
-                        self.legal.eq(1),
-                        self.reads_rs.eq(instruction.reads_rs),
-                        self.reads_rt.eq(instruction.reads_rt),
-                    ]
-                    if instruction.opcode is Opcode.LUI:
-                        m.d.comb += self.control.immediate.eq(imm16 << 16)
-                    elif instruction.immediate is isa.IMM16:
-                        m.d.comb += self.control.immediate.eq(imm16.as_signed())
-                    elif instruction.immediate_kind is Immediate.SIGNED:
-                        m.d.comb += self.control.immediate.eq(imm14.as_signed())
-                    elif instruction.immediate is isa.IMM4:
-                        m.d.comb += self.control.immediate.eq(word[5:9])
-                    else:
-                        m.d.comb += self.control.immediate.eq(imm14)
-                    if instruction.unit is Unit.FLOAT:
-                        m.d.comb += [
-                            self.is_float.eq(self.float_available[instruction.opcode.value & 15]),
-                            self.legal.eq(self.is_float),
-                        ]
-                    elif instruction.writes_rd and not _writes_by_itself(instruction):
-                        # r0 reads as zero because nothing ever writes it.
-                        m.d.comb += self.control.write.eq(word[0:5].any())
+        def bit(what: Callable[[Instruction], bool]) -> Value:
+            return look_up([code in rows and what(rows[code]) for code in range(256)], opcode)
+
+        # Where there is no instruction the bits are a neighbour's, which makes them simpler, but for those that act.
+        nearest = [min(words, key=lambda known: (code ^ known, known)) for code in range(256)]
+        fields = ControlWord.as_shape()
+        acts = sum(((1 << fields[name].width) - 1) << fields[name].offset
+                   for name in ("scratchpad_write", "memory", "flow"))
+        bits = [look_up([bool(words[near] >> number & 1 and (code in words or not acts >> number & 1))
+                         for code, near in enumerate(nearest)], opcode)
+                for number in range(fields.size)]
+        legal = bit(lambda row: row.unit is not Unit.FLOAT)
+        if self._config.float_ops:
+            m.d.comb += self.is_float.eq(
+                bit(lambda row: row.unit is Unit.FLOAT) & choose(list(self.float_available), opcode[:4]))
+            legal = legal | self.is_float
+        m.d.comb += [
+            self.control.eq(Cat(bits)),
+            # r0 reads as zero because nothing ever writes it.
+            self.control.write.eq(bit(lambda row: row.writes_rd and not _writes_by_itself(row)) & word[0:5].any()),
+            self.legal.eq(legal),
+            self.reads_rs.eq(bit(lambda row: row.reads_rs)), self.reads_rt.eq(bit(lambda row: row.reads_rt)),
+        ]
+        upper, lower = Signal(16), Signal(16)
+        wide = bit(lambda row: row.immediate is isa.IMM16)
+        of_upper = bit(lambda row: row.opcode is Opcode.LUI)
+        extends = wide | bit(lambda row: row.immediate_kind is Immediate.SIGNED)
+        m.d.comb += [
+            upper.eq(Mux(of_upper, imm16, (extends & Mux(wide, imm16[-1], imm14[-1])).replicate(16))),
+            lower.eq(Cat(
+                Mux(bit(lambda row: row.immediate is isa.IMM4), word[5:9], imm14),
+                Mux(wide, imm16[14:], (extends & imm14[-1]).replicate(2)))),
+            self.control.immediate.eq(Cat(Mux(of_upper, 0, lower), upper)),
+        ]
         rs, rt = word[5:10], word[10:15]
         m.d.comb += self.displacement.eq(imm14.as_signed())
         m.d.comb += [self.control.rd.eq(word[0:5]), self.control.rs.eq(rs), self.control.rt.eq(rt)]

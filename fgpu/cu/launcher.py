@@ -59,11 +59,13 @@ class Launcher(wiring.Component):
 
         # The lowest free slot when the wavefront's turn begins; others may become free meanwhile.
         slot, held_slot = Signal(range(WAVEFRONTS)), Signal(range(WAVEFRONTS))
+        held = Signal(WAVEFRONTS)       # its bit
         m.d.sync += held_slot.eq(slot)
         with m.If(dimension != 0):
             m.d.comb += slot.eq(held_slot)
         with m.Else():
             encode_lowest(m, slot, self.free)
+            m.d.sync += held.eq(lowest(self.free))
 
         taking, taken, has_number = self._numbers(m)
         last = self.number == kernel.wavefronts_minus_1
@@ -77,6 +79,9 @@ class Launcher(wiring.Component):
             self.mask_write.wavefront.eq(held_slot),
             self.mask_write.mask.eq(Mux(last, kernel.last_mask, -1)),
         ]
+        # In the last cycle of a wavefront's turn, or if it waits there: what starts is known early in the cycle.
+        finishing = Signal()
+        m.d.comb += self.start.eq(held & (finishing & self.mask_ready).replicate(WAVEFRONTS))
         settled = Signal()      # free_count and has_number are up to date, and registers are clear
         with m.FSM():
             with m.State("Idle"):
@@ -91,13 +96,16 @@ class Launcher(wiring.Component):
                     m.next = "Start wavefront"
             with m.State("Start wavefront"):
                 m.d.comb += [self.busy.eq(1), self.runtime_write.valid.eq(1), self.groups.starting.eq(taking)]
-                with m.If(dimension != Mux(kernel.place, DIMENSIONS, DIMENSIONS - 1)):
-                    m.d.sync += dimension.eq(dimension + 1)
+                with m.If(~finishing):
+                    m.d.sync += [
+                        dimension.eq(dimension + 1),
+                        finishing.eq(dimension == Mux(kernel.place, DIMENSIONS - 1, DIMENSIONS - 2)),
+                    ]
                 with m.Else():
                     m.d.comb += self.mask_write.valid.eq(1)
                     with m.If(self.mask_ready):
-                        m.d.comb += self.start.eq(1 << held_slot)
-                        m.d.sync += [dimension.eq(0), self.number.eq(self.number + 1), settled.eq(0)]
+                        m.d.sync += [dimension.eq(0), finishing.eq(0), self.number.eq(self.number + 1),
+                                     settled.eq(0)]
                         with m.If(last):
                             m.next = "Idle"
         return m

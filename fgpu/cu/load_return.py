@@ -56,14 +56,14 @@ class RowQueue(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.storage = storage = LutRam(Row(self._config), 2 * self._depth)
+        m.submodules.storage = storage = LutRam(Row(self._config), self._depth + 1)
         write, read = storage.write_port(), storage.read_port()
         level = Signal(range(self._depth + 1))
         following = Signal.like(read.addr)
         before = Signal.like(read.addr)
         push = self.input.valid & self.input.ready
         m.d.comb += [
-            self.input.ready.eq(~level[-1]),     # the depth is a power of two
+            self.input.ready.eq(level != self._depth),
             self.valid.eq(level != 0),
             write.data.eq(self.input.payload),
             write.en.eq(push),

@@ -22,7 +22,8 @@ from .vector import PhaseAccess
 
 __all__ = ["MemoryController"]
 
-_ROW_FIFO_DEPTH = 16
+_ROW_FIFO_DEPTH = 15
+"""With the row before, which stays, LUT RAM of 16."""
 
 
 class MemoryController(wiring.Component):
@@ -40,7 +41,7 @@ class MemoryController(wiring.Component):
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._row_fifo_depth = _ROW_FIFO_DEPTH if config.slices == 1 else 2 * _ROW_FIFO_DEPTH
+        self._row_fifo_depth = _ROW_FIFO_DEPTH if config.slices == 1 else 2 * _ROW_FIFO_DEPTH + 1
         members: dict[str, Any] = {
             "beat": In(BEAT_BITS),
             "access": In(PhaseAccess(config)),

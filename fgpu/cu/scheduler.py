@@ -44,6 +44,7 @@ class _Chosen:
         self.valid, self.check = (Signal() for _ in range(2))
         self.ahead = Signal(name="ahead1")
         self.joins = Signal(name="joins1")
+        self.bits = Signal(WAVEFRONTS)          # one is set, for the wavefront
         self.wavefront, self.pc = Signal(range(WAVEFRONTS)), Signal(FAULT_PC_BITS, name="pc1")
 
 
@@ -77,6 +78,7 @@ class _Decoded:
         self.pc = Signal(FAULT_PC_BITS, name="pc3")
         self.access, self.flows = Signal(name="access3"), Signal(name="flows3")
         self.local = Signal(name="local3")
+        self.room = Signal(name="room3")
 
 
 class _AtVector:
@@ -203,7 +205,7 @@ class WavefrontScheduler(wiring.Component):
         """Slot cycle 0: pick a ready wavefront. Cycle 1: look at the instruction that follows the one just issued. Or
         then and in the others: one of a wavefront that loads, which may not need what it loads.
 
-        Returns the wavefronts ``selected`` to issue, and ``checked``; one bit of both is set, or none.
+        Returns the wavefronts ``selected`` to issue, a cycle later, and ``checked``; one bit of both is set, or none.
         """
         early, look_ahead = Signal(WAVEFRONTS), Signal(WAVEFRONTS)
         picks = Signal(init=1)      # in slot cycle 0
@@ -213,6 +215,7 @@ class WavefrontScheduler(wiring.Component):
         m.d.comb += look_ahead.eq(at_vector.continues & present & looks.replicate(WAVEFRONTS))
         m.submodules.turn = turn = WavefrontTurn()
         able = Cat(controller.able for controller in controllers)
+        picks_now = picks & ~at_vector.second_half & ~self.cancel
         pick, check = Signal(), Signal()
         selected, checked = Signal(WAVEFRONTS), Signal(WAVEFRONTS)
         checks = Cat(controller.check for controller in controllers)
@@ -220,25 +223,27 @@ class WavefrontScheduler(wiring.Component):
             turn.ready.eq(Cat(controller.ready for controller in controllers)),
             turn.free.eq(Cat(controller.free for controller in controllers)),
             early.eq(decoded.early & able),
-            pick.eq(picks & ~at_vector.second_half & (turn.valid | early.any())),
+            pick.eq(picks_now & (turn.valid | early.any())),
             check.eq(look_ahead.any() | (~picks & checks.any())),
             turn.accept.eq(pick),
         ]
-        with m.If(picks & ~at_vector.second_half):
+        with m.If(picks_now):
             m.d.comb += selected.eq(Mux(turn.valid & ~(early.any() & decoded.access), turn.choice, early))
         with m.If(look_ahead.any()):
             m.d.comb += checked.eq(look_ahead)
         with m.Elif(~picks):
             m.d.comb += checked.eq(lowest(checks))
+        told = Signal(WAVEFRONTS, name="selected")
         m.d.sync += [
             chosen.valid.eq(pick), chosen.check.eq(check), chosen.ahead.eq(look_ahead.any()),
-            chosen.wavefront.eq(number_of(selected | checked)),
+            chosen.bits.eq(selected | checked), told.eq(selected),
         ]
+        m.d.comb += chosen.wavefront.eq(number_of(chosen.bits))
         # Nothing changes the address of a wavefront that was picked before it is committed.
         m.d.comb += chosen.pc.eq(choose([controller.pc for controller in controllers], chosen.wavefront))
         if meets(self._config):
             m.d.comb += chosen.joins.eq(choose([controller.joins for controller in controllers], chosen.wavefront))
-        return selected, checked
+        return told, checked
 
     @staticmethod
     def _read(m: Module, chosen: _Chosen, instruction: _Instruction, masks: Any, pairs: Any,
@@ -263,6 +268,8 @@ class WavefrontScheduler(wiring.Component):
         m.submodules.scoreboard = scoreboard = Scoreboard(local=bool(self._config.local_memory))
         if self._config.local_memory:
             m.d.sync += decoded.local.eq(decoder.is_local)
+        # That of a cycle ago: room that others take is known by then.
+        m.d.sync += decoded.room.eq(self._room(decoder.is_local if self._config.local_memory else None))
         m.d.comb += [
             scoreboard.wavefront.eq(chosen.wavefront),
             scoreboard.control.eq(decoder.control),
@@ -303,7 +310,7 @@ class WavefrontScheduler(wiring.Component):
             m.d.comb += commit.eq(Commit.ILLEGAL)
         with m.Elif(decoded.flows):
             m.d.comb += commit.eq(Commit.FLOW)
-        with m.Elif(decoded.access & ~self._room(decoded.local)):
+        with m.Elif(decoded.access & ~decoded.room):
             m.d.comb += commit.eq(Commit.REFUSED)
         issued = Signal()
         writes_at_once = ~decoded.flows
@@ -358,19 +365,21 @@ class WavefrontScheduler(wiring.Component):
             divergence.request.next.eq(decoded.next),
             divergence.request.target.eq(decoded.target),
             divergence.request.mask.eq(decoded.mask),
-            scoreboard.load.valid.eq(issued & decoded.access & (control.memory != MemoryAccess.STORE)),
-            scoreboard.load.wavefront.eq(decoded.wavefront),
-            scoreboard.load.rd.eq(control.rd),
             scoreboard.done.eq(self.load_done),
             scoreboard.done_wavefront.eq(self.load_done_wavefront),
         ]
+        # A cycle later, before anybody is picked who would have to know.
+        m.d.sync += [
+            scoreboard.load.valid.eq(issued & decoded.access & (control.memory != MemoryAccess.STORE)),
+            scoreboard.load.wavefront.eq(decoded.wavefront),
+            scoreboard.load.rd.eq(control.rd),
+        ]
         phases = Mux(decoded.halves.all(), PHASES, SLOT_CYCLES)
-        with m.If(issued & decoded.access & ~decoded.local):
-            m.d.comb += self.memory_reserve.eq(phases)
+        m.d.sync += self.memory_reserve.eq(Mux(issued & decoded.access & ~decoded.local, phases, 0))
         if self._config.local_memory:
-            with m.If(issued & decoded.access & decoded.local):
-                m.d.comb += self.local_reserve.eq(phases)
-            m.d.comb += [scoreboard.load_local.eq(decoded.local), scoreboard.done_local.eq(self.load_done_local)]
+            m.d.sync += [self.local_reserve.eq(Mux(issued & decoded.access & decoded.local, phases, 0)),
+                         scoreboard.load_local.eq(decoded.local)]
+            m.d.comb += scoreboard.done_local.eq(self.load_done_local)
 
     def _room(self, local: Any) -> Any:
         """Whether an access finds room, which may be ``local``."""
@@ -449,7 +458,7 @@ class WavefrontScheduler(wiring.Component):
                 m.d.comb += controller.float_slots.eq(self.floats.slots)
 
     def _fetch(self, m: Module, controllers: list[Any]) -> None:
-        """Forward one wavefront's wish for instructions at a time, in turn."""
+        """Forward one wavefront's wish for instructions at a time, in turn; its address is there a cycle later."""
         request: Any = self.fetch
         m.submodules.fetch_turn = turn = RoundRobin(WAVEFRONTS)
         free = ~request.valid | request.ready
@@ -457,12 +466,13 @@ class WavefrontScheduler(wiring.Component):
             turn.requests.eq(Cat(controller.fetch for controller in controllers)),
             turn.accept.eq(free),
         ]
+        granted = Signal(WAVEFRONTS)
         with m.If(free):
-            m.d.sync += [
-                request.valid.eq(turn.valid),
-                request.payload.wavefront.eq(turn.choice),
-                request.payload.pair.eq(only([controller.pair for controller in controllers], turn.chosen)),
-            ]
+            m.d.sync += [request.valid.eq(turn.valid), granted.eq(turn.chosen)]
+        m.d.comb += [
+            request.payload.wavefront.eq(number_of(granted)),
+            request.payload.pair.eq(only([controller.pair for controller in controllers], granted)),
+        ]
         for number, controller in enumerate(controllers):
             m.d.comb += controller.fetch_granted.eq(free & turn.chosen[number])
 

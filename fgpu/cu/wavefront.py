@@ -24,6 +24,10 @@ _FLOAT_SLOTS_LEFT = min(FLOAT_RESULT_CYCLES.values()) // SLOT_CYCLES - 1
 """The same for the fastest ones, from the commitment, which is a slot after the selection."""
 
 
+_FETCHING = ("Run", "Wait for room", "Wait for unit", "Wait at barrier")
+"""States in which instructions are fetched."""
+
+
 class Commit(enum.Enum, shape=3):
     """What became of a selected instruction."""
 
@@ -38,14 +42,16 @@ class Commit(enum.Enum, shape=3):
 class WavefrontController(wiring.Component):
     """Keeps a wavefront's instruction address and what it waits for.
 
-    ``ready``: an instruction can be issued; ``able``: one could be, were the result of the one before written.
+    ``ready``: an instruction can be issued, but for ``cancel``; ``able``: one could be, were the result of the one
+    before written. ``selected`` comes in the cycle after that.
     ``present``: the instruction buffer holds the pair of instructions that contains ``pc``; the next pair is fetched
     (``fetch`` with ``ahead``) as soon as the second instruction of a pair is selected, and so read. ``outcome`` is
     for this wavefront if ``outcome_mine``; ``next`` is the address behind what is committed, and ``pair`` that of the
-    pair to fetch. ``fault_cause`` names a fault in the cycle in which the wavefront meets it, at ``pc``, or before
-    that if the stack is full; it then waits for ``cancel``, which frees every wavefront once nothing of it is under
-    way. While the wavefront is ``loading``, its next instruction is ready only if the scoreboard, asked with
-    ``check``, answers after ``check_granted`` with ``checked`` and not ``depends``.
+    pair to fetch, from the cycle after ``fetch_granted`` on. ``fault_cause`` names a fault in the cycle in which the
+    wavefront meets it, at ``pc``, or before that if the stack is full; it then waits for ``cancel``, which frees
+    every wavefront once nothing of it is under way. While the wavefront is ``loading``, its next instruction is ready
+    only if the scoreboard, asked with ``check``, answers after ``check_granted`` with ``checked`` and not
+    ``depends``.
     Where paths of a wavefront meet, ``top`` is the PC of one that ``waits``; the wavefront ``joins`` there or behind:
     what is selected is no instruction.
     ``float_slots``: for how many slots more than others a committed instruction for the floating-point units keeps
@@ -128,7 +134,7 @@ class WavefrontController(wiring.Component):
         # The answer to a fetch comes after the commitment of what was selected when it was asked for.
         forget = Signal()
         m.d.comb += [
-            self.ahead.eq(selecting),
+            self.ahead.eq(selecting | self.selected),
             forget.eq(self.start | (outcome.valid & self.outcome_mine & (outcome.kind != OutcomeKind.RESUME))
                       | (self.committed & ~issued & self.pc[0])),
         ]
@@ -156,7 +162,7 @@ class WavefrontController(wiring.Component):
 
         checking = Signal()         # the question is asked
         independent = Signal()
-        m.d.comb += self.check.eq(self.loading & self.present & ~checking & ~selecting)
+        m.d.comb += self.check.eq(self.loading & self.present & ~checking & ~selecting & ~self.selected)
         with m.If(self.check_granted):
             m.d.sync += checking.eq(1)
         with m.If(self.checked):
@@ -173,27 +179,32 @@ class WavefrontController(wiring.Component):
         next_pair = Signal.like(self.pair)
         pair = self.pc[1:self._config.pc_bits]
         m.d.sync += [next_pair.eq(pair + 1), was_outside.eq(outside)]
-        m.d.comb += self.pair.eq(Mux(self.ahead, next_pair, pair))
+        with m.If(self.fetch):      # and no more once it is granted
+            m.d.sync += self.pair.eq(Mux(self.ahead, next_pair, pair))
 
-        def prefetch() -> None:
-            m.d.comb += self.fetch.eq(~self.present & ~fetching & ~was_outside)
+        # What follows from the state, decoded: whose turn it is comes late enough.
+        running, fetches = Signal(), Signal()
+        m.d.comb += [
+            self.fetch.eq(fetches & (~self.present | (self.selected & self.pc[0])) & ~fetching & ~was_outside),
+            self.able.eq(running & self.present & ~waits_for_data),
+            self.ready.eq(self.able & at_rest),
+        ]
+
+        def go(state: str) -> None:
+            m.next = state
+            m.d.sync += [running.eq(state == "Run"), fetches.eq(state in _FETCHING)]
 
         def stop(cause: FaultCause) -> None:
             m.d.comb += self.fault_cause.eq(cause)
-            m.next = "Stopped"
+            go("Stopped")
 
         with m.FSM():
             with m.State("Free"):
                 m.d.comb += [self.free.eq(1), self.state.eq(WavefrontState.FREE)]
                 with m.If(self.start):
                     m.d.sync += self.pc.eq(self.entry)
-                    m.next = "Run"
+                    go("Run")
             with m.State("Run"):
-                prefetch()
-                m.d.comb += [
-                    self.able.eq(self.present & ~waits_for_data & ~self.cancel),
-                    self.ready.eq(self.able & at_rest),
-                ]
                 with m.If(waits_for_data):
                     m.d.comb += self.state.eq(WavefrontState.MEMORY_READ)
                 with m.Elif(~at_rest):
@@ -207,52 +218,49 @@ class WavefrontController(wiring.Component):
                         m.d.sync += self.pc.eq(self.next)
                     with m.Switch(self.commit):
                         with m.Case(Commit.FLOW):
-                            m.next = "Wait for divergence unit"
+                            go("Wait for divergence unit")
                         with m.Case(Commit.REFUSED):
-                            m.next = "Wait for room"
+                            go("Wait for room")
                             if self._config.narrow_floats:
                                 with m.If(self.narrow):
-                                    m.next = "Wait for unit"
+                                    go("Wait for unit")
                         with m.Case(Commit.ILLEGAL):
                             stop(FaultCause.ILLEGAL_INSTRUCTION)
-                with m.Elif(self.cancel & at_rest & ~self.loading):
-                    m.next = "Free"
+                with m.Elif(self.cancel & at_rest & ~self.loading & ~self.selected):
+                    go("Free")
                 with m.Elif(outside):
                     stop(FaultCause.INSTRUCTION_ADDRESS)
             with m.State("Wait for room"):
-                prefetch()
                 m.d.comb += self.state.eq(WavefrontState.WRITE_PRESSURE)
                 with m.If(self.memory_ready | self.cancel):
-                    m.next = "Run"
+                    go("Run")
             if self._config.narrow_floats:
                 with m.State("Wait for unit"):
-                    prefetch()
                     m.d.comb += self.state.eq(WavefrontState.EXECUTE)
                     with m.If(self.narrow_room | self.cancel):
-                        m.next = "Run"
+                        go("Run")
             with m.State("Wait for divergence unit"):
-                # No prefetch here: it would be for the wrong path as often as not.
+                # Nothing is fetched here: it would be for the wrong path as often as not.
                 m.d.comb += self.state.eq(WavefrontState.BRANCH)
                 with m.If(outcome.valid & self.outcome_mine):
-                    m.next = "Run"
+                    go("Run")
                     with m.Switch(outcome.kind):
                         with m.Case(OutcomeKind.JUMP):
                             m.d.sync += self.pc.eq(outcome.pc)
                         with m.Case(OutcomeKind.ARRIVE):
                             m.d.sync += self.pc.eq(outcome.pc)
-                            m.next = "Wait at barrier"
+                            go("Wait at barrier")
                         with m.Case(OutcomeKind.RETIRE):
-                            m.next = "Free"
+                            go("Free")
                         with m.Case(OutcomeKind.OVERFLOW):
                             stop(FaultCause.STACK_OVERFLOW)
             with m.State("Wait at barrier"):
-                prefetch()
                 m.d.comb += [self.arrived.eq(1), self.state.eq(WavefrontState.BARRIER)]
                 with m.If(self.release | self.cancel):
-                    m.next = "Run"
+                    go("Run")
             with m.State("Stopped"):
                 m.d.comb += self.state.eq(WavefrontState.STOPPED)
                 # Behind the code RAM's end a wavefront stops while data or results are on their way.
                 with m.If(self.cancel & (at_rest if floats else 1) & ~self.loading):
-                    m.next = "Free"
+                    go("Free")
         return m

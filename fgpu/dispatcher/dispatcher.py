@@ -108,6 +108,8 @@ class Dispatcher(wiring.Component):
         # The shape and the number of wavefronts for which the runtime memories hold local ids.
         known, shape_arrived = Signal(), Signal()
         known_shape = Signal(ShapeWord)
+        generates = Signal()            # local ids, from the next cycle on
+        m.d.sync += local_ids.start.eq(generates)
         known_wavefronts_minus_1 = Signal.like(kernel.wavefronts_minus_1)
         self._mask_last_wavefront(m, size_word)
 
@@ -142,7 +144,7 @@ class Dispatcher(wiring.Component):
                 m.d.sync += dimension.eq(0)
                 m.d.sync += shape_arrived.eq(arriving & (arriving_word == DescriptorWord.SHAPE))
                 with m.If(shape_arrived):
-                    m.d.comb += local_ids.start.eq(
+                    m.d.comb += generates.eq(
                         self.initialize.bit_select(slot, 1) | ~known | (known_shape != shape)
                         | (known_wavefronts_minus_1 != kernel.wavefronts_minus_1))
                     m.d.sync += [

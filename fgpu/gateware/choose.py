@@ -5,7 +5,7 @@ from typing import Any
 
 from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 
-__all__ = ["choose", "encode_lowest", "lowest", "number_of", "only"]
+__all__ = ["choose", "encode_lowest", "look_up", "lowest", "number_of", "only"]
 
 
 def choose(values: Sequence[Any], index: Any) -> Value:
@@ -21,6 +21,21 @@ def choose(values: Sequence[Any], index: Any) -> Value:
     for bit in index:
         values = [Mux(bit, odd, even) for even, odd in zip(values[::2], values[1::2], strict=True)]
     return values[0]
+
+
+def look_up(table: Sequence[bool], index: Any) -> Value:
+    """A bit of a constant table: :func:`choose`, without what is the same for several indices.
+
+    Synthesis tools make fewer levels of it than of the comparisons of a ``Switch``.
+    """
+    if all(table) or not any(table):
+        return C(bool(table[0]), 1)
+    half = len(table) // 2
+    bit, rest = index[-1], index[:-1]
+    low, high = table[:half], table[half:]
+    if list(low) == list(high):
+        return look_up(low, rest)
+    return Mux(bit, look_up(high, rest), look_up(low, rest))
 
 
 def lowest(requests: Value) -> Value:

@@ -53,8 +53,9 @@ class Queue(wiring.Component):
         if self._registered:
             free = ~self.output.valid | self.output.ready
             m.d.comb += [
-                pull.eq(free & ~empty),
-                push.eq(self.input.valid & self.input.ready & ~(free & empty)),
+                # What passes an empty memory is written there, too: so nobody waits to know whether it does.
+                push.eq(self.input.valid & self.input.ready),
+                pull.eq(free & (~empty | push)),
             ]
             with m.If(free):
                 m.d.sync += [

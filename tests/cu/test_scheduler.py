@@ -164,6 +164,7 @@ class Bench:
             ctx.set(dut.float_available, (1 << 16) - 1)
         ready_chance = rng.choice([0.3, 0.6, 1.0])
         fetched: deque[dict] = deque([{"valid": 0}] * 2)
+        was_ready = deque([0] * 2)      # room is looked at when the instruction is decoded
         for _ in range(2500):
             self._start(ctx)
             ctx.set(dut.groups.members, [1 << self.groups[slot] if slot in self.groups else 0
@@ -186,9 +187,11 @@ class Bench:
             taken = valid and served
             pair = self.pairs[request.pair] if taken and request.pair < len(self.pairs) else POISON
             fetched.append({"valid": taken, "wavefront": request.wavefront, "pair": pair})
-            assert ready or not reserve
+            was_ready.append(ready)
+            assert was_ready.popleft() or not reserve
+            self.reserved = reserve
             self._observe(issue)
-            self.reserved, self.accepted = reserve, accepted
+            self.accepted = accepted
             self.cycle += 1
             self._retire(free)
             self._pass_barriers()
@@ -312,7 +315,7 @@ class Bench:
 
 
 @pytest.mark.parametrize("floats", [False, True])
-@pytest.mark.parametrize(("wavefronts", "seed"), [(1, 1), (3, 5), (WAVEFRONTS, 11)])
+@pytest.mark.parametrize(("wavefronts", "seed"), [(1, 4), (3, 5), (WAVEFRONTS, 14)])
 def test_random_programs(wavefronts: int, seed: int, floats: bool) -> None:
     bench = Bench(random.Random(seed), wavefronts, floats)
     simulate(bench.dut, bench.run)
@@ -443,6 +446,8 @@ def test_a_selected_instruction_is_not_looked_at_again() -> None:
         await bench.cycle(checked=1)
         await bench.cycle()
         assert ctx.get(dut.ready)
+        ctx.set(dut.selected, 1)
+        assert not ctx.get(dut.check)
         await bench.cycle(selected=1, load_done=1)
         for _ in range(2):
             assert not ctx.get(dut.check)

@@ -204,8 +204,8 @@ def lite_claim(slave: type[AXI4LiteSlave] = AXI4LiteSlave) -> Claim:
     claim.always(~(new_b & left))
 
     # Nobody waits for more than one access of the other kind, and for nothing else.
-    write_waits = has_write & (~axi.bvalid | axi.bready)
-    read_waits = has_read & ~left & (~axi.rvalid | axi.rready)
+    write_waits = has_write & claim.past(has_write) & (~axi.bvalid | axi.bready)
+    read_waits = has_read & claim.past(has_read) & ~left & (~axi.rvalid | axi.rready)
     claim.always(~claim.past(write_waits & ~read_waits) | new_b)
     claim.always(~claim.past(read_waits) | new_b | claim.past(bus.read) | left)
     prefers_read = claim.inside("dut.prefers_read", 1)
@@ -225,6 +225,8 @@ def lite_claim(slave: type[AXI4LiteSlave] = AXI4LiteSlave) -> Claim:
                                   ("read_addresses", axi.arready, read_address)]:
         claim.invariant(claim.inside(f"dut.{name}.output__valid", 1) == ~is_ready)
         claim.invariant(is_ready | (claim.inside(f"dut.{name}.output__payload", len(value)) == value))
+    claim.invariant(claim.inside("dut.write_known", 1) == (started & claim.past(has_write) & ~new_b))
+    claim.invariant(claim.inside("dut.read_known", 1) == (started & claim.past(has_read) & ~left))
     claim.invariant(claim.inside("dut.reading", 1) == left)
     claim.invariant(~left | (claim.inside("dut.reading_legal", 1) == claim.past(taken)))
     return claim

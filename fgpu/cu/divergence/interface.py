@@ -82,8 +82,8 @@ class DivergenceUnit(wiring.Component):
 
 
 class BranchParts:
-    """Gathers the phases of a branch: the work-items that take it, and the others, with their numbers, in the cycle
-    in which it is ``resolved``."""
+    """Gathers the phases of a branch: the work-items that take it, and the others, how many they are and whether any,
+    in the cycle in which it is ``resolved``."""
 
     def __init__(self, m: Module, lanes: Any) -> None:
         self.taken = Signal(WAVEFRONT_SIZE, name="taken")
@@ -92,9 +92,12 @@ class BranchParts:
         self.not_taken_count = Signal(range(WAVEFRONT_SIZE + 1), name="not_taken_count")
         self.resolved = Signal(name="resolved")
         self.wavefront = Signal(WAVEFRONT_BITS, name="branch_wavefront")
-        for masks, count, part in ((self.taken, self.taken_count, lanes.taken),
-                                   (self.not_taken, self.not_taken_count, lanes.not_taken)):
+        self.any_taken, self.any_not_taken = Signal(name="any_taken"), Signal(name="any_not_taken")
+        for masks, count, some, part in (
+                (self.taken, self.taken_count, self.any_taken, lanes.taken),
+                (self.not_taken, self.not_taken_count, self.any_not_taken, lanes.not_taken)):
             with m.If(lanes.valid):
+                m.d.sync += some.eq((some & ~lanes.first) | part.any())
                 m.d.sync += count.eq(Mux(lanes.first, 0, count) + sum(part[lane] for lane in range(len(part))))
                 for phase in range(PHASES):
                     with m.If(lanes.phase == phase):

@@ -33,9 +33,9 @@ class DivergenceStack(DivergenceUnit):
     """Resolves control instructions, one a cycle.
 
     ``request`` is a control instruction at issue (one in four cycles at most). Calls, returns and barriers have
-    their outcome 3 cycles later (one more for each branch that resolves at that time, and for a barrier where others
-    are parked); a branch 3 cycles after the last of its phases has arrived in ``branch``. ``start`` empties the
-    stacks of wavefronts.
+    their outcome 3 cycles later (one more for each branch that resolves at that time, and two for a barrier where
+    others are parked); a branch 3 cycles after the last of its phases has arrived in ``branch``. ``start`` empties
+    the stacks of wavefronts.
     """
 
     def __init__(self, config: Config) -> None:
@@ -61,32 +61,31 @@ class DivergenceStack(DivergenceUnit):
         taken_count, not_taken_count = parts.taken_count, parts.not_taken_count
 
         # Calls, returns and barriers wait here for a cycle in which no branch resolves; a barrier where others are
-        # parked for a second one, after these were read.
-        waiting, gathers, gathered = Signal(), Signal(), Signal()
+        # parked for a third one, after these were read and are in a register.
+        waiting, gathers, gathering, gathered = Signal(), Signal(), Signal(), Signal()
         held = Signal(FlowRequest)
         with m.If(~resolved):
-            m.d.sync += [waiting.eq(gathers), gathered.eq(gathers)]
+            m.d.sync += [waiting.eq(gathers | gathering), gathering.eq(gathers), gathered.eq(gathering)]
+        calls, returns, syncs = Signal(), Signal(), Signal()    # what is held, decoded
         with m.If(self.request_valid & (request.flow != Flow.BRANCH)):
-            m.d.sync += [waiting.eq(1), held.eq(request)]
+            m.d.sync += [waiting.eq(1), held.eq(request), calls.eq(request.flow == Flow.CALL),
+                         returns.eq(request.flow == Flow.RETURN), syncs.eq(request.flow == Flow.SYNC)]
 
         # First cycle: decide, push or start to pop.
         lookup = successors.read_port(domain="comb")
-        wavefront, flow = Signal(WAVEFRONT_BITS), Signal(Flow)
+        wavefront = Signal(WAVEFRONT_BITS)
+        call, back, sync = (waiting & ~resolved & kind for kind in (calls, returns, syncs))
         next_pc, target = Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS)
         m.d.comb += lookup.addr.eq(parts.wavefront)
-        with m.If(resolved):
-            m.d.comb += [
-                wavefront.eq(parts.wavefront), flow.eq(Flow.BRANCH),
-                next_pc.eq(lookup.data.next), target.eq(lookup.data.target),
-            ]
-        with m.Elif(waiting):
-            m.d.comb += [
-                wavefront.eq(held.wavefront), flow.eq(held.flow), next_pc.eq(held.next), target.eq(held.target),
-            ]
+        m.d.comb += [
+            wavefront.eq(Mux(resolved, parts.wavefront, held.wavefront)),
+            next_pc.eq(Mux(resolved, lookup.data.next, held.next)),
+            target.eq(Mux(resolved, lookup.data.target, held.target)),
+        ]
         splits = Signal()
         follow_taken = Signal()
         m.d.comb += [
-            splits.eq((flow == Flow.BRANCH) & (taken_count != 0) & (not_taken_count != 0)),
+            splits.eq(resolved & parts.any_taken & parts.any_not_taken),
             # The smaller part runs first; if equal, the one that does not jump.
             follow_taken.eq(taken_count < not_taken_count),
         ]
@@ -99,47 +98,54 @@ class DivergenceStack(DivergenceUnit):
         tops = Array(Signal(name=f"top_is_branch{number}") for number in range(WAVEFRONTS))
         parked = Array(Signal(name=f"parked{number}") for number in range(WAVEFRONTS))
         # Looked up a cycle before they are needed: nothing changes them while the wavefront waits for its outcome.
-        state = data.StructLayout({"level": depth_bits + 1, "top": 1, "parked": 1})
+        state = data.StructLayout({"level": depth_bits + 1, "top": 1, "parked": 1, "empty": 1})
         of_branch, of_held = Signal(state), Signal(state)
+        one_hot_branch, one_hot_held = Signal(WAVEFRONTS), Signal(WAVEFRONTS)
 
         def look_up(number: Any) -> Value:
-            return Cat(levels[number], tops[number], parked[number])
+            level = levels[number]
+            return Cat(level, tops[number], parked[number], level == 0)
 
-        m.d.sync += of_branch.eq(look_up(self.branch.wavefront))
+        m.d.sync += [of_branch.eq(look_up(self.branch.wavefront)), one_hot_branch.eq(1 << self.branch.wavefront)]
         with m.If(self.request_valid & (request.flow != Flow.BRANCH)):
-            m.d.sync += of_held.eq(look_up(request.wavefront))
+            m.d.sync += [of_held.eq(look_up(request.wavefront)), one_hot_held.eq(1 << request.wavefront)]
         now: Any = data.View(state, Mux(resolved, of_branch.as_value(), of_held.as_value()))
-        level, top, has_parked = now.level, now.top, now.parked
-        empty, full, pushes, pops, parks, arrives = (Signal() for _ in range(6))
-        comes, is_part = (flow == Flow.SYNC) & ~gathers, ~empty & top
+        level, top = now.level, now.top
+        has_parked, empty = of_held.parked, of_held.empty       # only what is held asks
+        pushes, full, pops, parks, arrives = (Signal() for _ in range(5))
+        changes_level = Signal(WAVEFRONTS)
+        comes, is_part = sync & (~has_parked | gathered), ~empty & of_held.top
         m.d.comb += [
-            empty.eq(level == 0),
-            full.eq(level[depth_bits]),
-            pushes.eq(splits | (flow == Flow.CALL)),
-            gathers.eq((flow == Flow.SYNC) & has_parked & ~gathered),
+            pushes.eq((splits & ~of_branch.level[depth_bits]) | (call & ~of_held.level[depth_bits])),
+            full.eq((splits & of_branch.level[depth_bits]) | (call & of_held.level[depth_bits])),
+            changes_level.eq(Mux(resolved, one_hot_branch, one_hot_held) & (pushes | pops).replicate(WAVEFRONTS)),
+            gathers.eq(sync & has_parked & ~gathering & ~gathered),
             parks.eq(comes & is_part),
-            pops.eq(parks | ((flow == Flow.RETURN) & ~empty)),
-            arrives.eq((comes & ~is_part) | ((flow == Flow.RETURN) & empty & has_parked)),
+            pops.eq(parks | (back & ~empty)),
+            arrives.eq((comes & ~is_part) | (back & empty & has_parked)),
             push.addr.eq(Cat(Mux(parks, 0, level[:depth_bits]), wavefront, parks)),
-            push.en.eq((pushes & ~full) | parks),
-            push.data.pc.eq(Mux((flow == Flow.BRANCH) & ~follow_taken, target, next_pc)),
+            push.en.eq(pushes | parks),
+            push.data.pc.eq(Mux(resolved & ~follow_taken, target, next_pc)),
             push.data.on_branch.eq(top),
             pop.en.eq(~resolved),
             pop.addr.eq(Cat(Mux(gathers | empty, 0, (level - 1)[:depth_bits]), wavefront, gathers | empty)),
         ]
-        with_parked = held.mask | pop.data.mask     # if gathered
+        parked_mask = Signal(WAVEFRONT_SIZE)
+        with m.If(gathering):
+            m.d.sync += parked_mask.eq(pop.data.mask)
+        with_parked = held.mask | parked_mask       # if gathered
         other = Signal()                            # so that it takes one LUT a bit
         m.d.comb += [
             other.eq(Mux(resolved, follow_taken, gathered)),
             push.data.mask.eq(Mux(resolved, Mux(other, not_taken, taken), Mux(other, with_parked, held.mask))),
         ]
-        with m.If(pushes & ~full):
-            m.d.sync += [levels[wavefront].eq(level + 1), tops[wavefront].eq(flow == Flow.BRANCH)]
-        with m.Elif(pops):
-            m.d.sync += levels[wavefront].eq(level - 1)
         with m.If(parks | arrives):
-            m.d.sync += parked[wavefront].eq(parks)
+            m.d.sync += parked[held.wavefront].eq(parks)
         for number in range(WAVEFRONTS):
+            with m.If(changes_level[number]):
+                m.d.sync += levels[number].eq(Mux(pushes, level + 1, level - 1))
+                with m.If(pushes):
+                    m.d.sync += tops[number].eq(resolved)
             with m.If(self.start[number]):
                 m.d.sync += [levels[number].eq(0), parked[number].eq(0)]
 
@@ -147,20 +153,20 @@ class DivergenceStack(DivergenceUnit):
         popped, changes = Signal(), Signal()
         outcome = Signal(Outcome)
         mask = Signal(WAVEFRONT_SIZE)
-        jumps = (flow == Flow.CALL) | (taken_count != 0)
+        jumps = call | (resolved & parts.any_taken)
         m.d.sync += [
-            outcome.valid.eq((flow != Flow.NEXT) & ~gathers),
+            outcome.valid.eq(resolved | (waiting & ~gathers & ~gathering)),
             outcome.wavefront.eq(wavefront),
-            outcome.pc.eq(Mux((splits & ~follow_taken) | (flow == Flow.SYNC), next_pc, target)),
-            popped.eq(pops | ((flow == Flow.RETURN) & has_parked)),
+            outcome.pc.eq(Mux((splits & ~follow_taken) | sync, next_pc, target)),
+            popped.eq(pops | (back & has_parked)),
             changes.eq(splits | (arrives & gathered)),
             mask.eq(Mux(gathered & ~resolved, with_parked, Mux(follow_taken, taken, not_taken))),
         ]
         with m.If(arrives):
             m.d.sync += outcome.kind.eq(OutcomeKind.ARRIVE)
-        with m.Elif((flow == Flow.RETURN) & empty):
+        with m.Elif(back & empty):
             m.d.sync += outcome.kind.eq(OutcomeKind.RETIRE)
-        with m.Elif(pushes & full):
+        with m.Elif(full):
             m.d.sync += outcome.kind.eq(OutcomeKind.OVERFLOW)
         with m.Elif(pops | jumps):
             m.d.sync += outcome.kind.eq(OutcomeKind.JUMP)
