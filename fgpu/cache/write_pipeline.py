@@ -74,7 +74,7 @@ class WritePipeline(wiring.Component):
         with m.If(self.input.push):
             m.d.sync += row.eq(row + 1)
 
-        m.submodules.spans = spans = Queue(BeatSpan(config), depth=self._lines)
+        m.submodules.spans = spans = Queue(BeatSpan(config), depth=self._lines, registered=True)
         m.d.comb += [
             self.span.eq(self._span(m, row_in_line, row_last)),
             spans.input.valid.eq(self.input.push & row_last),

@@ -73,5 +73,9 @@ class Queue(wiring.Component):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(pull):
             m.d.sync += read.addr.eq(read.addr + 1)
-        m.d.sync += level.eq(level + push - pull)
+        # Who comes late chooses; the adders are before.
+        with m.If(push & ~pull):
+            m.d.sync += level.eq(level + 1)
+        with m.Elif(pull & ~push):
+            m.d.sync += level.eq(level - 1)
         return m
