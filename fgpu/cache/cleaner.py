@@ -32,7 +32,7 @@ class Cleaner(wiring.Component):
         super().__init__({
             "start": In(1),
             "done": Out(1),
-            "hold": Out(1),
+            "hold": Out(1, init=1),
             "requests": Out(stream.Signature(TagRequest(config))),
             "sweep": Out(Sweep(config)),
             "finished": In(stream.Signature(config.line_address_bits)),
@@ -64,8 +64,6 @@ class Cleaner(wiring.Component):
         with m.FSM():
             with m.State("SCRUB"):
                 m.d.comb += [
-                    self.hold.eq(1),
-                    self.sweep.active.eq(1),
                     self.sweep.invalidate.eq(1),
                     self.requests.valid.eq(1),
                     self.requests.payload.op.eq(TagOp.SCRUB),
@@ -75,6 +73,7 @@ class Cleaner(wiring.Component):
                     with m.If(others == 0):
                         m.d.sync += [waiting.eq(~0), step.eq(step + 1)]
                         with m.If(step == groups - 1):
+                            m.d.sync += self.hold.eq(0)
                             m.next = "SERVE"
             with m.State("SERVE"):
                 m.d.comb += [
@@ -85,12 +84,11 @@ class Cleaner(wiring.Component):
                     self.finished.ready.eq(self.requests.ready),
                 ]
                 with m.If((asked | self.start) & self.idle & ~self.pending & ~self.finished.valid):
-                    m.d.sync += asked.eq(0)     # nobody asks for anything now: hold may come with the next state
+                    # Nobody asks for anything now: hold may come with the next state.
+                    m.d.sync += [asked.eq(0), self.hold.eq(1)]
                     m.next = "SCAN"
             with m.State("SCAN"):
                 m.d.comb += [
-                    self.hold.eq(1),
-                    self.sweep.active.eq(1),
                     self.sweep.invalidate.eq(1),
                 ]
                 m.d.sync += waiting.eq(self.sweep.dirty)
@@ -102,7 +100,6 @@ class Cleaner(wiring.Component):
                         m.next = "SETTLE"
             with m.State("EVICT"):
                 m.d.comb += [
-                    self.hold.eq(1),
                     self.requests.valid.eq(1),
                     self.requests.payload.op.eq(TagOp.CLEAN),
                 ]
@@ -114,8 +111,8 @@ class Cleaner(wiring.Component):
                         with m.If(step == groups - 1):
                             m.next = "SETTLE"
             with m.State("SETTLE"):
-                m.d.comb += self.hold.eq(1)
                 with m.If(self.idle):
                     m.d.comb += self.done.eq(1)
+                    m.d.sync += self.hold.eq(0)
                     m.next = "SERVE"
         return m

@@ -114,12 +114,12 @@ class DataStage(wiring.Component):
         """Step D0."""
         config, station = self._config, d0.station
         due = station.rows | station.walk.replicate(config.line_rows)
-        following, rest = Signal.like(d0.number), Signal(config.line_rows)
+        following, rest = Signal.like(d0.number, name="following"), Signal(config.line_rows)
         final = Signal()        # the following is the last
         m.d.comb += [
             d0.left.eq(due & ~d0.done),
-            d0.number.eq(Mux(d0.begun, following, number_of(lowest(due)))),
-            d0.last.eq(Mux(d0.begun, final, (due & (due - 1)) == 0)),
+            d0.number.eq(Mux(d0.begun, following, station.first)),
+            d0.last.eq(Mux(d0.begun, final, station.single)),
             d0.one.eq(1 << d0.number),
             d0.wanted.eq((d0.one & station.rows).any()),
             rest.eq(d0.left & ~d0.one),

@@ -80,7 +80,8 @@ class WriteRow(data.StructLayout):
 class Station(data.StructLayout):
     """A request whose line is settled, waiting for its turn at the data RAM.
 
-    ``rows`` are the rows to read, or the one to write or to operate on. ``walk`` asks for a pass over all rows
+    ``rows`` are the rows to read, or the one to write or to operate on; ``first`` is the lowest, or 0 of a walk, and
+    ``single`` tells that there is no other. ``walk`` asks for a pass over all rows
     of the line, which writes the dirty bytes back (``evict``), brings the line in (``fill``), around the dirty
     bytes if ``merge``, or just forgets the dirty bytes, which with ``keep`` stay as clean ones.
     """
@@ -89,6 +90,8 @@ class Station(data.StructLayout):
         super().__init__({
             "index": index_bits(config),
             "rows": config.line_rows,
+            "first": row_bits(config),
+            "single": 1,
             "cu": cu_bits(config),
             "write": 1,
             **({"atomic": 1} if config.atomics else {}),

@@ -21,9 +21,9 @@ class TagManagers(wiring.Component):
 
     An entry is taken by an allocation of the ``tag_stage`` (its number is ``spare``, or ``spare_retirement`` for a
     ``retire``; at most one a cycle) and is free again when the line it fills was ``filled`` by the data stage and the
-    write-back of its victim was ``written``. From allocation until then ``conflict`` reports when ``line`` is that
-    victim. ``evicted`` (the victim's bytes are in the write pipeline) requests the
-    write burst, ``write_backs``. (Dissertation, section 3.5.3.)
+    write-back of its victim was ``written``. From allocation until a cycle after that ``conflict`` reports when
+    ``line`` is that victim. ``evicted`` (the victim's bytes are in the write pipeline) requests the write burst,
+    ``write_backs``. (Dissertation, section 3.5.3.)
 
     The early write-backs have their own entries, for they wait long for their turn at the data stage, and
     would leave the reads too few. ``retirable`` tells that one of these is free. Their lines may still be in the
@@ -67,7 +67,6 @@ class TagManagers(wiring.Component):
         m.d.comb += [
             allocate.eq(stage.allocations.valid & stage.allocations.ready),
             taken.eq(Mux(retire, stage.spare_retirement, stage.spare)),
-            stage.conflict.eq((evicting & matches).any()),
             free.eq(~(filling | evicting[:normal])),
             self.free.eq(Mux(sum(free) > 4, 4, sum(free))),
             self.demand.eq(~free.all()),
@@ -77,10 +76,16 @@ class TagManagers(wiring.Component):
             Cat(evicting[n] & (victims[n] == stage.victim) for n in range(normal, count)).any())
         new_matches = Signal()
         m.d.comb += new_matches.eq(allocation.victim == stage.next_line)
+        next_matches = Signal(count)        # those of ``next_line``, but for an entry that is taken now
+        m.d.comb += next_matches.eq(Cat(victim == stage.next_line for victim in victims))
         with m.If(stage.step):
             for n in range(count):
-                m.d.sync += matches[n].eq(
-                    Mux(allocate & (taken == n), new_matches, victims[n] == stage.next_line))
+                m.d.sync += matches[n].eq(Mux(allocate & (taken == n), new_matches, next_matches[n]))
+            # Found a cycle before T1 asks; that an entry became free shows a cycle later.
+            m.d.sync += stage.conflict.eq(
+                (evicting & next_matches).any() | (allocate & allocation.evict & new_matches))
+        with m.Else():
+            m.d.sync += stage.conflict.eq((evicting & matches).any())
         for n in range(count):
             with m.If(allocate & (taken == n)):
                 m.d.sync += [

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, ShapeLike, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.config import Config
+from fgpu.gateware.choose import choose, lowest, number_of
 from fgpu.gateware.lut_ram import LutRam
 
 from .axi_master import LineTransfer
@@ -34,13 +35,12 @@ class LineState(data.Struct):
 class Sweep(wiring.Signature):
     """The cleaner's view of the line states, one group of 8 lines a cycle.
 
-    While ``active``, ``dirty`` shows the lines of ``group`` that are dirty, and ``invalidate`` makes all of
-    them invalid at the end of the cycle. No request of a compute unit may be in the tag stage.
+    ``dirty`` shows the lines of ``group`` that are dirty, and ``invalidate`` makes all of them invalid at the end of
+    the cycle. No request of a compute unit may be in the tag stage then.
     """
 
     def __init__(self, config: Config) -> None:
         super().__init__({
-            "active": Out(1),
             "group": Out(exact_log2(config.slice_lines // GROUP_LINES)),
             "invalidate": Out(1),
             "dirty": In(GROUP_LINES),
@@ -61,26 +61,34 @@ class TagStall(data.Struct):
 class _T1:
     """What step T0 leaves to T1, a request and the entry that was chosen for it, and what T1 makes of that.
 
-    ``old``: the entry's state, of the line with ``old_tag``; ``serves``: a request of a compute unit; ``settles``:
-    the entry's state changes; ``go``: nothing stands in the way; ``waited``: this is not its first cycle here.
+    ``old``: the entry's state, of the line with ``old_tag``; ``settles``: the entry's state changes; ``go``: nothing
+    stands in the way; ``waited``: this is not its first cycle here. What a request is was found in T0: it ``reads``
+    or ``writes`` (it ``serves`` a compute unit then), ``cleans`` or ``retires``. Tags and written rows are those of
+    all ways: one is chosen here.
     """
 
     def __init__(self, config: Config) -> None:
         low = set_bits(config)
         self.valid, self.match = Signal(name="t1_valid"), Signal(name="t1_match")
+        self.reads, self.writes, self.cleans, self.retires = (
+            Signal(name=f"t1_{name}") for name in ("reads", "writes", "cleans", "retires"))
         self.waited = Signal(name="t1_waited")
         self.request: Any = Signal(TagRequest(config), name="t1")
-        self.old_tag = Signal(config.line_address_bits - low, name="t1_old_tag")
+        self.old_tags = [Signal(config.line_address_bits - low, name=f"t1_old_tag{way}")
+                         for way in range(config.cache_ways)]
+        self.old_tag = Signal.like(self.old_tags[0], name="t1_old_tag")
         self.old: Any = Signal(LineState, name="t1_old")
         self.new: Any = Signal(LineState, name="t1_new")
+        self.olds_written = [Signal(config.line_rows, name=f"t1_old_written{way}")
+                             for way in range(config.cache_ways)]
         self.old_written = Signal(config.line_rows, name="t1_old_written")
         self.new_written = Signal(config.line_rows, name="t1_new_written")
         self.next_written = Signal(config.line_rows, name="t1_next_written")
         self.set = self.request.line[:low]
         self.way = Signal(exact_log2(config.cache_ways), name="t1_way")
         self.go, self.serves, self.settles = (Signal(name=f"t1_{name}") for name in ("go", "serves", "settles"))
-        self.hit, self.fill, self.evict, self.complete = (
-            Signal(name=name) for name in ("hit", "fill", "evict", "complete"))
+        self.hit, self.fill, self.replaces, self.evict, self.complete = (
+            Signal(name=name) for name in ("hit", "fill", "replaces", "evict", "complete"))
         self.atomic = self.request.op == TagOp.ATOMIC if config.atomics else Const(0)
 
 
@@ -144,6 +152,7 @@ class TagStage(wiring.Component):
         states = self._add_memories(m, "states", data.ArrayLayout(LineState, GROUP_LINES),
                                     config.cache_sets // GROUP_LINES)
         state_reads = [state.read_port() for state in states]
+        swept = [state.read_port() for state in states]     # for the cleaner, whose turn is known late
         state_writes = [state.write_port(granularity=1) for state in states]
         # Which rows of a line were written completely: when all were, the line is complete.
         written_rows = self._add_memories(m, "written_rows", config.line_rows, config.cache_sets)
@@ -151,6 +160,7 @@ class TagStage(wiring.Component):
         written_writes = [rows.write_port() for rows in written_rows]
 
         t1 = _T1(config)
+        self._sweep(m, swept)
         self._look_up(m, t1, list(zip(tag_reads, state_reads, written_reads, strict=True)))
         self._decide(m, t1)
         self._pass_on(m, t1)
@@ -170,6 +180,14 @@ class TagStage(wiring.Component):
         bits = set_bits(self._config) - exact_log2(GROUP_LINES)
         return self.sweep.group[:bits], self.sweep.group[bits:]
 
+    def _sweep(self, m: Module, reads: list[Any]) -> None:
+        """Shows the cleaner the dirty lines of its group. ``reads``: of each way a port of the states."""
+        group_set, group_way = self._swept_group()
+        for way, read in enumerate(reads):
+            m.d.comb += read.addr.eq(group_set)
+            with m.If(group_way == way):
+                m.d.comb += self.sweep.dirty.eq(Cat(read.data[line].dirty for line in range(GROUP_LINES)))
+
     def _look_up(self, m: Module, t1: _T1, reads: list[tuple[Any, Any, Any]]) -> None:
         """Step T0. ``reads``: of each way the ports of tag, states and written rows."""
         config = self._config
@@ -178,14 +196,14 @@ class TagStage(wiring.Component):
         t0_set = t0.line[:low]
         t0_tag = t0.line[low:]
         t0_way = Signal(exact_log2(config.cache_ways))
-        t0_follows = Signal()
-        group_set, group_way = self._swept_group()
+        t0_follows, t0_waits = Signal(), Signal()
         entries = []    # of the set: whether the tag is that of the line, the tag, the state, the rows written
         m.d.comb += [
             self.tag_managers.step.eq(~t1.valid | t1.go),
             self.tag_managers.next_line.eq(t0.line),
             # What a retire leaves is known late: after it T0 waits, and reads it.
-            self.requests.ready.eq(self.tag_managers.step & ~(t1.valid & (t1.request.op == TagOp.RETIRE))),
+            t0_waits.eq(t1.retires),
+            self.requests.ready.eq(self.tag_managers.step & ~t0_waits),
             # T1 writes the memories only now: what it leaves is known without them.
             t0_follows.eq(t1.serves & (t1.set == t0_set)),
         ]
@@ -195,31 +213,39 @@ class TagStage(wiring.Component):
             m.d.comb += [
                 tag_read.addr.eq(t0_set),
                 written_read.addr.eq(t0_set),
-                state_read.addr.eq(Mux(self.sweep.active, group_set, t0_set[group_bits:])),
+                state_read.addr.eq(t0_set[group_bits:]),
                 match.eq(Mux(follows, t1.request.line[low:] == t0_tag, tag_read.data == t0_tag)),
                 state.eq(Mux(follows, t1.new.as_value(), state_read.data[t0_set[:group_bits]].as_value())),
             ]
-            with m.If(group_way == way):
-                m.d.comb += self.sweep.dirty.eq(Cat(state_read.data[line].dirty for line in range(GROUP_LINES)))
             entries.append((match, Mux(follows, t1.request.line[low:], tag_read.data), state.as_value(),
                             Mux(follows, t1.new_written, written_read.data)))
-        t0_match, t0_old_tag, t0_old, t0_written = entries[0]
+        t0_match, _, t0_old, _ = entries[0]
         if len(reads) > 1:
             t1_scrubs = t1.valid & (t1.request.op == TagOp.SCRUB)
             t0_match = self._choose_way(m, t0_way, entries, t1.serves, t1_scrubs, t1.set, t1.way)
-            _, t0_old_tag, t0_old, t0_written = (Array(each)[t0_way] for each in zip(*entries, strict=True))
+            t0_old = choose([state for _, _, state, _ in entries], t0_way)
         managers: Any = self.tag_managers
         with m.If(managers.step):
+            comes = self.requests.valid & ~t0_waits
+            reads_line = (t0.op == TagOp.READ) | ((t0.op == TagOp.ATOMIC) if config.atomics else 0)
             m.d.sync += [
-                t1.valid.eq(self.requests.valid & self.requests.ready),
+                t1.valid.eq(comes),
+                t1.reads.eq(comes & reads_line),
+                t1.writes.eq(comes & (t0.op == TagOp.WRITE)),
+                t1.cleans.eq(comes & (t0.op == TagOp.CLEAN)),
+                t1.retires.eq(comes & (t0.op == TagOp.RETIRE)),
                 t1.request.eq(t0),
                 t1.way.eq(t0_way),
                 t1.match.eq(t0_match),
-                t1.old_tag.eq(t0_old_tag),
                 t1.old.eq(t0_old),
-                t1.old_written.eq(t0_written),
+                *(t1.old_tags[way].eq(tag) for way, (_, tag, _, _) in enumerate(entries)),
+                *(t1.olds_written[way].eq(written) for way, (_, _, _, written) in enumerate(entries)),
             ]
         m.d.sync += t1.waited.eq(~managers.step)
+        m.d.comb += [
+            t1.old_tag.eq(choose(t1.old_tags, t1.way)),
+            t1.old_written.eq(choose(t1.olds_written, t1.way)),
+        ]
 
     def _decide(self, m: Module, t1: _T1) -> None:
         """Step T1: what becomes of the line, and of the entry's old one."""
@@ -230,33 +256,31 @@ class TagStage(wiring.Component):
             t1.new_written.eq(Mux(t1.hit, t1.old_written, 0)),
             t1.complete.eq(t1.new_written.all()),
             # A new round begins when the line is written back.
-            t1.next_written.eq(Mux(t1.request.op == TagOp.RETIRE, 0, t1.new_written)),
-            t1.serves.eq(t1.valid & ((t1.request.op == TagOp.READ) | (t1.request.op == TagOp.WRITE) | t1.atomic)),
-            t1.settles.eq(t1.serves | (t1.valid & (t1.request.op == TagOp.RETIRE) & t1.evict)),
+            t1.next_written.eq(Mux(t1.retires, 0, t1.new_written)),
+            t1.serves.eq(t1.reads | t1.writes),
+            t1.settles.eq(t1.serves | (t1.retires & t1.evict)),
+            t1.fill.eq(t1.reads & (~t1.hit | ~t1.old.populated)),
+            t1.replaces.eq(t1.serves & ~t1.hit & t1.old.valid & t1.old.dirty),
+            t1.evict.eq(t1.replaces | t1.cleans | (t1.retires & t1.hit & t1.old.dirty
+                                                   & (t1.complete | ~t1.old.populated) & ~managers.conflict)),
         ]
         with m.Switch(t1.request.op):
             with m.Case(TagOp.READ, TagOp.ATOMIC):
                 m.d.comb += [
-                    t1.fill.eq(~t1.hit | ~t1.old.populated),
-                    t1.evict.eq(~t1.hit & t1.old.valid & t1.old.dirty),
                     t1.new.valid.eq(1),
                     t1.new.populated.eq(1),
                     t1.new.dirty.eq((t1.hit & t1.old.dirty) | t1.atomic),
                 ]
             with m.Case(TagOp.WRITE):
                 m.d.comb += [
-                    t1.evict.eq(~t1.hit & t1.old.valid & t1.old.dirty),
                     t1.new.valid.eq(1),
                     t1.new_written.eq(Mux(t1.hit, t1.old_written, 0)
                                       | (t1.request.rows & t1.request.whole.replicate(self._config.line_rows))),
                     t1.new.populated.eq((t1.hit & t1.old.populated) | t1.complete),
                     t1.new.dirty.eq(1),
                 ]
-            with m.Case(TagOp.CLEAN):
-                m.d.comb += t1.evict.eq(1)
             with m.Case(TagOp.RETIRE):
                 m.d.comb += [
-                    t1.evict.eq(t1.hit & t1.old.dirty & (t1.complete | ~t1.old.populated) & ~managers.conflict),
                     t1.new.valid.eq(t1.complete),
                     t1.new.populated.eq(t1.complete),
                     t1.new.dirty.eq(0),
@@ -265,34 +289,38 @@ class TagStage(wiring.Component):
     def _pass_on(self, m: Module, t1: _T1) -> None:
         """Step T1: to the stations, to a tag manager, to memory, if all of them are ready."""
         managers: Any = self.tag_managers
+        walk, first = t1.fill | t1.evict | (t1.request.op == TagOp.SCRUB), number_of(lowest(t1.request.rows))
+        single = (t1.request.rows & (t1.request.rows - 1)) == 0
         m.d.comb += [
             managers.line.eq(t1.request.line),
             self.stall.station.eq(t1.valid & ~self.stations.ready),
             managers.victim.eq(Cat(t1.set, t1.old_tag)),
             self.stall.victim.eq(t1.serves & ~t1.hit & (
-                managers.conflict | (t1.evict & (managers.victim_conflict | ~t1.waited)))),
-            self.stall.tag_manager.eq(t1.valid & (t1.fill | t1.evict) & ~managers.allocations.ready),
+                managers.conflict | (t1.replaces & (managers.victim_conflict | ~t1.waited)))),
+            # Whether a retire evicts is known late: it always waits.
+            self.stall.tag_manager.eq((t1.fill | t1.replaces | t1.cleans | t1.retires) & ~managers.allocations.ready),
             t1.go.eq(t1.valid & ~self.stall.as_value().any()),
-            self.stations.valid.eq(t1.go & (t1.evict | (t1.request.op != TagOp.RETIRE))),
+            self.stations.valid.eq(t1.go & (t1.evict | ~t1.retires)),
             managers.allocations.valid.eq(t1.go & (t1.fill | t1.evict)),
             self.fills.valid.eq(t1.go & t1.fill),
             self.fills.payload.line.eq(t1.request.line),
             self.fills.payload.id.eq(managers.spare),
             managers.allocations.payload.fill.eq(t1.fill),
             managers.allocations.payload.evict.eq(t1.evict),
-            managers.allocations.payload.retire.eq(t1.request.op == TagOp.RETIRE),
+            managers.allocations.payload.retire.eq(t1.retires),
             managers.allocations.payload.victim.eq(managers.victim),
             self.stations.payload.index.eq(Cat(t1.set, t1.way)),
             self.stations.payload.rows.eq(t1.request.rows),
             self.stations.payload.cu.eq(t1.request.cu),
-            self.stations.payload.write.eq(t1.request.op == TagOp.WRITE),
-            self.stations.payload.walk.eq(t1.fill | t1.evict | (t1.request.op == TagOp.SCRUB)),
+            self.stations.payload.first.eq(Mux(walk, 0, first)),
+            self.stations.payload.single.eq(Mux(walk, self._config.line_rows == 1, single)),
+            self.stations.payload.write.eq(t1.writes),
+            self.stations.payload.walk.eq(walk),
             self.stations.payload.fill.eq(t1.fill),
             self.stations.payload.merge.eq(t1.fill & t1.hit),
             self.stations.payload.evict.eq(t1.evict),
-            self.stations.payload.keep.eq((t1.request.op == TagOp.RETIRE) & t1.complete),
-            self.stations.payload.tag_manager.eq(
-                Mux(t1.request.op == TagOp.RETIRE, managers.spare_retirement, managers.spare)),
+            self.stations.payload.keep.eq(t1.retires & t1.complete),
+            self.stations.payload.tag_manager.eq(Mux(t1.retires, managers.spare_retirement, managers.spare)),
         ]
 
     def _update(self, m: Module, t1: _T1, writes: list[tuple[Any, Any, Any]]) -> None:
@@ -327,17 +355,16 @@ class TagStage(wiring.Component):
             m.d.comb += self.stations.payload.atomic.eq(t1.atomic)
         m.d.comb += [
             self.idle.eq(~t1.valid),
-            self.needs_tag_manager.eq(t1.valid & t1.fill),
+            self.needs_tag_manager.eq(t1.fill),
             self.accepted.eq(t1.go & t1.serves),
             self.hit.eq(~t1.fill & t1.hit),
         ]
-        is_write = t1.request.op == TagOp.WRITE
         m.d.sync += [       # nobody is in a hurry
-            self.written.valid.eq(t1.go & is_write & ~t1.hit),
+            self.written.valid.eq(t1.go & t1.writes & ~t1.hit),
             self.written.payload.eq(t1.request.line),
-            self.completed.valid.eq(t1.go & is_write & t1.complete & ~(t1.hit & t1.old_written.all())),
+            self.completed.valid.eq(t1.go & t1.writes & t1.complete & ~(t1.hit & t1.old_written.all())),
             self.completed.payload.eq(t1.request.line),
-            self.retired.eq(t1.go & (t1.request.op == TagOp.RETIRE)),
+            self.retired.eq(t1.go & t1.retires),
         ]
 
     def _choose_way(self, m: Module, way: Signal, entries: list[tuple[Signal, Value, Value, Value]], serves: Value,
@@ -362,11 +389,8 @@ class TagStage(wiring.Component):
         idle_way = Mux(used & (used_set == t0.line[:low]), write.data, read.data)
         with m.If(self.tag_managers.step):
             m.d.sync += t1_idle_way.eq(idle_way)
-        here = Cat(match & data.View(LineState, state).valid for match, _, state, _ in entries)
-        m.d.comb += way.eq(idle_way)
-        for number in range(len(entries)):
-            with m.If(here[number]):
-                m.d.comb += way.eq(number)
-        with m.If((t0.op == TagOp.CLEAN) | (t0.op == TagOp.SCRUB)):     # these name an entry
-            m.d.comb += way.eq(t0.line[low:])
+        names_entry = Signal()
+        m.d.comb += names_entry.eq((t0.op == TagOp.CLEAN) | (t0.op == TagOp.SCRUB))
+        here = Cat(match & data.View(LineState, state).valid & ~names_entry for match, _, state, _ in entries)
+        m.d.comb += way.eq(Mux(here.any(), number_of(here), Mux(names_entry, t0.line[low:], idle_way)))
         return here.any()

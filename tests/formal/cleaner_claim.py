@@ -8,6 +8,7 @@ from fgpu.cache.cleaner import Cleaner
 from fgpu.cache.payloads import TagOp, TagRequest, index_bits, set_bits
 from fgpu.cache.tag_stage import GROUP_LINES, LineState, TagStage
 from fgpu.config import Config
+from fgpu.gateware.choose import lowest, number_of
 
 from .prover import Claim
 
@@ -37,7 +38,7 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
                                             wanted.as_value()))
     claim.drive(sweeper.requests.ready, stage.requests.ready)
     claim.drive(sweeper.idle, stage.idle & claim.free("others_idle"))
-    for name in ("active", "group", "invalidate"):
+    for name in ("group", "invalidate"):
         claim.drive(getattr(stage.sweep, name), getattr(sweeper.sweep, name))
     claim.drive(sweeper.sweep.dirty, stage.sweep.dirty)
 
@@ -59,6 +60,9 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
         m.d.sync += valid.eq(0)
     victim = stage.tag_managers.allocations.payload.victim
     claim.always(~stage.stations.valid | stage.stations.ready)
+    rows = station.rows | station.walk.replicate(config.line_rows)
+    claim.always(station.first == number_of(lowest(rows)))
+    claim.always(station.single == ((rows & (rows - 1)) == 0))
     replaces = event & brings & ~(valid & (stage.tag_managers.line == line))
     claim.always(~(replaces & dirty) | station.evict)
     claim.always(~(event & station.evict) | (dirty & (victim == line) & stage.tag_managers.allocations.valid
@@ -108,6 +112,11 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
                   | ((t1_op == TagOp.ATOMIC.value) if config.atomics else 0)),
     ]
     claim.invariant(at < len(STATES))
+    claim.invariant(sweeper.hold == ~state("SERVE"))
+    for flag, what in (("reads", TagOp.READ), ("writes", TagOp.WRITE), ("cleans", TagOp.CLEAN),
+                       ("retires", TagOp.RETIRE)):
+        is_op = (t1_op == what.value) | ((t1_op == TagOp.ATOMIC.value) if config.atomics and flag == "reads" else 0)
+        claim.invariant(claim.inside(f"stage.t1_{flag}", 1) == (t1_valid & is_op))
     match = (tag == t1.line[low:]) & (here.valid if ways > 1 else 1)
     claim.invariant(~(mine & serves) | (claim.same(t1_old, here) & (t1_match == match)))
     claim.invariant(~mine | (t1_old_tag == tag))

@@ -7,6 +7,7 @@ from amaranth.utils import exact_log2
 from fgpu.cache.data_stage import DataStage
 from fgpu.cache.payloads import MarkedWord
 from fgpu.config import Config
+from fgpu.gateware.choose import lowest, number_of
 
 from .fifo import follow
 from .prover import Claim
@@ -37,7 +38,8 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     alone where they must. Of a station, the rows that are due are served lowest first, each once. Answers come one
     for each row that is asked for, to the compute unit that asked, in order. Without atomics.
 
-    The surroundings: stations and rows of writes stay until they are taken; only walks fill, evict or keep.
+    The surroundings: stations and rows of writes stay until they are taken; only walks fill, evict or keep, and
+    writes do not keep.
     """
     dut = data_stage(config)
     claim = Claim(dut=dut)
@@ -46,12 +48,16 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     waits = claim.past(dut.stations.valid & ~dut.stations.ready)
     claim.assume(~waits | (dut.stations.valid & claim.same(station, claim.past(station))))
     claim.assume(~waits | claim.same(wanted_row, claim.past(wanted_row)))
+    all_rows = station.rows | station.walk.replicate(config.line_rows)
+    claim.assume(station.first == number_of(lowest(all_rows)))
+    claim.assume(station.single == ((all_rows & (all_rows - 1)) == 0))
     claim.assume(station.walk | ~(station.fill | station.merge | station.evict | station.keep))
+    claim.assume(~(station.write & station.keep))
 
     # The rows of a station.
     number, go = dut.buffer.number, dut.busy
     due, seen, below = (Signal(config.line_rows, name=name) for name in ("due", "seen", "below"))
-    m.d.comb += [due.eq(station.rows | station.walk.replicate(config.line_rows)), below.eq((1 << number) - 1)]
+    m.d.comb += [due.eq(all_rows), below.eq((1 << number) - 1)]
     claim.always(~go | ~seen.bit_select(number, 1))
     claim.always(~(go & due.any()) | (due.bit_select(number, 1) & ((due & below & ~seen) == 0)))
     claim.always(dut.stations.ready == (go & ((due & ~seen & ~(1 << number)) == 0)))
@@ -117,6 +123,7 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     d1_clean, d1_cu = d1("clean"), d1("cu", len(station.cu))
     ram = Signal(36)
     m.d.comb += ram.eq(Array(claim.inside(f"dut.bank_0.ram[{n}]", 36) for n in range(rows))[place])
+    claim.assume(claim.past(1) | (ram == 0))     # at first
     read = Cat(Cat(old.word.word_select(n, 8), old.dirty[n]) for n in range(4))     # shows it in any cycle
     here = d1_valid & (d1_address == place)
     updates = d1_row[:32], d1_strobe[:4], d1_replace, d1_keep_dirty, d1_clean
@@ -125,6 +132,7 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     claim.invariant(~(here & (d1_respond | d1_evict | d1_replace | d1_clean)) | (read == ram))
     claim.invariant(~d1_valid | d1_write | ~(d1_strobe.any() | d1_replace | d1_clean))
     claim.invariant(~d1_valid | d1_write | ~d1_evict)
+    claim.invariant(~d1_valid | ~d1_clean | ~(d1_strobe.any() | d1_replace))
     claim.invariant(inside == valid.any() + (d1_valid & d1_respond))
     claim.invariant(evicts == (d1_valid & d1_evict))
     claim.invariant(~it.active | (it.ahead < inside))

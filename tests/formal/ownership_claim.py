@@ -25,7 +25,7 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
     for (_, member, near), (_, _, far) in zip(
             signature.flatten(stage.tag_managers), signature.flatten(managers.tag_stage), strict=True):
         claim.drive(*((far, near) if member.flow is Out else (near, far)))
-    claim.assume(~stage.sweep.active & ~stage.sweep.invalidate)
+    claim.assume(~stage.sweep.invalidate)
     op = stage.requests.payload.op.as_value()
     claim.assume((op == TagOp.READ.value) | (op == TagOp.WRITE.value) | (op == TagOp.RETIRE.value))
 
@@ -77,6 +77,9 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
     claim.invariant(~here | ~leaving | here_state.populated)
     claim.invariant(~t1_valid | (t1_op == TagOp.READ.value) | (t1_op == TagOp.WRITE.value)
                     | (t1_op == TagOp.RETIRE.value))
+    for flag, what in (("reads", TagOp.READ), ("writes", TagOp.WRITE), ("cleans", TagOp.CLEAN),
+                       ("retires", TagOp.RETIRE)):
+        claim.invariant(claim.inside(f"stage.t1_{flag}", 1) == (t1_valid & (t1_op == what.value)))
     known, known_tag = place(stage.tag_managers.line[:low], "known")
     claim.invariant(~t1_valid | claim.same(t1_old, known))
     claim.invariant(~t1_valid | (t1_old_tag == known_tag))

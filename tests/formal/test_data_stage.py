@@ -29,7 +29,8 @@ def test_data_stage(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("number_of(lowest(due))", "number_of(lowest(due & -2))"),
+    ("Mux(d0.begun, following, station.first)", "following"),
+    ("Mux(d0.begun, final, station.single)", "final"),
     ("rest.eq(d0.left & ~d0.one)", "rest.eq(d0.left)"),
     ("d0.done.eq(Mux(d0.last, 0, d0.done | d0.one))", "d0.done.eq(d0.done | d0.one)"),
     ("d0.begun.eq(~d0.last)", "d0.begun.eq(1)"),

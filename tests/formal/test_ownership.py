@@ -33,13 +33,13 @@ def test_victims_are_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("managers.conflict | (t1.evict & (managers.victim_conflict | ~t1.waited))",
-     "t1.evict & (managers.victim_conflict | ~t1.waited)"),
-    ("t1.evict & (managers.victim_conflict | ~t1.waited)", "0"),
+    ("managers.conflict | (t1.replaces & (managers.victim_conflict | ~t1.waited))",
+     "t1.replaces & (managers.victim_conflict | ~t1.waited)"),
+    ("t1.replaces & (managers.victim_conflict | ~t1.waited)", "0"),
     ("managers.victim_conflict | ~t1.waited", "managers.victim_conflict"),
     ("(t1.complete | ~t1.old.populated) & ~managers.conflict", "(t1.complete | ~t1.old.populated)"),
     ("t1.hit.eq(t1.match & t1.old.valid", "t1.hit.eq(t1.old.valid"),
-    (" & ~(t1.valid & (t1.request.op == TagOp.RETIRE))", ""),
+    ("t0_waits.eq(t1.retires)", "t0_waits.eq(0)"),
     ("t0_follows.eq(t1.serves & (t1.set == t0_set))", "t0_follows.eq(0)"),
     ("self.fills.valid.eq(t1.go & t1.fill)", "self.fills.valid.eq(t1.valid & t1.fill)"),
 ])

@@ -21,6 +21,9 @@ def test_tag_managers(entries: int, tmp_path: Path) -> None:
     ("& ~(ready & (spare == first + n))", ""),
     ("with m.If(take | ~ready):", "with m.If(~ready):"),
     ("with m.Elif(self.written.valid & (self.written.payload == n)):", "with m.Elif(self.evicted.valid):"),
+    (" | (allocate & allocation.evict & new_matches)", ""),
+    ("(evicting & next_matches).any()", "evicting.all()"),
+    ("stage.conflict.eq((evicting & matches).any())", "stage.conflict.eq(0)"),
     ("write.addr.eq(taken)", "write.addr.eq(stage.spare)"),
     ("~filling.any() & ~evicting.any()", "~filling.any()"),
 ])
