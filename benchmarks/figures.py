@@ -8,6 +8,7 @@ from typing import Final
 
 from fgpu.config import Config
 
+from . import schemes
 from .record import Record
 from .registry import CHAPTER6, DIVERGENCE, EVERY, FLOATS, WORK_GROUPS
 from .scalar import SCALAR
@@ -37,6 +38,8 @@ class Figure:
     """Each of ``series`` in axes of its own: more lines than there are colours that can be told apart."""
     reference: Mapping[str, Mapping[str | int, float]] = field(default_factory=dict)
     """The reference's values beside those of ``series``, where they were measured."""
+    beside: tuple["Figure", ...] = ()
+    """Drawn below it, in the same file."""
     is_extra: bool = False
     """Whether the dissertation has none like it; nobody misses it."""
 
@@ -261,7 +264,19 @@ def occupancy(found: Measurements) -> Figure:
     for values in series.values():
         if values:
             values["mean"] = geometric_mean(values.values())
-    return Figure("divergence", "SIMD occupancy by schemes of divergence", "", "%", _some(series), is_extra=True)
+    beside = tuple(figure for figure in (scheme_cycles(found), scheme_area(found)) if figure.series)
+    return Figure("divergence", "SIMD occupancy by schemes of divergence", "", "%", _some(series), is_extra=True,
+                  beside=beside)
+
+
+def scheme_area(found: Measurements) -> Figure:
+    """LUTs, flip-flops and MHz of the schemes' units by themselves, of those that there are runs of."""
+    units = schemes.load()
+    series: dict[str, dict[str | int, float]] = {
+        scheme: {"LUTs": units[scheme]["luts"], "flip-flops": units[scheme]["ffs"],
+                 "MHz times 10": 10 * units[scheme]["mhz"]} for scheme in found.schemes if scheme in units}
+    return Figure("divergence-area", "The schemes' units by themselves (Xilinx 7 series; MHz on an ECP5)", "", "",
+                  series, is_extra=True)
 
 
 def scheme_cycles(found: Measurements) -> Figure:

@@ -62,8 +62,7 @@ class Linker:
     def place(self, function: MachineFunction) -> int:
         """Append the words of ``function``, whose registers are physical; returns the index of the first."""
         entry = len(self.words)
-        self.words += emit(function, entry, self._entries, self.lines,
-                           topological=self.config.divergence != "stack")
+        self.words += emit(function, entry, self._entries, self.lines, scheme=self.config.divergence)
         return entry
 
     def define(self, name: str, entry: int, parameters: int, clobbers: frozenset[int], is_pure: bool,

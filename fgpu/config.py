@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from .errors import ConfigError
-from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Space, Unit
+from .isa import INSTRUCTIONS, REGISTER_COUNT, Instruction, Opcode, Space, Unit
 
 __all__ = [
     "ATOMICS", "AXI_IDS", "BANKS", "BANK_WORDS", "DIMENSIONS", "DIMENSION_BITS", "DIVERGENCE", "FLOAT_OPS",
@@ -63,6 +63,8 @@ FLOAT_OPS: Final = frozenset(row.mnemonic for row in INSTRUCTIONS if row.unit is
 """Floating-point operations that hardware can have, by their mnemonics."""
 DIVERGENCE: Final = ("stack", "min_pc", "implicit", "ipdom", "tokens", "counters")
 """Schemes by which work-items of a wavefront part and meet (docs/divergence.md)."""
+ANNOTATED: Final = frozenset({"ipdom", "tokens", "counters"})
+"""Those whose programs say where (the instruction ``meet``)."""
 
 _ALL = "all"
 _FLOAT_LANES = (1, 2, 4, PE_COUNT)
@@ -237,6 +239,8 @@ class Config:
 
         Decoder, functional engine, compiler and checks of programs all ask here.
         """
+        if instruction.opcode is Opcode.MEET:
+            return None if self.divergence in ANNOTATED else "places to meet (divergence='ipdom')"
         if instruction.unit is Unit.FLOAT and instruction.mnemonic not in self.float_ops:
             return f"floating point in hardware (float_ops={{'{instruction.mnemonic}'}})"
         if instruction.space is Space.LOCAL:

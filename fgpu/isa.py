@@ -83,6 +83,7 @@ class Opcode(Enum):
     BEQ = 0x62
     BNE = 0x63
     JSUB = 0x64
+    MEET = 0x65
     LB = 0x71
     LH = 0x72
     LW = 0x74
@@ -352,6 +353,7 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
     _alu(Opcode.MUL), _alu(Opcode.MACC),
     _branch(Opcode.BEQ), _branch(Opcode.BNE),
     Instruction(Opcode.JSUB, Format.TARGET, IMM14, Immediate.SIGNED),
+    Instruction(Opcode.MEET, Format.TARGET, IMM14, Immediate.SIGNED),
     Instruction(Opcode.RET, Format.NONE),
     # The work-items wait until all of their work-group have come so far, or have ended.
     Instruction(Opcode.SYNC, Format.NONE),

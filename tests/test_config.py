@@ -127,12 +127,13 @@ def test_ids_of_a_port_are_enough() -> None:
                 assert config.port_slices << tag_manager_bits(config) <= 1 << ID_BITS
 
 
-EVERYTHING = Config(atomics=ATOMICS, float_ops=FLOAT_OPS, local_memory=8)
+EVERYTHING = Config(atomics=ATOMICS, float_ops=FLOAT_OPS, local_memory=8, divergence="ipdom")
 LOCAL = {row.mnemonic for row in INSTRUCTIONS if row.space is Space.LOCAL}
 
 
 @pytest.mark.parametrize(("config", "lacking"), [
     (EVERYTHING, set()),
+    (EVERYTHING.replace(divergence="stack"), {"meet"}),
     (EVERYTHING.replace(sub_integer_stores=False), {"sb", "sh", "sbp", "shp"}),
     (EVERYTHING.replace(scratchpad_size=0), {"llwi", "lswi"}),
     (EVERYTHING.replace(local_memory=0), LOCAL),

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from fgpu.config import ANNOTATED
 from fgpu.isa import Opcode, Operands, by_opcode, encode
 
 from ..ir.cfg import Flow
 from ..ir.module import Location
 from .mir import ZERO, MachineBlock, MachineFunction, Op, Pseudo
+from .uniformity import END
 
 __all__ = ["emit", "jump_to_last_calls", "skip_empty_blocks"]
 
@@ -31,14 +33,16 @@ def _does_nothing(op: Op) -> bool:
 
 
 def emit(function: MachineFunction, at: int, entries: Sequence[int] = (),
-         lines: dict[int, Location] | None = None, *, topological: bool = False) -> list[int]:
+         lines: dict[int, Location] | None = None, *, scheme: str = "stack") -> list[int]:
     """The words of ``function``, whose registers are physical; ``at`` is the word index of the first.
 
     ``entries`` are the word indices of the routines that it may call. ``lines`` gets the places in the source of the
-    words that have one. With ``topological`` no block but that of a loop comes before one that leads to it: where the
-    path with the lowest PC runs first, paths meet where all come by.
+    words that have one. For schemes of divergence other than ``stack`` no block but that of a loop comes before one
+    that leads to it: where the path with the lowest PC runs first, paths meet where all come by. Before branches at
+    which work-items may part comes a ``meet`` for those schemes that need it.
     """
-    order = _topological(function) if topological else _layout(function)
+    order = _layout(function) if scheme == "stack" else _topological(function)
+    places = _places(function, order, scheme) if scheme in ANNOTATED else {}
     ops: list[Op] = []
     labels: dict[str, int] = {}
     targets: dict[int, str] = {}
@@ -61,6 +65,9 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = (),
                 branch = Op(inverse, rs=branch.rs, rd=branch.rd, location=branch.location)
                 target, next_block = next_block, target
             branch.location = branch.location or block.location
+            if block.name in places:
+                calls[len(ops)] = places[block.name]
+                ops.append(Op(Opcode.MEET, location=branch.location))
             targets[len(ops)] = target
             ops.append(branch)
         if next_block is None:
@@ -86,6 +93,16 @@ def emit(function: MachineFunction, at: int, entries: Sequence[int] = (),
         lines |= {at + index: op.location for index, op in enumerate(ops)
                   if op.location is not None and op.location.line > 0}
     return [_encode(op) for op in ops]
+
+
+def _places(function: MachineFunction, order: Sequence[MachineBlock], scheme: str) -> dict[str, str]:
+    """By blocks at whose branches work-items may part: the block where all of them come by, or, for ``counters``,
+    all but those that return on the way."""
+    flow = function.flow()
+    ends = [block.name for block in order if not flow.successors.get(block.name, ["-"])]
+    idom = Flow({END: ends[-1:] if scheme == "counters" else ends, **flow.predecessors}).idom
+    return {block.name: place for block in order
+            if block.splits and block.branch is not None and (place := idom.get(block.name, END)) != END}
 
 
 def skip_empty_blocks(function: MachineFunction) -> None:

@@ -16,7 +16,7 @@ from fgpu.errors import LaunchError
 from fgpu.extras import demand
 
 from .baselines import refuse_other_options, rewrite
-from .bench_divergence import chosen_schemes, engine_of, print_schemes
+from .bench_divergence import chosen_schemes, print_schemes
 from .bench_floats import KINDS, float_configs, print_ratios
 from .bench_local import print_comparison, with_all_units
 from .bench_tables import print_bounds, print_records, print_speedups
@@ -38,8 +38,7 @@ __all__ = ["bench"]
               "work-groups: those with local memory, each beside the one without, on a core with all units; "
               "divergence: those for schemes of divergence, on the same core.")
 @click.option("--divergence", type=NameList(), default=(), metavar="NAME[,NAME...]",
-              help="How diverged work-items part and meet; several schemes, or all, to compare: docs/divergence.md. "
-                   "The functional engine runs those that have no hardware.")
+              help="How diverged work-items part and meet; several schemes, or all, to compare: docs/divergence.md.")
 @click.option("--cus", type=NumberList(), default=(1,), metavar="N[,M...]", help="Compute units to try. Default 1.")
 @click.option("--sizes", type=NumberList(), default=(), metavar="N[,M...]",
               help="Output elements to try (matmul: 1024 is 32 x 32). Default: each kernel's own.")
@@ -102,7 +101,7 @@ def bench(kernels: tuple[str, ...], suite: str | None, divergence: tuple[str, ..
     schemes = chosen_schemes(divergence)
     points = [
         Point(kernel=benchmark.name, size=size, config=variant.replace(compute_units=units, divergence=scheme),
-              engine=engine_of(scheme, engine), accurate_cycles=accurate, group_size=group_size, seed=seed,
+              engine=engine, accurate_cycles=accurate, group_size=group_size, seed=seed,
               latency=cycles, max_cycles=max_cycles if "max_cycles" in given else None)
         for scheme in schemes for cycles in latency for benchmark in chosen for units in cus
         for variant in float_configs(floats, config, integers=not benchmark.element.is_float)

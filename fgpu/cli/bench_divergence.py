@@ -14,7 +14,7 @@ from .report import print_table
 if TYPE_CHECKING:
     from fgpu.benchmarks import Record
 
-__all__ = ["chosen_schemes", "engine_of", "print_schemes"]
+__all__ = ["chosen_schemes", "print_schemes"]
 
 _ALL = "all"
 
@@ -27,13 +27,6 @@ def chosen_schemes(names: Sequence[str]) -> tuple[str, ...]:
     if _ALL in names:
         return DIVERGENCE
     return tuple(dict.fromkeys(Config(divergence=name).divergence for name in names)) or DIVERGENCE[:1]
-
-
-def engine_of(scheme: str, engine: str) -> str:
-    """``engine``, or the functional one where the scheme has no hardware."""
-    from fgpu.cu.divergence import HARDWARE
-
-    return engine if scheme in HARDWARE else "functional"
 
 
 def print_schemes(records: "list[Record]") -> None:

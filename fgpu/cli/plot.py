@@ -30,8 +30,8 @@ _BARS = 0.8             # of the room of a group
               help="Of the figures' files.")
 def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
     """Draw figures 6.2 and 6.8 to 6.11 of the dissertation from RESULTS, files that `fgpu bench --json` wrote, and
-    what local memory gains from those of `fgpu bench --suite work-groups`; and SIMD occupancy and cycles of schemes
-    of divergence from those of `fgpu bench --suite divergence --divergence all`.
+    what local memory gains from those of `fgpu bench --suite work-groups`; and SIMD occupancy, cycles and area of
+    schemes of divergence from those of `fgpu bench --suite divergence --divergence all`.
 
     Figures that the results have nothing for are left out. Where a run is there several times, the last one counts.
 
@@ -69,7 +69,19 @@ def _draw(figure: "Figure") -> Any:
     if figure.panels:
         _panels(canvas, figure)
         return canvas
-    axes = canvas.add_subplot()
+    if figure.beside:
+        canvas.set_size_inches(_SIZE[0], _SIZE[1] * 0.75 * (1 + len(figure.beside)))
+        for place, each in zip(canvas.subplots(1 + len(figure.beside)), (figure, *figure.beside), strict=True):
+            _axes(place, each)
+    else:
+        _axes(canvas.add_subplot(), figure)
+    if len(figure.series) > 1:
+        lines, labels = canvas.axes[0].get_legend_handles_labels()
+        canvas.legend(*((lines, labels) if figure.beside else ()), loc="outside right upper")
+    return canvas
+
+
+def _axes(axes: Any, figure: "Figure") -> None:
     title = f"{figure.title} (as figure {figure.name})" if figure.name[0].isdigit() else figure.title
     axes.set(title=title, xlabel=figure.x, ylabel=figure.y)
     axes.grid(axis="y", alpha=0.3)
@@ -84,9 +96,6 @@ def _draw(figure: "Figure") -> Any:
         right = axes.twinx()
         right.set(ylabel=figure.right_y)
         _lines(right, figure.right, "--s")
-    if len(figure.series) > 1:
-        canvas.legend(loc="outside right upper")
-    return canvas
 
 
 def _panels(canvas: Any, figure: "Figure") -> None:

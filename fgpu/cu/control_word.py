@@ -22,6 +22,7 @@ class Flow(enum.Enum, shape=3):
     RETURN = 3
     SYNC = 4
     JOIN = 5        # no instruction: paths of a wavefront meet
+    MEET = 6        # where those meet who part at the next branch
 
 
 class Multiplier(enum.Enum, shape=2):

@@ -101,7 +101,8 @@ def _control(instruction: Instruction) -> dict[str, Any]:
             control |= {"result": Result.OTHER, "other": Other.SCRATCHPAD,
                         "scratchpad_write": not instruction.writes_rd}
         case Unit.CONTROL:
-            control |= {"flow": Flow.BRANCH if instruction.is_branch else Flow.CALL, "on_equal": opcode is Opcode.BEQ}
+            flow = Flow.BRANCH if instruction.is_branch else Flow.MEET if opcode is Opcode.MEET else Flow.CALL
+            control |= {"flow": flow, "on_equal": opcode is Opcode.BEQ}
         case Unit.RETURN:
             control |= {"flow": Flow.SYNC if opcode is Opcode.SYNC else Flow.RETURN}
     return control

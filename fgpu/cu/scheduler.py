@@ -20,7 +20,7 @@ from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
 from .barrier import Barrier
 from .control_word import ControlWord, Flow, Issue, MemoryAccess
 from .decoder import Decoder
-from .divergence import DivergenceUnit, MaskWrite, divergence_unit, meets
+from .divergence import DivergenceUnit, MaskWrite, divergence_unit, meets, stops_behind
 from .float.operations import FloatOp, lanes_of
 from .float_results import FloatCommit
 from .log import UnitLog
@@ -515,7 +515,7 @@ class WavefrontScheduler(wiring.Component):
         with m.Elif(any_is(WavefrontState.BARRIER)):
             m.d.comb += probe.bucket.eq(Bucket.BARRIER)
         m.d.comb += [
-            probe.issue.eq(issued & (decoded.control.flow != Flow.JOIN) if meets(self._config) else issued),
+            probe.issue.eq(issued & (decoded.control.flow != Flow.JOIN) if stops_behind(self._config) else issued),
             probe.issued_pc.eq(decoded.pc),
             probe.issued_wavefront.eq(decoded.wavefront), probe.executed_pc.eq(self.issue.pc),
             probe.lanes.eq(sum(decoded.mask[item] for item in range(WAVEFRONT_SIZE))),

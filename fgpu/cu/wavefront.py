@@ -10,7 +10,7 @@ from fgpu.config import Config
 from fgpu.fault import FAULT_PC_BITS, FaultCause
 from fgpu.probe import WavefrontState
 
-from .divergence import Outcome, OutcomeKind, meets
+from .divergence import Outcome, OutcomeKind, meets, stops_behind
 from .float.operations import Slots
 from .pipeline import FLOAT_RESULT_CYCLES, RESULT_CYCLES, SLOT_CYCLES
 
@@ -153,9 +153,9 @@ class WavefrontController(wiring.Component):
             # Known in the cycle after the commitment, as the instruction may be selected then. What changes the
             # address otherwise has the wavefront wait for instructions.
             joins_next = Signal()
+            there = self.pc >= self.top if stops_behind(self._config) else self.pc == self.top
             m.d.sync += [
-                joins_next.eq(self.waits & (self.pc + 1 == self.top)),
-                self.joins.eq(self.waits & (self.pc >= self.top)),
+                joins_next.eq(self.waits & (self.pc + 1 == self.top)), self.joins.eq(self.waits & there),
             ]
             with m.If(self.committed & issued):
                 m.d.sync += self.joins.eq(joins_next)

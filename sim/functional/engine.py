@@ -16,7 +16,6 @@ from fgpu.sim.engine import EngineResult, Launch, OutOfTime, Progress
 from fgpu.sim.memory import GlobalMemory
 
 from .divergence import SCHEMES
-from .divergence.reconvergence import reconvergence_of
 from .divergence.wavefronts import SchemeWavefronts
 from .messages import no_instruction, stack_overflow, timeout
 from .program import Program, Step
@@ -138,8 +137,7 @@ class _Run:
         per_group = groups.descriptor.wavefronts
         if scheme not in SCHEMES:
             return Wavefronts(groups.masks, depth, per_group)
-        return SchemeWavefronts(scheme, groups.masks, depth, per_group,
-                                reconvergence_of(tuple(self._program.words), self._entry))
+        return SchemeWavefronts(scheme, groups.masks, depth, per_group)
 
     def _tell(self, groups: WorkGroups) -> None:
         now = time.perf_counter()
@@ -177,12 +175,14 @@ class _Run:
             if step.row.is_branch:
                 condition = items.condition(step, selection)
                 taking = int(np.count_nonzero(condition))
-                if taking == 0:
-                    return [(step.pc + 1, running)]
-                if taking == selection.count:
-                    return [(step.target, running)]
+                if taking in (0, selection.count):
+                    wavefronts.pass_branch(running)
+                    return [(step.target if taking else step.pc + 1, running)]
                 taken = items.taken_masks(condition, selection, running)
                 return wavefronts.branch(running, taken, step.target, step.pc + 1)
+            if step.row.opcode is Opcode.MEET:
+                wavefronts.meet(running, step.target)
+                return [(step.pc + 1, running)]
             if step.row.immediate is not None:
                 return wavefronts.call(running, step.target, step.pc + 1)
             return wavefronts.ret(running) if step.row.opcode is Opcode.RET else wavefronts.sync(running, step.pc + 1)

@@ -118,6 +118,12 @@ class Wavefronts:
         self._wait(whole)
         return self._pop(wavefronts[is_part]) + self._release(whole)
 
+    def meet(self, wavefronts: np.ndarray, place: int) -> None:
+        """Those that part at the next branch meet at ``place``, where the scheme is one that is told."""
+
+    def pass_branch(self, wavefronts: np.ndarray) -> None:
+        """All work-items of each go the same way at a branch."""
+
     def stop(self, pc: int, wavefronts: np.ndarray, stop: int) -> int:
         """Up to where the wavefronts, which are at ``pc``, run on without a look at other paths; at most ``stop``."""
         return stop

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fgpu.benchmarks import DIVERGENCE, run_benchmark
+from fgpu.benchmarks import DIVERGENCE, run_benchmark, schemes
 from fgpu.benchmarks.figures import FIGURES, Measurements
 from fgpu.benchmarks.record import difference
 from fgpu.benchmarks.work_groups import CONFIG
@@ -63,3 +63,15 @@ def test_figures_of_occupancy_and_cycles() -> None:
     assert figure.series["min_pc"]["tree_search"] > figure.series["stack"]["tree_search"]
     assert FIGURES["divergence-cycles"](found).series["min_pc"] == {"tree_search": 75, "mean": pytest.approx(75)}
     assert not FIGURES["divergence-cycles"](Measurements(records)).series
+    beside = [each.name for each in FIGURES["divergence"](found).beside]
+    assert beside == ["divergence-cycles", "divergence-area"]
+    assert [each.name for each in FIGURES["divergence"](Measurements(records)).beside] == beside[1:]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("scheme", schemes.load())
+def test_the_area_of_the_units_is_that_checked_in(scheme: str) -> None:
+    """If not: ``python -c "from fgpu.benchmarks import schemes; schemes.save()"``, and docs/divergence.md."""
+    figures = schemes.load()[scheme]
+    area = schemes.measure_area(scheme)
+    assert {kind: figures[kind] for kind in area} == area

@@ -15,9 +15,10 @@ from ..streams import simulate
 
 CONFIGS = [Config(), Config(atomics=ATOMICS - {"max"}), Config(float_ops=FLOAT_OPS - {"fadd", "fslt"}),
            Config(sub_integer_stores=False, scratchpad_size=0, cram_size=4), Config(local_memory=8),
+           Config(divergence="ipdom"),
            Config(local_memory=8, atomics=ATOMICS, scratchpad_size=0, sub_integer_stores=False)]
 FLOWS = {Opcode.BEQ: Flow.BRANCH, Opcode.BNE: Flow.BRANCH, Opcode.JSUB: Flow.CALL, Opcode.RET: Flow.RETURN,
-         Opcode.SYNC: Flow.SYNC}
+         Opcode.SYNC: Flow.SYNC, Opcode.MEET: Flow.MEET}
 
 
 def decoded(word: int, config: Config) -> tuple[isa.Instruction, isa.Operands] | None:

@@ -1,20 +1,22 @@
 """Schemes of divergence: programs compute the same under all of them, and where work-items meet."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from fgpu.compiler import assemble, compile_opencl
-from fgpu.config import ATOMICS, DIVERGENCE, FLOAT_OPS, Config
+from fgpu.config import ANNOTATED, ATOMICS, DIVERGENCE, FLOAT_OPS, Config
 from fgpu.cu.divergence import HARDWARE
 from fgpu.errors import ToolError
+from fgpu.isa import Opcode, decode
 from fgpu.sim import Device, GlobalMemory
 from fgpu.sim.engine import Launch
 from fgpu.sim.functional import functional_engine
-from fgpu.sim.functional.divergence.reconvergence import Reconvergence
 
-from ..core.program_generator import generate
+from ..annotations import Reconvergence, annotated
+from ..core.program_generator import Kernel, generate
 from ..core.program_statements import Statements
 from ..seeds import seed_of_test
 
@@ -37,12 +39,19 @@ def test_random_programs(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
         for config in (CONFIG, CONFIG.replace(divergence=scheme)):
             memory = GlobalMemory(BASE, SIZE)
             memory.bytes[:] = content
-            result = functional_engine(config, memory).launch(
-                Launch(program=kernel.program, descriptor=kernel.descriptor.words()))
+            result = functional_engine(config, memory).launch(launch_of(kernel, config.divergence))
             found.append((memory.bytes.copy(), result))
         assert np.array_equal(found[0][0], found[1][0]), f"FGPU_SEED={seed}, program {index}"
         joins += found[1][1].stats["joins"]
     assert joins
+
+
+def launch_of(kernel: Kernel, scheme: str) -> Launch:
+    """With a ``meet`` before each branch, where the scheme needs that."""
+    program, entry = list(kernel.program), kernel.descriptor.entry
+    if scheme in ANNOTATED:
+        program, entry = annotated(program, entry, scheme)
+    return Launch(program=program, descriptor=replace(kernel.descriptor, entry=entry).words())
 
 
 BODIES = {
@@ -64,8 +73,8 @@ BODIES = {
 }
 
 
-def run(body: str, scheme: str, engine: str = "functional", config: Config = CONFIG) -> tuple[list[int], int]:
-    """The results of a kernel with ``body``, and the instructions that a wavefront took."""
+def run(body: str, scheme: str, engine: str = "functional", config: Config = CONFIG) -> tuple[list[int], int, int]:
+    """The results of a kernel with ``body``, the instructions that a wavefront took, and the work-items in them."""
     source = """
         __attribute__((noinline)) int f(int x, int y) { int s = 0; while (x > 0) { if (x & y & 1) return s + y;
                                                        x -= 9; s += x; } return s; }
@@ -77,7 +86,7 @@ def run(body: str, scheme: str, engine: str = "functional", config: Config = CON
         out, given = device.buffer(np.zeros(64, np.int32)), device.buffer(data)
         image = compile_opencl(source, config=config)
         launch = device.launch(image, "k", global_size=64, local_size=64, args=[out, given, 12])
-        return out.read().tolist(), launch.instructions
+        return out.read().tolist(), launch.instructions, launch.work_item_instructions
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
@@ -87,9 +96,19 @@ def test_compiled_programs(body: str) -> None:
 
 
 @pytest.mark.ci
+@pytest.mark.parametrize("scheme", DIVERGENCE[1:])
+def test_a_core_does_what_its_model_does(scheme: str) -> None:
+    """The same on the smallest core, in Amaranth's simulator: branches in branches, a return among them, a loop."""
+    body = "if (i & 1) { o[i] = 5; if (i & 2) { if (i & 4) { o[i] = 9; return; } s = a[i]; } else s = 7; s *= 3; }" \
+        " while (s > 60) s -= 40; "
+    config = Config.preset("tiny").replace(link_stack_depth=16)
+    assert run(body, scheme, "pysim", config) == run(body, scheme, "functional", config)
+
+
+@pytest.mark.ci
 @pytest.mark.parametrize("scheme", [scheme for scheme in HARDWARE if scheme != "stack"])
 def test_hardware_does_what_its_model_does(scheme: str) -> None:
-    """Compiled programs give the same memory, by as many instructions."""
+    """Compiled programs give the same memory, by as many instructions, which have as many work-items enabled."""
     config = CONFIG.replace(local_memory=32, link_stack_depth=16, divergence=scheme)
     for body in BODIES.values():
         assert run(body, scheme, "verilator", config) == run(body, scheme, "functional", config)
@@ -102,6 +121,18 @@ def test_paths_meet_where_all_come_by_though_some_return() -> None:
     issued = {scheme: run(body, scheme)[1] for scheme in DIVERGENCE}
     assert issued["min_pc"] < 0.7 * issued["tokens"]
     assert issued["implicit"] <= issued["tokens"]
+
+
+def test_only_annotated_schemes_have_places_to_meet() -> None:
+    """One before each branch whose condition may differ between work-items, and none elsewhere."""
+    source = """__kernel void k(__global int *o, int n) { int i = get_global_id(0);
+        if (o[i] & 1) { o[i] = 3; o[i + 64] = 5; } for (int j = 0; j < n; j++) o[i] = o[i] * 3 + j; }"""
+    for scheme in DIVERGENCE:
+        words = compile_opencl(source, config=CONFIG.replace(divergence=scheme)).words
+        rows = [decode(word)[0] for word in words]
+        places = [pc for pc, row in enumerate(rows) if row.opcode is Opcode.MEET]
+        assert len(places) == (scheme in ANNOTATED)
+        assert all(rows[pc + 1].is_branch for pc in places)
 
 
 def program(text: str) -> list[int]:

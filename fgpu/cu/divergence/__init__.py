@@ -1,32 +1,36 @@
-"""The unit that decides which work-items of a wavefront run next: its ports, and the schemes that have hardware."""
+"""The unit that decides which work-items of a wavefront run next: its ports, one for each scheme."""
 
 from typing import Final
 
 from fgpu.config import Config
-from fgpu.errors import ConfigError
 
+from .counters import Counters
+from .implicit import TwoStacks
 from .interface import DivergenceUnit, FlowRequest, MaskWrite, Outcome, OutcomeKind
+from .meetings import Ipdom, Tokens
 from .min_pc import LowestPc
 from .stack import DivergenceStack
 
 __all__ = ["HARDWARE", "DivergenceUnit", "FlowRequest", "MaskWrite", "Outcome", "OutcomeKind", "divergence_unit",
-           "meets"]
+           "meets", "stops_behind"]
 
-HARDWARE: Final[dict[str, type[DivergenceStack | LowestPc]]] = {"stack": DivergenceStack, "min_pc": LowestPc}
-"""By the names of the schemes (``fgpu.config.DIVERGENCE``): those that are more than models."""
+HARDWARE: Final[dict[str, type[DivergenceStack | LowestPc | TwoStacks | Ipdom | Tokens | Counters]]] = {
+    "stack": DivergenceStack, "min_pc": LowestPc, "implicit": TwoStacks, "ipdom": Ipdom, "tokens": Tokens,
+    "counters": Counters}
+"""By the names of the schemes (``fgpu.config.DIVERGENCE``)."""
 
 
-def divergence_unit(config: Config) -> DivergenceStack | LowestPc:
-    """The unit of the configuration's scheme.
-
-    Raises :class:`~fgpu.errors.ConfigError` for a scheme that only the functional engine has.
-    """
-    if config.divergence not in HARDWARE:
-        raise ConfigError(f"divergence={config.divergence!r} has no hardware, only a model: use engine='functional', "
-                          f"or one of {', '.join(map(repr, HARDWARE))}")
+def divergence_unit(config: Config) -> DivergenceUnit:
+    """The unit of the configuration's scheme."""
     return HARDWARE[config.divergence](config)
 
 
 def meets(config: Config) -> bool:
     """Whether paths of a wavefront meet between control instructions."""
-    return config.divergence in HARDWARE and HARDWARE[config.divergence].meets
+    return HARDWARE[config.divergence].meets
+
+
+def stops_behind(config: Config) -> bool:
+    """Whether a path may not pass the PC at which another one waits; joins then are no instructions of programs."""
+    unit = HARDWARE[config.divergence]
+    return unit.meets and unit.stops_behind

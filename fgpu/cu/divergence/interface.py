@@ -66,8 +66,13 @@ class DivergenceUnit(wiring.Component):
 
     meets: ClassVar[bool] = False
     """Whether paths meet between control instructions. Such a scheme has two ports more: ``waits``, a bit for
-    each wavefront of which a path waits, and ``tops``, its PC. An instruction there or behind is not issued; a slot
+    each wavefront of which a path waits, and ``tops``, its PC. An instruction there is not issued; a slot
     goes to ``Flow.JOIN`` instead, a request with the PC as ``next``."""
+    stops_behind: ClassVar[bool] = True
+    """Whether that is so behind, too."""
+    annotated: ClassVar[bool] = False
+    """Whether ``meet`` says where paths meet; then there is ``Flow.MEET``, which names ``target`` for the next branch
+    of the wavefront."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__({

@@ -1,13 +1,11 @@
-"""Schemes by which work-items meet where the compiler says: at the immediate post-dominators of branches.
+"""Schemes by which work-items meet where the compiler says, with a ``meet`` before the branch.
 
-No instruction of a program tells that yet: the model reads it from the program's control flow. An annotation at which
-nothing is to be done, as no work-items parted, is not counted.
+A place at which nothing is to be done, as no work-items parted, counts nothing.
 """
 
 from dataclasses import dataclass, field
 
 from .interface import Path, Paths
-from .reconvergence import Reconvergence
 
 __all__ = ["Counters", "Ipdom", "Tokens"]
 
@@ -32,12 +30,16 @@ class _Level:
 class _Annotated(Paths):
     """A stack of meetings."""
 
-    def __init__(self, mask: int, depth: int, reconvergence: Reconvergence) -> None:
-        super().__init__(mask, depth, reconvergence)
+    stops_behind = False
+
+    def __init__(self, mask: int, depth: int) -> None:
+        super().__init__(mask, depth)
         self._levels = [_Level()]
 
-    def _meets(self, pc: int) -> int | None:
-        return self.reconvergence.post_dominator(pc)
+    @property
+    def calls(self) -> int:
+        """How many calls there are around the path that runs."""
+        return len(self._levels) - 1
 
     def _taken_first(self, taken: int, others: int) -> bool:
         raise NotImplementedError
@@ -47,31 +49,23 @@ class _Annotated(Paths):
         """Of the innermost meeting."""
         return self._levels[-1].meetings[-1].pc
 
-    def settle(self, pc: int) -> int:
+    def join(self, pc: int) -> int:
         """At the place of the innermost meeting: others come first, or all go on."""
         meetings = self._levels[-1].meetings
-        while meetings[-1].pc == pc:
-            self.joined()
-            meeting = meetings[-1]
-            meeting.there |= self.mask
-            pc = self._next(meetings)
-        return pc
-
-    def _next(self, meetings: list[_Meeting]) -> int:
-        """The next path of the innermost meeting, or those that have met."""
         meeting = meetings[-1]
+        meeting.there |= self.mask
         if meeting.waiting:
             path = meeting.waiting.pop()
             self.mask = path.mask
             return path.pc
         meetings.pop()
-        assert meeting.pc is not None
         self.mask = meeting.there
-        return meeting.pc
+        return pc
 
     def branch(self, pc: int, taken: int, target: int, following: int) -> int:
         """One side goes first, the other one waits."""
-        meetings, place = self._levels[-1].meetings, self._meets(pc)
+        meetings, place = self._levels[-1].meetings, self.place
+        self.place = None
         if place is not None and meetings[-1].pc != place:
             meetings.append(_Meeting(place))
         first, second = Path(target, taken), Path(following, self.mask & ~taken)
@@ -86,9 +80,9 @@ class _Annotated(Paths):
         return first.pc
 
     def _count(self) -> None:
-        self.deepest = max(self.deepest, sum(
-            1 + sum(1 + len(meeting.waiting) for meeting in level.meetings[1:]) + len(level.meetings[0].waiting)
-            for level in self._levels) - 1)
+        inside = (sum(1 + len(meeting.waiting) for meeting in level.meetings) - 1 for level in self._levels)
+        calls = sum(1 if level.meetings[-1].pc is None else 2 for level in self._levels[:-1])
+        self.entries(sum(inside) + calls)
 
     def call(self, target: int, following: int) -> int:
         self._levels.append(_Level(Path(following, self.mask)))
@@ -140,14 +134,11 @@ class Tokens(_Annotated):
 
 
 class Counters(_Annotated):
-    """If, else, endif, do, while and break, with a counter a lane (the same, Intel): who returns within conditions is
-    switched off for good, and the others meet at the end of the innermost one all the same. Calls have levels of
-    their own, as AMD's. Each ``else`` and ``endif`` is an instruction."""
+    """If, else, endif, do, while and break, with a counter a lane (the same, Intel): the places are the ends of
+    structures, to which who returns on the way does not count; the others meet there all the same. Calls have levels
+    of their own, as AMD's. Each ``else`` and ``endif`` is an instruction."""
 
     joins_are_issued = True
-
-    def _meets(self, pc: int) -> int | None:
-        return self.reconvergence.end_of_structure(pc)
 
     def _taken_first(self, taken: int, others: int) -> bool:
         return False

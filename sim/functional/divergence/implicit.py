@@ -10,7 +10,6 @@ each call has stacks of its own.
 from dataclasses import dataclass, field
 
 from .interface import Path, Paths
-from .reconvergence import Reconvergence
 
 __all__ = ["Implicit"]
 
@@ -33,8 +32,8 @@ class _Level:
 class Implicit(Paths):
     """Stacks I and L."""
 
-    def __init__(self, mask: int, depth: int, reconvergence: Reconvergence) -> None:
-        super().__init__(mask, depth, reconvergence)
+    def __init__(self, mask: int, depth: int) -> None:
+        super().__init__(mask, depth)
         self._levels = [_Level()]
 
     @property
@@ -43,17 +42,17 @@ class Implicit(Paths):
         stack = self._levels[-1].lowest
         return stack[-1].pc if stack else None
 
-    def settle(self, pc: int) -> int:
+    def join(self, pc: int) -> int:
         """Meet those on top, or change places with them."""
-        while (stack := self._levels[-1].lowest) is not None and stack[-1].pc <= pc:
-            self.joined()
-            top = stack[-1]
-            if top.pc == pc:
-                self.mask |= stack.pop().mask
-            else:
-                stack[-1] = Path(pc, self.mask)
-                pc, self.mask = top.pc, top.mask
-        return pc
+        stack = self._levels[-1].lowest
+        assert stack is not None
+        top = stack[-1]
+        if top.pc == pc:
+            self.mask |= stack.pop().mask
+        else:
+            stack[-1] = Path(pc, self.mask)
+            self.mask = top.mask
+        return top.pc
 
     def branch(self, pc: int, taken: int, target: int, following: int) -> int:
         """Forward: those that do not jump go on; backward: those that do."""
@@ -71,7 +70,8 @@ class Implicit(Paths):
         return following if target > pc else target
 
     def _count(self) -> None:
-        self.deepest = max(self.deepest, sum(len(level.forward) + len(level.loops) + 1 for level in self._levels) - 1)
+        for kind in ("forward", "loops"):       # a call has an entry of each
+            self.entries(sum(len(getattr(level, kind)) + 1 for level in self._levels) - 1)
 
     def call(self, target: int, following: int) -> int:
         self._levels.append(_Level(Path(following, self.mask)))

@@ -7,8 +7,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .reconvergence import Reconvergence
-
 __all__ = ["FullStack", "Path", "Paths"]
 
 
@@ -27,24 +25,20 @@ class Path:
 class Paths(ABC):
     """A wavefront, as a scheme sees it. ``mask`` are the work-items of the path that runs.
 
-    ``reconvergence`` tells what the compiler would annotate. A scheme without hardware takes as many entries as it
-    needs; ``deepest`` says how many. ``joins`` counts how often paths met, or one went on for another; schemes that
-    execute an instruction for that (``joins_are_issued``) have it among their instructions.
+    It has ``depth`` entries for those that wait; ``deepest`` says how many it needed. ``place`` is where those who
+    part at the next branch meet, if the program says so. ``joins`` counts how often paths met, or one went on for
+    another; schemes that execute an instruction for that (``joins_are_issued``) have it among their instructions.
     """
 
     joins_are_issued: ClassVar[bool] = False
+    stops_behind: ClassVar[bool] = True
+    """A path does not pass the PC of :attr:`watch`."""
 
-    def __init__(self, mask: int, depth: int, reconvergence: Reconvergence) -> None:
+    def __init__(self, mask: int, depth: int) -> None:
         self.mask = mask
         self.depth = depth
-        self.reconvergence = reconvergence
+        self.place: int | None = None
         self.deepest = self.joins = self.join_items = 0
-        self._calls: list[Path] = []
-
-    def joined(self) -> None:
-        """Count a join of the path that runs."""
-        self.joins += 1
-        self.join_items += self.mask.bit_count()
 
     @property
     def watch(self) -> int | None:
@@ -53,7 +47,26 @@ class Paths(ABC):
 
     def settle(self, pc: int) -> int:
         """Where the wavefront goes on when the path that runs has come to ``pc``."""
+        while self.is_due(pc):
+            self.joins += 1
+            self.join_items += self.mask.bit_count()
+            pc = self.join(pc)
         return pc
+
+    def is_due(self, pc: int) -> bool:
+        """Whether paths meet at ``pc``, or another one is to run first."""
+        watch = self.watch
+        return watch is not None and (watch <= pc if self.stops_behind else watch == pc)
+
+    @abstractmethod
+    def join(self, pc: int) -> int:
+        """Where the wavefront goes on then: a step of :meth:`settle`."""
+
+    def entries(self, count: int) -> None:
+        """So many are needed now; raises :class:`FullStack` if there are fewer."""
+        if count > self.depth:
+            raise FullStack
+        self.deepest = max(self.deepest, count)
 
     @abstractmethod
     def branch(self, pc: int, taken: int, target: int, following: int) -> int:

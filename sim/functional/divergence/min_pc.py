@@ -6,8 +6,7 @@ lowest PC first.
 
 from dataclasses import dataclass
 
-from .interface import FullStack, Path, Paths
-from .reconvergence import Reconvergence
+from .interface import Path, Paths
 
 __all__ = ["MinPc"]
 
@@ -20,8 +19,8 @@ class _Entry(Path):
 class MinPc(Paths):
     """The hardware's: one stack, on which calls lie below the paths inside them."""
 
-    def __init__(self, mask: int, depth: int, reconvergence: Reconvergence) -> None:
-        super().__init__(mask, depth, reconvergence)
+    def __init__(self, mask: int, depth: int) -> None:
+        super().__init__(mask, depth)
         self._stack: list[_Entry] = []
 
     @property
@@ -34,10 +33,6 @@ class MinPc(Paths):
         """Of the path that runs next."""
         return self._top.pc if self._top is not None else None
 
-    def _room(self) -> None:
-        if len(self._stack) == self.depth:
-            raise FullStack
-
     def _insert(self, pc: int, mask: int) -> None:
         at = len(self._stack)
         while at and not self._stack[at - 1].is_call and self._stack[at - 1].pc < pc:
@@ -45,21 +40,18 @@ class MinPc(Paths):
         if at and not self._stack[at - 1].is_call and self._stack[at - 1].pc == pc:
             self._stack[at - 1].mask |= mask
             return
-        self._room()
+        self.entries(len(self._stack) + 1)
         self._stack.insert(at, _Entry(pc, mask))
-        self.deepest = max(self.deepest, len(self._stack))
 
-    def settle(self, pc: int) -> int:
+    def join(self, pc: int) -> int:
         """Meet the next path, or let it go first."""
-        while (top := self._top) is not None and top.pc <= pc:
-            self.joined()
-            self._stack.pop()
-            if top.pc == pc:
-                self.mask |= top.mask
-            else:
-                self._insert(pc, self.mask)
-                pc, self.mask = top.pc, top.mask
-        return pc
+        top = self._stack.pop()
+        if top.pc == pc:
+            self.mask |= top.mask
+        else:
+            self._insert(pc, self.mask)
+            self.mask = top.mask
+        return top.pc
 
     def branch(self, pc: int, taken: int, target: int, following: int) -> int:
         """The lower of both goes on."""
@@ -72,9 +64,8 @@ class MinPc(Paths):
         return lower.pc
 
     def call(self, target: int, following: int) -> int:
-        self._room()
+        self.entries(len(self._stack) + 1)
         self._stack.append(_Entry(following, self.mask, is_call=True))
-        self.deepest = max(self.deepest, len(self._stack))
         return target
 
     def ret(self) -> int | None:

@@ -8,7 +8,6 @@ from fgpu.sim.functional.wavefronts import Destinations, StackOverflow, Wavefron
 
 from . import SCHEMES
 from .interface import FullStack, Paths
-from .reconvergence import Reconvergence
 
 __all__ = ["SchemeWavefronts"]
 
@@ -16,11 +15,10 @@ __all__ = ["SchemeWavefronts"]
 class SchemeWavefronts(Wavefronts):
     """:class:`~fgpu.sim.functional.wavefronts.Wavefronts`, each with paths of its own."""
 
-    def __init__(self, scheme: str, masks: np.ndarray, stack_depth: int, per_group: int,
-                 reconvergence: Reconvergence) -> None:
+    def __init__(self, scheme: str, masks: np.ndarray, stack_depth: int, per_group: int) -> None:
         super().__init__(masks, stack_depth, per_group)
         self._scheme = SCHEMES[scheme]
-        self._paths = [self._scheme(int(mask), stack_depth, reconvergence) for mask in masks]
+        self._paths = [self._scheme(int(mask), stack_depth) for mask in masks]
 
     def _each(self, wavefronts: np.ndarray, move: Callable[[int, Paths], int | None]) -> np.ndarray:
         """The PCs to which ``move`` leads each; -1: nobody goes on."""
@@ -45,8 +43,7 @@ class SchemeWavefronts(Wavefronts):
         return stop
 
     def settle(self, pc: int, wavefronts: np.ndarray) -> Destinations:
-        watched = [wavefront for wavefront in wavefronts.tolist()
-                   if (watch := self._paths[wavefront].watch) is not None and watch <= pc]
+        watched = [wavefront for wavefront in wavefronts.tolist() if self._paths[wavefront].is_due(pc)]
         if not watched:
             return [(pc, wavefronts)]
         before = [(self._paths[wavefront].joins, self._paths[wavefront].join_items) for wavefront in watched]
@@ -68,10 +65,19 @@ class SchemeWavefronts(Wavefronts):
         def move(wavefront: int, paths: Paths) -> int:
             mine = takes[wavefront]
             if mine in (0, paths.mask):
+                paths.place = None
                 return target if mine else following
             self.divergences += 1
             return paths.branch(following - 1, mine, target, following)
         return self._at(self._each(wavefronts, move), wavefronts)
+
+    def meet(self, wavefronts: np.ndarray, place: int) -> None:
+        for wavefront in wavefronts.tolist():
+            self._paths[wavefront].place = place
+
+    def pass_branch(self, wavefronts: np.ndarray) -> None:
+        for wavefront in wavefronts.tolist():
+            self._paths[wavefront].place = None
 
     def call(self, wavefronts: np.ndarray, target: int, following: int) -> Destinations:
         return self._at(self._each(wavefronts, lambda _wavefront, paths: paths.call(target, following)), wavefronts)

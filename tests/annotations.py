@@ -1,13 +1,13 @@
 """Where work-items that part at a branch may meet again, from the control flow of a program in machine code."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 
 from fgpu.compiler.ir.cfg import Flow
 from fgpu.errors import EncodingError
-from fgpu.isa import Opcode, decode
+from fgpu.isa import Opcode, Operands, decode, encode
 
-__all__ = ["Reconvergence", "reconvergence_of"]
+__all__ = ["Reconvergence", "annotated"]
 
 _END = ""
 
@@ -97,7 +97,34 @@ class Reconvergence:
         return self._structures.get(pc)
 
 
-@cache
-def reconvergence_of(words: tuple[int, ...], entry: int) -> Reconvergence:
-    """Of a program, once."""
-    return Reconvergence(words, entry)
+def annotated(words: Sequence[int], entry: int, scheme: str) -> tuple[list[int], int]:
+    """The same program with a ``meet`` before each branch, as the ``scheme`` needs it; and its entry."""
+    points = Reconvergence(words, entry)
+    find = points.end_of_structure if scheme == "counters" else points.post_dominator
+    places = {pc: place for pc in range(len(words)) if (place := find(pc)) is not None}
+    now, shift = {}, 0      # by old PC: where the instruction is, or the ``meet`` before it
+    for pc in range(len(words)):
+        now[pc] = pc + shift
+        shift += pc in places
+    now[len(words)] = len(words) + shift
+    result: list[int] = []
+    for pc, word in enumerate(words):
+        if pc in places:
+            result.append(encode(Opcode.MEET, Operands(imm=now[places[pc]] - len(result))))
+        try:
+            row, operands = decode(int(word))
+        except EncodingError:
+            result.append(int(word))
+            continue
+        if row.is_branch or row.opcode is Opcode.JSUB:
+            base = 1 if row.is_branch else 0
+            target = pc + base + operands.imm
+            if target in now:
+                word = encode(row.opcode, replaced(operands, now[target] - base - len(result)))
+        result.append(int(word))
+    return result, now[entry]
+
+
+def replaced(operands: Operands, imm: int) -> Operands:
+    """With another immediate."""
+    return operands._replace(imm=imm)

@@ -1,16 +1,17 @@
-"""The scheme min_pc in hardware against its model of the functional engine, with all wavefronts at once."""
+"""The units of the schemes but ``stack`` against their models of the functional engine, all wavefronts at once."""
 
 import random
 from dataclasses import dataclass
 from typing import Any
 
-from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
+import pytest
+
+from fgpu.config import ANNOTATED, DIVERGENCE, PE_COUNT, PHASES, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.cu.control_word import Flow
-from fgpu.cu.divergence import OutcomeKind
-from fgpu.cu.divergence.min_pc import LowestPc
-from fgpu.sim.functional.divergence.interface import FullStack
-from fgpu.sim.functional.divergence.min_pc import MinPc
-from fgpu.sim.functional.divergence.reconvergence import Reconvergence
+from fgpu.cu.divergence import HARDWARE, OutcomeKind
+from fgpu.sim.functional.divergence import SCHEMES
+from fgpu.sim.functional.divergence.annotated import Counters
+from fgpu.sim.functional.divergence.interface import FullStack, Paths
 
 from ..streams import simulate
 
@@ -23,7 +24,7 @@ DELAY = 7       # cycles from request to first phase
 class Wavefront:
     """A wavefront in the model, where it is, and what it waits for."""
 
-    paths: MinPc
+    paths: Paths
     pc: int
     parked: int = 0
     behind: int = 0
@@ -46,14 +47,17 @@ class Wavefront:
             self.expected, self.ended = (OutcomeKind.RETIRE, None), True
 
 
-def test_random_control_flow() -> None:
+@pytest.mark.parametrize("scheme", DIVERGENCE[1:])
+def test_random_control_flow(scheme: str) -> None:
     depth = 8
     rng = random.Random(depth)
-    dut = LowestPc(Config(link_stack_depth=depth, divergence="min_pc"))
-    nothing = Reconvergence([], 0)
+    dut: Any = HARDWARE[scheme](Config(link_stack_depth=depth, divergence=scheme))
+    stops_behind = dut.stops_behind
+    code = CODE if stops_behind else 12     # these meet at one place at a time
 
     def fresh() -> Wavefront:
-        return Wavefront(MinPc(rng.choice([FRESH, rng.getrandbits(64) | 1]), depth, nothing), rng.randrange(CODE))
+        mask = rng.choice([FRESH, rng.getrandbits(64) | 1])
+        return Wavefront(SCHEMES[scheme](mask, depth), rng.randrange(code))
 
     wavefronts = [fresh() for _ in range(WAVEFRONTS)]
     masks = [each.paths.mask for each in wavefronts]      # as the hardware changes them
@@ -61,8 +65,13 @@ def test_random_control_flow() -> None:
     kinds = dict.fromkeys([*OutcomeKind, "join", "meet"], 0)
 
     async def monitor(ctx: Any) -> None:
+        looks: list[tuple[int, int | None]] = []
         while True:
             *_, outcome, write = await ctx.tick().sample(dut.outcome, dut.mask_write)
+            for number, watch in looks:     # a cycle after the outcome
+                assert ctx.get(dut.waits) >> number & 1 == (watch is not None)
+                assert watch is None or ctx.get(dut.tops[number]) == watch
+            looks.clear()
             if write.valid:
                 masks[write.wavefront] = write.mask
             if outcome.valid:
@@ -76,9 +85,7 @@ def test_random_control_flow() -> None:
                 if wavefront.ended:
                     renewed.add(outcome.wavefront)
                 else:
-                    watch = wavefront.paths.watch
-                    assert ctx.get(dut.waits) >> outcome.wavefront & 1 == (watch is not None)
-                    assert watch is None or ctx.get(dut.tops[outcome.wavefront]) == watch
+                    looks.append((outcome.wavefront, wavefront.paths.watch))
                     wavefront.expected = None
 
     def request(number: int, flow: Flow, following: int, target: int) -> dict[str, int]:
@@ -89,21 +96,25 @@ def test_random_control_flow() -> None:
         """A request of the wavefront, and the slots that it takes beyond the first."""
         wavefront = wavefronts[number]
         paths, pc = wavefront.paths, wavefront.pc
-        following, target = pc + 1, rng.randrange(CODE)
-        if paths.watch is not None and paths.watch <= pc:
-            joins = paths.joins
+        following, target = pc + 1, rng.randrange(code)
+        if paths.is_due(pc):
             asked = request(number, Flow.JOIN, pc, 0)
             kinds["join"] += 1
             kinds["meet"] += paths.watch == pc
-            wavefront.move(lambda: paths.settle(pc))
-            assert paths.joins == joins + 1
+            wavefront.move(lambda: paths.join(pc))
             return asked, 0
-        flow = rng.choice([Flow.BRANCH] * 10 + [Flow.CALL] * 2 + [Flow.RETURN, Flow.RETURN, Flow.SYNC])
+        flows = [Flow.BRANCH] * 10 + [Flow.CALL] * 2 + [Flow.RETURN, Flow.RETURN, Flow.SYNC]
+        flow = rng.choice(flows + [Flow.MEET] * 8 * (scheme in ANNOTATED))
+        if flow is Flow.SYNC and isinstance(paths, Counters) and paths.calls:
+            flow = Flow.RETURN      # who does not return from a call is not among those who go on behind it
         asked = request(number, flow, following, target)
         if flow is Flow.CALL:
             wavefront.move(lambda: paths.call(target, following))
         elif flow is Flow.RETURN:
             wavefront.move(paths.ret)
+        elif flow is Flow.MEET:
+            paths.place = target
+            wavefront.pc, wavefront.expected = following, (OutcomeKind.RESUME, None)
         elif flow is Flow.SYNC:
             wavefront.parked, wavefront.behind = wavefront.parked | paths.mask, following
             wavefront.move(paths.park)
@@ -123,10 +134,10 @@ def test_random_control_flow() -> None:
             phases[cycle + DELAY + at] = {
                 "valid": 1, "wavefront": number, "phase": phase, "taken": taking, "not_taken": lanes & ~taking,
                 "first": phase == used[0], "last": phase == used[-1]}
-        if not taken:
-            wavefront.expected, wavefront.pc = (OutcomeKind.RESUME, None), following
-        elif taken == mask:
-            wavefront.expected, wavefront.pc = (OutcomeKind.JUMP, target), target
+        if taken in (0, mask):
+            paths.place = None
+            wavefront.pc = target if taken else following
+            wavefront.expected = (OutcomeKind.JUMP, target) if taken else (OutcomeKind.RESUME, None)
         else:
             wavefront.move(lambda: paths.branch(following - 1, taken, target, following))
         return len(used) // 4 - 1
