@@ -80,6 +80,7 @@ int main(int count, char **arguments)
     CHECK(CALL(2, device_ids)(platform, 1, 1, &device, NULL) == 0);
     CHECK(CALL(3, info)(device, 0x102B, sizeof text, text, NULL) == 0);
     printf("first_device %.2f\n", now() - start);
+    printf("processor_time_then %.2f\n", 1e6 * clock() / CLOCKS_PER_SEC);
 
     void *context = CALL(4, create_context)(NULL, 1, &device, NULL, NULL, &status);
     CHECK(context);
@@ -100,6 +101,7 @@ int main(int count, char **arguments)
     CHECK(CALL(59, launch)(queue, kernel, 1, NULL, &one_item, NULL, 0, NULL, NULL) == 0);
     CHECK(CALL(47, one)(queue) == 0);
     printf("first_launch %.2f\n", now() - start);
+    printf("processor_time_till_then %.2f\n", 1e6 * clock() / CLOCKS_PER_SEC);
 
     MEASURE("clGetPlatformInfo", 1000, CALL(1, info)(platform, 0x902, sizeof text, text, NULL));
     MEASURE("clGetDeviceInfo", 1000, CALL(3, info)(device, 0x1002, 4, &number, NULL));

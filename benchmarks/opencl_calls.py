@@ -16,11 +16,13 @@ from fgpu.opencl.library.build import compiler, zig
 __all__ = ["TARGETS", "measure"]
 
 TARGETS: Final = {
-    "platform": 1000, "first_device": 600_000, "first_buffer": None, "first_program": None, "first_launch": None,
+    "platform": 1000, "first_device": 100_000, "processor_time_then": None, "first_buffer": None,
+    "first_program": None, "first_launch": 600_000, "processor_time_till_then": None,
     "clRetainContext_clReleaseContext": 10, "clCreateBuffer_clReleaseMemObject": 10,
     "blocking_read_of_64_bytes": 50, "blocking_write_of_64_bytes": 50, "empty_kernel_and_clFinish": 300,
 }
-"""Microseconds that calls shall not exceed; 5 for all others. Five are since the library was opened."""
+"""Microseconds that calls shall not exceed; 5 for all others. Five are since the library was opened; the
+processor times are those of the process, to which other work on the machine adds less."""
 _SOURCE = Path(__file__).with_suffix(".c")
 
 
