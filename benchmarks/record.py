@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib import metadata
@@ -13,7 +14,7 @@ import numpy as np
 
 from fgpu.compiler.frontend.bitcode import compiler_version
 from fgpu.config import WAVEFRONT_SIZE, Config
-from fgpu.errors import FgpuError, LaunchError
+from fgpu.errors import ConfigError, FgpuError, LaunchError
 from fgpu.sim import Buffer, Device
 from fgpu.sim.device import MAX_CYCLES, Latency, memory_timing
 from fgpu.sim.testbench.build import bench_sources, digest
@@ -125,24 +126,33 @@ class Record:
 
 def run_benchmark(name: str, size: int, *, config: Config | None = None, engine: str = "verilator",
                   group_size: int = GROUP_SIZE, seed: int = 0, memory_latency: Latency | None = None,
-                  max_cycles: int = MAX_CYCLES) -> Record:
-    """Run a benchmark on a fresh device and check its result.
+                  max_cycles: int = MAX_CYCLES, device: Device | None = None) -> Record:
+    """Run a benchmark on a fresh device, or on one that is given, and check its result.
 
     A kernel that computes something else, or that does not come to its end, makes a record that says so.
-    Raises :class:`~fgpu.errors.FgpuError` for a benchmark, size or configuration that there is not.
+    Raises :class:`~fgpu.errors.FgpuError` for a benchmark, size or configuration that there is not, and for a device
+    that lacks what the benchmark needs.
     """
-    config = config or Config()
     if name not in EVERY:
         raise LaunchError(f"there is no benchmark {name!r}; choose from {', '.join(EVERY)}")
     benchmark = EVERY[name]
-    config = benchmark.fitting(config)
+    given = device.config if device is not None else config or Config()
+    config = benchmark.fitting(given)
+    if device is not None:
+        engine = device.engine
+        if config != given:
+            raise ConfigError(f"the device's core lacks what {name} needs: it is {given}, not {config}")
     problem = benchmark.problem(size, group_size=group_size, seed=seed)
     image = benchmark.image(config)
     counts: Counter[str] = Counter()
     stats: Counter[str] = Counter()
     seconds, cycles, failure = 0.0, 0, None
-    with Device(config, engine=engine, memory_latency=memory_latency) as device:
+    with ExitStack() as after:
+        if device is None:
+            device = after.enter_context(Device(config, engine=engine, memory_latency=memory_latency))
         buffers = _place(device, problem)
+        for buffer in buffers.values():
+            after.callback(buffer.free)
         last = len(problem.steps) - 1
         try:
             for index, step in enumerate(problem.steps):
@@ -193,10 +203,14 @@ def version() -> str:
 
 
 def _place(device: Device, problem: Problem) -> dict[str, Buffer]:
-    """Put the arrays at the addresses of the reference's measurements, where they alias in a small cache."""
+    """Put the arrays at the addresses of the reference's measurements, where they alias in a small cache, unless the
+    device's memory ends before."""
     spacing = _SPACING
     while spacing < max(array.nbytes for array in problem.arrays.values()):
         spacing *= 2
+    end = _FIRST_ADDRESS + spacing * max(len(problem.arrays), _OUTPUT_PLACE + 1)
+    if end > device.memory.base + device.memory.size:
+        return {name: device.buffer(array) for name, array in problem.arrays.items()}
     output = next(name for name in problem.arrays if name in problem.expected)
     places = {output: _OUTPUT_PLACE} if output != next(iter(problem.arrays)) else {}
     others = (place for place in count() if place not in places.values())

@@ -37,6 +37,7 @@ class BoardEngine(HardwareEngine):
         self.link = link
         self.memory = memory
         self._counters: dict[str, int] = {}
+        self._failures = 0      # before the launch
 
     def read_word(self, address: int) -> int:
         """A word of the control interface."""
@@ -52,13 +53,14 @@ class BoardEngine(HardwareEngine):
     def take_memory(self) -> None:
         """Send what the host has written."""
         begin = time.perf_counter()
+        self._failures = self.link.failures
         self._counters["line.bytes_sent"] = self.memory.send()
         self._counters["line.microseconds"] = round(1e6 * (time.perf_counter() - begin))
         self.memory.run()
 
     def counters(self) -> dict[str, int]:
-        """What went over the line."""
-        return self._counters | {"line.failures": self.link.failures}
+        """What went over the line for a launch."""
+        return self._counters | {"line.failures": self.link.failures - self._failures}
 
     def give_memory(self) -> None:
         """Nothing: what the host looks at comes over the line then."""

@@ -3,10 +3,15 @@
 import numpy as np
 import pytest
 
+from fgpu import Config, Device
 from fgpu.benchmarks import CHAPTER6, run_benchmark
+from fgpu.benchmarks.registry import EVERY
+from fgpu.errors import ConfigError
+from fgpu.sim.memory import GlobalMemory
 
 from ..configurations import ATOMIC
 
+ATOMIC_ONE = next(name for name in CHAPTER6 if EVERY[name].atomic)
 IN_CYCLES = ["fir_char", "copy_char4", "sum_short2", "compass", "div_float", "ludecomposition_float"]
 
 
@@ -79,3 +84,15 @@ def test_reductions_of_numpy() -> None:
     problem = CHAPTER6["max_char4"].problem(4096)
     [most] = problem.expected.values()
     assert most.tolist() == problem.arrays["in"].reshape(-1, 4).max(axis=0).tolist()
+
+
+def test_on_a_device_that_is_given() -> None:
+    """One after the other, at the same addresses; where memory ends before these, at others."""
+    for memory in (None, GlobalMemory(size=1 << 17)):
+        with Device(Config(), engine="functional", memory=memory) as device:
+            for seed in (1, 2):
+                record = run_benchmark("vec_add", 64, device=device, seed=seed)
+                assert record.passed, record.failure
+                assert record.engine == "functional"
+            with pytest.raises(ConfigError, match=f"lacks what {ATOMIC_ONE} needs"):
+                run_benchmark(ATOMIC_ONE, 64, device=device)
