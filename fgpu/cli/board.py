@@ -1,8 +1,11 @@
 """``fgpu build``, ``fgpu load`` and what ``fgpu demo`` does on a board."""
 
+import random
+import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -18,11 +21,12 @@ from .package import package_ip
 from .report import print_table
 
 if TYPE_CHECKING:
-    from fgpu.sim import Device
+    from fgpu.board.link import Link
 
-__all__ = ["build_", "demonstrate", "load", "run_benchmark_on"]
+__all__ = ["build_", "demonstrate", "load"]
 
 _SIZE = 64
+_LINE_BYTES = 8192
 
 
 @command("build", short_help="A bitstream for a board, or an IP for Vivado.")
@@ -35,13 +39,14 @@ _SIZE = 64
               help="Of core and memory. Default: the board's.")
 @click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True,
               help="Of placing: another one may give a faster design.")
+@click.option("--write-table", is_flag=True, help="Note LUTs and MHz in the table that --board ? shows.")
 @config_options()
 def build_(name: str | None, folder: Path | None, output: Path | None, clock: float | None, seed: int,
-           config: Config) -> None:
+           write_table: bool, config: Config) -> None:
     """Build the bitstream of a board: core, memory controller and the host's bridge.
 
-    Yosys takes minutes, nextpnr an hour or so for a compute unit; the result is kept. With --ip, write what Vivado
-    builds from.
+    Yosys takes minutes, nextpnr half an hour or so for a compute unit, and less where it is installed (nextpnr-ecp5
+    on the PATH). Netlist and bitstream are kept. With --ip, write what Vivado builds from.
 
     \b
     Examples:
@@ -49,7 +54,7 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
       fgpu build --board ulx3s_85f -o fgpu.bit
       fgpu build --ip fgpu-ip --board pynq_z1
     """
-    from fgpu.board.boards import BOARDS, board
+    from fgpu.board.boards import board
     from fgpu.vivado.zynq import ZYNQ_BOARDS
 
     if folder is not None:
@@ -61,14 +66,7 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
         raise click.UsageError("choose a --board (? lists them), or write an --ip")
     console = Console(highlight=False)
     if name == "?":
-        table = Table("board", "", "FPGA", box=None, pad_edge=False)
-        for title in ("MB of memory", "MHz"):
-            table.add_column(title, justify="right")
-        for each in BOARDS.values():
-            table.add_row(each.name, each.title, each.device, str(each.chip.megabytes), f"{each.clock / 1e6:g}")
-        for zynq in ZYNQ_BOARDS.values():
-            table.add_row(zynq.name, f"{zynq.title} (by Vivado: --ip)", zynq.part)
-        print_table(console, table)
+        _list_boards(console)
         return
     if name in ZYNQ_BOARDS:
         raise click.UsageError(f"Vivado builds for {name}: write an IP for it, as --ip fgpu-ip --board {name}")
@@ -94,6 +92,36 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
     if made.frequency < wanted:
         raise click.ClickException(f"the design is too slow for {wanted:g} MHz; try --clock "
                                    f"{5 * int(made.frequency / 5)} or another --seed")
+    if write_table:
+        from fgpu.board.figures import record
+
+        record(name, given, made, seed=seed)
+
+
+def _list_boards(console: Console) -> None:
+    """Boards, and cores that were built for them."""
+    from fgpu.board.boards import BOARDS
+    from fgpu.board.figures import load as load_figures
+    from fgpu.vivado.zynq import ZYNQ_BOARDS
+
+    table = Table("board", "", "FPGA", box=None, pad_edge=False)
+    for title in ("memory", "MHz"):
+        table.add_column(title, justify="right")
+    for each in BOARDS.values():
+        table.add_row(each.name, each.title, each.device, f"{each.chip.megabytes} MB", f"{each.clock / 1e6:g}")
+    for zynq in ZYNQ_BOARDS.values():
+        table.add_row(zynq.name, f"{zynq.title} (by Vivado: --ip)", zynq.part)
+    print_table(console, table)
+    rows = load_figures()
+    if rows:
+        table = Table("what fits", "core", box=None, pad_edge=False)
+        for title in ("MHz", "routed", *rows[0].used):
+            table.add_column(title, justify="right")
+        for row in rows:
+            table.add_row(row.board, row.core, f"{row.clock:g}", f"{row.routed:.1f}",
+                          *(f"{used:,} ({100 * used / there:.0f} %)" for used, there in row.used.values()))
+        console.print()
+        print_table(console, table)
 
 
 @command(short_help="Load a bitstream into a board.")
@@ -117,17 +145,20 @@ def load(name: str, flash: bool, bitstream: Path | None) -> None:
     click.echo(f"loaded {path}")
 
 
-def demonstrate(name: str, port: str | None, config: Config, max_cycles: int) -> None:
-    """Run kernels of chapter 6 on a board at ``port``, or on a simulated one, and compare with NumPy."""
+def demonstrate(name: str, port: str | None, sizes: tuple[int, ...], config: Config, max_cycles: int) -> None:
+    """Run kernels of chapter 6 on a board at ``port``, or on a simulated one, and compare with NumPy; with ``sizes``
+    also with the cycles that they take behind the plain memory model."""
     demand("fgpu demo --board", "board", "sim", "opencl")
     from fgpu.benchmarks import BENCHMARKS
+    from fgpu.benchmarks.record import run_benchmark
     from fgpu.board.boards import board
+    from fgpu.board.link import Link
     from fgpu.sim import Device
 
     console = Console(highlight=False)
     chosen = board(name)
     with ExitStack() as after:
-        link: Any = port
+        seconds: Callable[[], float] = time.monotonic
         if port is None:
             from fgpu.sim.board.simulated import SimulatedBoard
 
@@ -135,40 +166,41 @@ def demonstrate(name: str, port: str | None, config: Config, max_cycles: int) ->
                 chosen, config, progress=lambda text: click.echo(f"simulated {name}: {text}", err=True)))
             console.print(f"{name}, simulated, is at {simulated.port}")
             link = simulated.link()
+
+            def seconds() -> float:
+                return simulated.state.cycles / link.clock
+        else:
+            link = Link(port)
         device = after.enter_context(Device(engine="board", port=link))
         table = Table("kernel", box=None, pad_edge=False)
-        for title in ("elements", "cycles", "bytes sent", "repeated"):
+        plain_title = ["on the memory model"] if sizes else []
+        for title in ("elements", "cycles", *plain_title, "bytes sent", "repeated"):
             table.add_column(title, justify="right")
         for benchmark in BENCHMARKS:
-            cycles, sent, failures = run_benchmark_on(device, benchmark, _SIZE, max_cycles)
-            table.add_row(benchmark, str(_SIZE), f"{cycles:,}", f"{sent:,}", str(failures))
+            for size in sizes or [_SIZE]:
+                record = run_benchmark(benchmark, size, device=device, max_cycles=max_cycles)
+                plain = run_benchmark(benchmark, size, config=device.config) if sizes else record
+                for each in (record, plain):
+                    if not each.passed:
+                        raise SimulationError(f"{benchmark} of {size}: {each.failure}")
+                table.add_row(benchmark, f"{size:,}", f"{record.cycles:,}", *([f"{plain.cycles:,}"] if sizes else []),
+                              f"{record.stats['line.bytes_sent']:,}", str(record.stats["line.failures"]))
         print_table(console, table)
+        to, back = _line_rates(link, seconds)
+        console.print(f"The line has {link.baud:,} baud: {to / 1e3:.0f} kB/s to the board, {back / 1e3:.0f} back.")
         console.print("[green]All results are what NumPy computes.[/]")
 
 
-def run_benchmark_on(device: "Device", name: str, size: int, max_cycles: int) -> tuple[int, int, int]:
-    """Run a benchmark; cycles, bytes sent and repeated frames. Raises :class:`~fgpu.errors.SimulationError` for
-    results that are wrong."""
-    from fgpu.benchmarks import EVERY
-    from fgpu.benchmarks.record import difference
+def _line_rates(link: "Link", seconds: Callable[[], float]) -> tuple[float, float]:
+    """Bytes a second to the board's memory and back; what is read must be what was written."""
+    from fgpu.board.protocol import MEMORY_BASE
 
-    benchmark = EVERY[name]
-    problem = benchmark.problem(size, group_size=64, seed=0)
-    image = benchmark.image(device.config)
-    buffers = {array: device.buffer(content) for array, content in problem.arrays.items()}
-    cycles = sent = failures = 0
-    for index, step in enumerate(problem.steps):
-        run = device.launch(
-            image, step.kernel or benchmark.kernel, global_size=step.global_size, local_size=step.local_size,
-            global_offset=step.global_offset, initialize=index == 0, clean=index == len(problem.steps) - 1,
-            args=[buffers[arg] if isinstance(arg, str) else arg for arg in step.args], max_cycles=max_cycles)
-        cycles += run.cycles or 0
-        sent += run.stats.get("line.bytes_sent", 0)
-        failures = run.stats.get("line.failures", 0)
-    for array, expected in problem.expected.items():
-        wrong = difference(array, buffers[array].read(), expected)
-        if wrong is not None:
-            raise SimulationError(f"{name}: {wrong}")
-    for buffer in buffers.values():
-        buffer.free()
-    return cycles, sent, failures
+    content = random.Random(1).randbytes(_LINE_BYTES)
+    begin = seconds()
+    link.write(MEMORY_BASE, content)
+    middle = seconds()
+    found = link.read(MEMORY_BASE, _LINE_BYTES)
+    end = seconds()
+    if found != content:
+        raise SimulationError("the board's memory has other bytes than were written")
+    return _LINE_BYTES / (middle - begin), _LINE_BYTES / (end - middle)

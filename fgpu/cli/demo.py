@@ -15,6 +15,7 @@ from .board import demonstrate
 from .common import config_options, engine_options
 from .groups import command
 from .report import run_lines, time_table
+from .values import NumberList
 
 __all__ = ["demo"]
 
@@ -26,10 +27,12 @@ _SHOWN = 4
 @click.option("--board", metavar="NAME", help="Run kernels on a board instead: with --port, or with --simulate.")
 @click.option("--port", metavar="PORT", help="The board's serial port, as /dev/ttyUSB0.")
 @click.option("--simulate", is_flag=True, help="Simulate the board, with its memory chip and its serial line.")
+@click.option("--sizes", metavar="N[,M...]", type=NumberList(), default=(),
+              help="Elements of the kernels on the board; tells the cycles without a board, too.")
 @engine_options
 @config_options()
-def demo(board: str | None, port: str | None, simulate: bool, engine: str, latency: Any, max_cycles: int,
-         config: Config) -> None:
+def demo(board: str | None, port: str | None, simulate: bool, sizes: tuple[int, ...], engine: str, latency: Any,
+         max_cycles: int, config: Config) -> None:
     """Compile a vector addition, run it on a simulated FGPU and check the result with NumPy.
 
     The first run builds the simulator of the chosen hardware, which takes a while; later runs find it.
@@ -37,7 +40,7 @@ def demo(board: str | None, port: str | None, simulate: bool, engine: str, laten
     if board is not None or port is not None or simulate:
         if board is None or (port is None) != simulate:
             raise click.UsageError("a board needs --board, and --port or --simulate")
-        demonstrate(board, port, config, max_cycles)
+        demonstrate(board, port, sizes, config, max_cycles)
         return
     demand("fgpu demo", "sim", "opencl")
     import numpy as np

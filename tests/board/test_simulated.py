@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fgpu import Device
+from fgpu.benchmarks.record import run_benchmark
 from fgpu.board.boards import board
 from fgpu.board.protocol import BOARD_BASE, BOARD_MAGIC, MEMORY_BASE
-from fgpu.cli.board import run_benchmark_on
 from fgpu.config import Config
 from fgpu.errors import BoardError, KernelFault, LaunchError, SimulationTimeout
 from fgpu.sim.board.simulated import Noise, SimulatedBoard
@@ -30,8 +30,9 @@ def simulated() -> Iterator[SimulatedBoard]:
 def test_kernels_of_chapter_6(simulated: SimulatedBoard, name: str) -> None:
     with Device(engine="board", port=simulated.link()) as device:
         assert device.config == CONFIG
-        cycles, *_ = run_benchmark_on(device, name, 64, 1_000_000)
-        assert 0 < cycles < 100_000
+        record = run_benchmark(name, 64, device=device, max_cycles=1_000_000)
+        assert record.passed, record.failure
+        assert 0 < record.cycles < 100_000
     assert simulated.state.refreshes
 
 
