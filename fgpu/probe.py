@@ -58,13 +58,15 @@ class ComputeUnitProbe(data.Struct):
 
 
 class AccessProbe(data.Struct):
-    """What a phase of eight work-items of a compute unit asks of global memory, and which wavefronts start.
+    """What a phase of eight work-items of a compute unit asks of a memory, and which wavefronts start.
 
     A wavefront's first access comes at least 9 cycles after its start, the last of the one before it in its slot may
     come later than that.
     """
 
     valid: 1
+    local: 1
+    """Of local memory, not of global memory. ``addresses`` are those of the program."""
     load: 1
     """Atomic operations are loads, too."""
     atomic: 1

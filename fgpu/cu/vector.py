@@ -166,11 +166,10 @@ class ComputeVector(wiring.Component):
             self.fault.wavefront.eq(at.wavefront), self.fault.pc.eq(at.pc),
         ]
         at, word = issue[MEMORY_STAGE], control[MEMORY_STAGE]
-        accesses = at.valid & (word.memory != MemoryAccess.NONE)
-        if self._config.local_memory:
-            accesses = self._local(m, accesses, at, word, pes)
+        accesses: Any = at.valid & (word.memory != MemoryAccess.NONE)
+        local: Any = self._local(m, accesses, at, word, pes) if self._config.local_memory else 0
         m.d.comb += [
-            self.memory_valid.eq(accesses),
+            self.memory_valid.eq(accesses & ~local),
             self.memory.load.eq(word.memory != MemoryAccess.STORE),
             self.memory.width.eq(word.width), self.memory.rd.eq(word.rd),
             self.memory.wavefront.eq(at.wavefront), self.memory.phase.eq(at.phase),
@@ -178,7 +177,7 @@ class ComputeVector(wiring.Component):
         ]
         if self._config.statistics:
             m.d.comb += [
-                self.probe.valid.eq(self.memory_valid),
+                self.probe.valid.eq(accesses), self.probe.local.eq(local),
                 self.probe.load.eq(self.memory.load), self.probe.atomic.eq(word.memory == MemoryAccess.ATOMIC),
                 self.probe.width.eq(word.width), self.probe.wavefront.eq(at.wavefront), self.probe.phase.eq(at.phase),
                 self.probe.number.eq(at.number), self.probe.lanes.eq(at.lanes), self.probe.pc.eq(at.pc),
@@ -194,7 +193,7 @@ class ComputeVector(wiring.Component):
         return m
 
     def _local(self, m: Module, accesses: Any, at: Any, word: Any, pes: list[Any]) -> Any:
-        """Accesses to local memory; returns whether there is another one."""
+        """Accesses to local memory; returns whether those of this stage go there."""
         is_local: Any = self.is_local
         for stage in range(1, MEMORY_STAGE + 1):
             following = Signal(name=f"is_local{stage}")
@@ -213,4 +212,4 @@ class ComputeVector(wiring.Component):
                 local.addresses[lane].eq(pe.address), local.store_data[lane].eq(pe.store_data),
                 local.expected[lane].eq(pe.expected),
             ]
-        return accesses & ~is_local
+        return is_local

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fgpu.cache.payloads import TagOp
-from fgpu.config import PE_COUNT, WAVEFRONTS, Config
+from fgpu.config import LOCAL_BASE, PE_COUNT, WAVEFRONTS, Config
 from fgpu.cu.divergence import OutcomeKind
 from fgpu.cu.pipeline import MEMORY_STAGE
 from fgpu.errors import ToolError
@@ -33,6 +33,7 @@ CONSTANTS: Final = {
     "BUCKETS": BUCKETS,             # kinds of cycles of a compute unit
     "STATES": STATES,               # kinds of cycles of a wavefront, and as many more
     "IDS": IDS,                     # AXI identifiers
+    "LOCAL_BASE": LOCAL_BASE,       # first address of a work-group's local memory
     "MEMORY_STAGE": MEMORY_STAGE,   # cycles from the issue of a phase until its accesses are seen
     **{f"BUCKET_{name}": bucket.value for name, bucket in Bucket.__members__.items()},
     **{f"OUTCOME_{name}": kind.value for name, kind in OutcomeKind.__members__.items()},
@@ -205,10 +206,11 @@ class UnitCounters(Structure):
 
 
 class RefusedAccess(Structure):
-    """``item`` is the work-item's number in its work-group, ``offsets`` are the work-group's."""
+    """``item`` is the work-item's number in its work-group, ``offsets`` are the work-group's;
+    ``elsewhere``: it is aligned, and of global memory, but outside of what it may be in."""
 
     _fields_ = [("address", c_uint32), ("pc", c_uint32), ("item", c_uint32), ("offsets", c_uint32 * 3),
-                ("misaligned", c_uint32), ("happened", c_uint32)]
+                ("elsewhere", c_uint32), ("happened", c_uint32)]
 
 
 class Result(Structure):
@@ -252,7 +254,7 @@ _FUNCTIONS = {
     "bench_destroy": ([c_void_p], None),
     "bench_launch": ([c_void_p, c_void_p, c_uint32, c_uint64], None),
     "bench_wavefronts": ([c_void_p], c_uint64),
-    "bench_allow": ([c_void_p, c_void_p, c_uint32, c_uint32], None),
+    "bench_allow": ([c_void_p, c_void_p, c_uint32, c_uint32, c_uint32], None),
     "bench_profile": ([c_void_p, POINTER(ProfileEntry), c_uint32, c_uint32], None),
     "bench_record": ([c_void_p, c_uint64, c_uint64], None),
     "bench_events": ([c_void_p, POINTER(c_uint64)], c_void_p),

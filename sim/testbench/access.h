@@ -14,8 +14,8 @@ class AccessChecker {
 public:
     void configure(unsigned compute_units) { units = compute_units; }
 
-    // What to check in the next launch, and what its kernel may use, in ascending order.
-    void allow(const AddressRange *ranges, uint32_t count, Check what);
+    // What to check in the next launch, and what its kernel may use, in ascending order; so many bytes of local memory.
+    void allow(const AddressRange *ranges, uint32_t count, uint32_t local_bytes, Check what);
 
     // One cycle; returns whether an access is refused, of which `refused` then tells.
     bool step(const AccessOut *out, uint64_t now) {
@@ -41,10 +41,12 @@ private:
 
     bool look(unsigned unit, const AccessOut &out, uint64_t now);
     bool is_inside(uint32_t address, uint32_t size, bool takes_word);
+    bool is_allowed(const AccessOut &out, uint32_t address);
 
     unsigned units = 0;
     Check check = CHECK_NOTHING;
     std::vector<AddressRange> allowed;
+    AddressRange local{};     // from LOCAL_BASE on
     size_t last = 0;    // the range that was found before: most accesses are close to each other
     Slot slots[COMPUTE_UNITS][WAVEFRONTS];
 };

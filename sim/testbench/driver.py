@@ -184,7 +184,8 @@ class BenchEngine(ABC):
         everywhere = ((self.memory.base, self.memory.base + self.memory.size),)
         allowed = everywhere if check is None or check.ranges is None else check.ranges
         ranges = [abi.AddressRange(*ends) for ends in allowed]
-        self._library.bench_allow(bench, (abi.AddressRange * len(ranges))(*ranges), len(ranges), mode)
+        self._library.bench_allow(bench, (abi.AddressRange * len(ranges))(*ranges), len(ranges),
+                                  0 if check is None else check.local_bytes, mode)
 
     def _profile(self, bench: int, launch: Launch) -> np.ndarray | None:
         """Where the bench counts from now on what happens at each instruction, if that is wanted."""
@@ -282,7 +283,7 @@ class BenchEngine(ABC):
             refused, dispatch = result.refused, Dispatch.from_words(launch.descriptor)
             ids = local_ids(dispatch.extents, dispatch.dimensions, dispatch.wavefronts)
             work_item = name_work_item(dispatch, refused.offsets, ids[:, refused.item].tolist())
-            if launch.check.ranges is None and not refused.misaligned:
+            if launch.check.ranges is None and refused.elsewhere:
                 return outside_memory(launch.places, refused.pc, refused.address, work_item, self.memory)
             return launch.check.error(launch.places, refused.pc, refused.address, work_item)
         if result.status != abi.TIMEOUT:

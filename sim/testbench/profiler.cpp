@@ -47,7 +47,7 @@ void Profiler::look(const ProbeOut &probe, const AccessOut &access) {
     }
     if (!found)     // they are ready, and none was picked
         at(other).cycles[probe.bucket]++;
-    if (access.valid) {
+    if (access.valid && !access.local) {
         ProfileEntry &entry = at(access.pc);
         uint32_t lines[LANES];
         unsigned different = 0;

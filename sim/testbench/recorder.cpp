@@ -26,7 +26,7 @@ void Recorder::look(const PortsOut &out, unsigned units, uint64_t cycle) {
             if (state == STATE_FREE)
                 events.push_back({cycle, EVENT_END, i, slot, at, 0});
         }
-        if (access.valid)
+        if (access.valid && !access.local)
             events.push_back({cycle, EVENT_ACCESS, i, access.wavefront, access.pc, access.lanes});
     }
     for (unsigned word = 0; word < EVENTS / 64; word++)

@@ -15,6 +15,9 @@ from fgpu.sim import Device, GlobalMemory, KernelDescriptor
 from fgpu.sim.dispatch import Dispatch
 from fgpu.sim.local_memory import LocalRoom
 
+from ..configurations import LOCAL
+from ..tiers import quick
+
 OUT = Parameter("out", "pointer", "int", 4)
 TILE = Parameter("tile", "local", "int", 4)
 BYTES = Parameter("bytes", "local", "char", 1)
@@ -231,7 +234,7 @@ end:
 """
 
 
-@pytest.mark.parametrize(("instruction", "offset", "message"), [
+OUTSIDE = [
     ("llw r5, r3[r0]", 4096 + 20, "load from local address 0xFFFF9014 by work-item 5 is 20 bytes behind the 4,096 "
                                   "bytes of the work-group's local memory"),
     ("lsw r5, r3[r0]", 4096, "store to local address 0xFFFF9000 by work-item 5 is just behind the 4,096 bytes"),
@@ -241,11 +244,16 @@ end:
     ("llh r5, r3[r0]", 3, "from local address 0xFFFF8003 by work-item 5 is misaligned: llh needs a multiple of 2"),
     ("lsw r5, r3[r0]", 2, "is misaligned: lsw needs a multiple of 4"),
     ("lamax r5, r3[r0]", 5, "is misaligned: lamax needs a multiple of 4"),
-])
-def test_accesses_outside_local_memory(instruction, offset, message):
+]
+
+
+@pytest.mark.parametrize(("engine", "instruction", "offset", "message"), [
+    *(("functional", *row) for row in OUTSIDE), pytest.param("pysim", *OUTSIDE[0], marks=pytest.mark.ci),
+    *(pytest.param("verilator", *row, marks=pytest.mark.ci) for row in OUTSIDE)])
+def test_accesses_outside_local_memory(engine, instruction, offset, message):
     program = assemble(ACCESS.format(instruction))
     address = (BASE + offset) % (1 << 32)
-    with functional() as device:
+    with Device(LOCAL, engine=engine) as device:
         with pytest.raises(KernelAccessError, match="kernel 'k'.*: PC 5: .*" + re.escape(message)) as raised:
             device.launch(program, global_size=64, args=[LocalMemory(4096), address])
         assert (raised.value.address, raised.value.pc) == (address, 5)
@@ -253,17 +261,18 @@ def test_accesses_outside_local_memory(instruction, offset, message):
                                       local_rows=128)
         with pytest.raises(KernelAccessError, match=re.escape(message)):
             device.launch_descriptor(program, descriptor.words())
-    with functional(check_accesses=False) as device:
+    with Device(LOCAL, engine=engine, check_accesses=False) as device:
         device.launch(program, global_size=64, args=[LocalMemory(4096), address])
 
 
+@pytest.mark.parametrize("engine", quick(["functional", "verilator"], ["functional"]))
 @pytest.mark.parametrize(("instruction", "offset", "refused"), [
     ("llw r5, r3[r0]", 4, ""),      # of six bytes the last two, with the rest of their word
     ("llh r5, r3[r0]", 4, ""), ("lsb r5, r3[r0]", 5, ""),
     ("lsw r5, r3[r0]", 4, "across the end of the 6 bytes"), ("llb r5, r3[r0]", 6, "just behind the 6 bytes"),
 ])
-def test_accesses_at_the_end_of_local_memory(instruction, offset, refused):
-    with functional() as device, \
+def test_accesses_at_the_end_of_local_memory(engine, instruction, offset, refused):
+    with Device(LOCAL, engine=engine) as device, \
             pytest.raises(KernelAccessError, match=refused) if refused else nullcontext():
         device.launch(assemble(ACCESS.format(instruction)), global_size=64, args=[LocalMemory(6), BASE + offset])
 
