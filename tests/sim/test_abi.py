@@ -11,7 +11,7 @@ from fgpu.sim.testbench.header import abi_header, binding_header
 from fgpu.tools.verilog import ports as flat_ports
 
 UNSEEN = {"kernel_fault", "irq"}      # of which the test bench knows nothing
-LARGEST = Config(compute_units=ports.COMPUTE_UNITS, axi_ports=ports.PORTS, statistics=True)
+LARGEST = Config(compute_units=ports.COMPUTE_UNITS, axi_ports=ports.PORTS, cache_slices=ports.SLICES, statistics=True)
 
 
 def widths(config: Config) -> dict[str, int]:
