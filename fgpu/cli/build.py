@@ -60,7 +60,8 @@ def _printers(before: tuple[str, ...], after: tuple[str, ...]) -> list[Any]:
 
 @command("compile")
 @_FILE
-@_output("Image to write: .json (with kernels and parameters) or .mif (words only).")
+@_output("Image to write: .json (with kernels and parameters) or .mif (words only). Not needed where something is "
+         "printed.", required=False)
 @compiler_options
 @click.option("--kernel", "kernels", multiple=True, metavar="NAME",
               help="Compile this kernel; may be repeated. Without it, all of the program's.")
@@ -73,7 +74,7 @@ def _printers(before: tuple[str, ...], after: tuple[str, ...]) -> list[Any]:
 @click.option("--list-passes", is_flag=True, is_eager=True, expose_value=False, callback=_list_passes,
               help="Print the compiler's passes in their order, and exit.")
 @config_options()
-def compile_(file: Path, output: Path, kernels: tuple[str, ...], listing: bool, with_source: bool,
+def compile_(file: Path, output: Path | None, kernels: tuple[str, ...], listing: bool, with_source: bool,
              before: tuple[str, ...], after: tuple[str, ...], options: tuple[str, ...], config: Config) -> None:
     """Compile OpenCL C to a program image.
 
@@ -82,18 +83,22 @@ def compile_(file: Path, output: Path, kernels: tuple[str, ...], listing: bool, 
     \b
     Examples:
       fgpu compile vec_add.cl -o vec_add.json --listing
-      fgpu compile vec_add.cl -o vec_add.json --print-after select
+      fgpu compile vec_add.cl --print-after select
     """
     demand("fgpu compile", "opencl")
     from fgpu.compiler import Sources, disassemble
 
     if file.suffix.lower() not in OPENCL:
         raise click.ClickException(f"{file} is not OpenCL C: its name must end in .cl")
+    if output is None and not (listing or with_source or before or after):
+        raise click.UsageError("give the image to write, -o OUT, or what to print, as --listing")
     image = compile_file(file, config, options, kernels, _printers(before, after))
-    image.save(output)
+    if output is not None:
+        image.save(output)
     if listing or with_source:
         click.echo(disassemble(image, sources=Sources() if with_source else None))
-    _report(image, output)
+    if output is not None:
+        _report(image, output)
 
 
 @command()

@@ -60,6 +60,16 @@ def test_compile_writes_an_image(fgpu):
     assert Image.load("out.mif").words == image.words
 
 
+def test_what_is_only_printed_needs_no_file(fgpu):
+    for option in ("--listing", "--source", "--print-after select"):
+        result = fgpu(f"compile vec_add.cl {option}")
+        assert result.exit_code == 0
+        assert "vec_add" in result.output
+        assert "wrote" not in result.output
+    assert not list(Path().glob("*.json"))
+    assert "give the image to write, -o OUT, or what to print" in fgpu("compile vec_add.cl").stderr
+
+
 def test_compile_passes_macros_on(fgpu):
     Path("k.cl").write_text("__kernel void k(__global int *o) { o[get_global_id(0)] = VALUE; }")
     assert fgpu("compile k.cl -o k.json -D VALUE=42").exit_code == 0
