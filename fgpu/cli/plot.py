@@ -137,6 +137,7 @@ def _bars(axes: Any, figure: "Figure") -> None:
     for index, (label, values) in enumerate(figure.series.items()):
         places = [groups.index(x) + (index + 0.5) * width - _BARS / 2 for x in values]
         bars = axes.bar(places, list(values.values()), width, label=label)
-        axes.bar_label(bars, fmt="{:.3g}", fontsize=5, rotation=90, padding=2)
+        axes.bar_label(bars, fmt=lambda value: f"{value:,.0f}" if value >= 1000 else f"{value:.3g}", fontsize=5,
+                       rotation=90, padding=2)
     axes.set_xticks(range(len(groups)), groups, rotation=45, ha="right")
     axes.margins(x=0.01, y=0.12)
