@@ -101,8 +101,20 @@ class Bridge(wiring.Component):
             m.d.sync += [index.eq(0), byte.eq(0)]
             m.next = "READ_BUFFER"
 
-        fsm = m.FSM()
-        with fsm:
+        def end_word(*, frame: str, plain: str, last_of_frame: str) -> None:
+            """Go on with the next word, or with what follows the last one."""
+            m.d.sync += index.eq(index + 1)
+            with m.If(is_frame):
+                m.next = frame
+                with m.If(index == count):
+                    m.next = last_of_frame
+            with m.Else():
+                m.next = plain
+                with m.If(index == count):
+                    m.d.comb += self.understood.eq(1)
+                    m.next = "COMMAND"
+
+        with m.FSM():
             with m.State("COMMAND"):
                 m.d.comb += [self.idle.eq(1), received.ready.eq(1), crc.start.eq(1)]
                 m.d.sync += [command.eq(value), index.eq(0), byte.eq(0)]
@@ -180,16 +192,7 @@ class Bridge(wiring.Component):
                     with m.If(answers.payload.error):
                         m.d.sync += error.eq(1)
                     with m.If(is_write):
-                        m.d.sync += index.eq(index + 1)
-                        m.next = "READ_BUFFER"
-                        with m.If(~is_frame):
-                            m.next = "DATA"
-                        with m.If(index == count):
-                            with m.If(is_frame):
-                                m.next = "SEND_SEQUENCE"
-                            with m.Else():
-                                m.d.comb += self.understood.eq(1)
-                                m.next = "COMMAND"
+                        end_word(frame="READ_BUFFER", plain="DATA", last_of_frame="SEND_SEQUENCE")
                     with m.Else():
                         m.next = "SEND_WORD"
 
@@ -204,14 +207,7 @@ class Bridge(wiring.Component):
                 with m.If(sent.ready):
                     m.d.sync += [word.eq(word << 8), byte.eq(byte + 1)]
                     with m.If(byte == _WORD_BYTES - 1):
-                        m.d.sync += index.eq(index + 1)
-                        m.next = "REQUEST"
-                        with m.If(index == count):
-                            with m.If(is_frame):
-                                m.next = "SEND_STATUS"
-                            with m.Else():
-                                m.d.comb += self.understood.eq(1)
-                                m.next = "COMMAND"
+                        end_word(frame="REQUEST", plain="REQUEST", last_of_frame="SEND_STATUS")
             with m.State("SEND_STATUS"):
                 m.d.comb += [sent.valid.eq(1), sent.payload.eq(Mux(error, Status.ERROR, Status.OKAY))]
                 with m.If(sent.ready):
