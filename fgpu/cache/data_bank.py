@@ -16,8 +16,7 @@ class BankUpdate(data.Struct):
     """What step D1 does to the word that step D0 read.
 
     Each byte of ``strobe`` is written and becomes dirty. With ``replace`` the other bytes are written as well
-    and become clean; ``keep_dirty`` spares those that are dirty. With ``clean``, which comes alone, all bytes become
-    clean.
+    and become clean; ``keep_dirty`` spares those that are dirty. With ``clean`` all bytes become clean.
     """
 
     word: 32
@@ -56,24 +55,19 @@ class DataBank(wiring.Component):
         m = Module()
         m.submodules.ram = ram = BlockRam(unsigned(36), self._depth)
         write, read = ram.write_port(granularity=9), ram.read_port()
-        update = self.update
-        take, surely = Signal(4), Signal(4)
+        take = Signal(4)
         m.d.comb += [
             read.addr.eq(self.address),
             read.en.eq(self.enable),
             self.old.word.eq(Cat(read.data[9 * byte:9 * byte + 8] for byte in range(4))),
             self.old.dirty.eq(Cat(read.data[9 * byte + 8] for byte in range(4))),
-            take.eq(update.strobe
-                    | (update.replace.replicate(4) & ~(update.keep_dirty.replicate(4) & self.old.dirty))),
-            self.new.eq(Cat(Mux(take[byte], update.word.word_select(byte, 8), self.old.word.word_select(byte, 8))
+            take.eq(self.update.strobe
+                    | (self.update.replace.replicate(4) & ~(self.update.keep_dirty.replicate(4) & self.old.dirty))),
+            self.new.eq(Cat(Mux(take[byte], self.update.word.word_select(byte, 8), self.old.word.word_select(byte, 8))
                             for byte in range(4))),
             write.addr.eq(self.update_address),
-            # The old word is late: between it and the write is one LUT. What stays as it is is not written, and where
-            # bytes become clean no others are taken.
-            write.data.eq(Cat(Cat(Mux(update.clean, self.old.word.word_select(byte, 8),
-                                      update.word.word_select(byte, 8)), update.strobe[byte]) for byte in range(4))),
-            surely.eq(update.strobe | (update.clean | (update.replace & ~update.keep_dirty)).replicate(4)),
-            write.en.eq((surely | (update.replace.replicate(4) & ~self.old.dirty)) & self.write.replicate(4)),
+            write.data.eq(Cat(Cat(self.new.word_select(byte, 8), self.update.strobe[byte]) for byte in range(4))),
+            write.en.eq((take | self.update.clean.replicate(4)) & self.write.replicate(4)),
         ]
         if self._atomics:
             with m.If(self.late):
