@@ -111,24 +111,28 @@ def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[W
     reserved, level = (claim.inside(f"pipeline.{name}", range(slots + 1)) for name in ("reserved", "spans.level"))
     read, write = (claim.inside(f"pipeline.spans.{port}__addr", pointers) for port in ("read", "write"))
     words = Array(claim.inside(f"pipeline.spans.storage[{n}]", span_bits) for n in range(slots))
+    some_span = claim.inside("pipeline.spans.output__valid", 1)
+    oldest_span = claim.inside("pipeline.spans.output__payload", span_bits)
     row_inside = claim.inside("pipeline.row", exact_log2(slots * line_rows))
     begun, next_beat = claim.inside("pipeline.begun", 1), claim.inside("pipeline.next_beat", exact_log2(beats))
     some, so_far = claim.inside("pipeline.some", 1), claim.inside("pipeline.so_far", span_bits)
     ending = axi.wvalid & axi.wlast
     claim.invariant(row_inside[:exact_log2(line_rows)] == row)
-    claim.invariant(reserved * line_rows == level * line_rows + row + owed)
+    claim.invariant(some_span | (level == 0))
+    claim.invariant(reserved * line_rows == (level + some_span) * line_rows + row + owed)
     claim.invariant(reserved <= slots)
-    claim.invariant(unsent == level + ending)
+    claim.invariant(unsent == level + some_span + ending)
     claim.invariant((read + level)[:pointers] == write)
     claim.invariant(begun == (axi.wvalid & ~axi.wlast))
-    claim.invariant(~begun | (level != 0))
+    claim.invariant(~begun | some_span)
     so_far_first, so_far_last = so_far[:span_bits // 2], so_far[span_bits // 2:]
     row_beats = max(1, config.row_words // config.axi_words)
     claim.invariant(Mux(some, (so_far_first <= so_far_last) & (so_far_last < row * row_beats), so_far == 0))
     claim.invariant(~burst.active | ((burst.ahead < unsent) & (first <= last)))
     place = Signal(pointers)
-    m.d.comb += place.eq(read + burst.ahead - ending)
-    claim.invariant(~burst.active | (burst.ahead < ending) | (Mux(burst.active, words[place], 0) == burst.value))
+    m.d.comb += place.eq(read + burst.ahead - ending - 1)       # behind the oldest, which is in a register
+    claim.invariant(~burst.active | (burst.ahead < ending)
+                    | (Mux(burst.ahead == ending, oldest_span, words[place]) == burst.value))
     claim.invariant(~mine | ~begun | ((next_beat == first + position + 1) & (next_beat <= last)))
     if not contents:
         return claim

@@ -36,6 +36,7 @@ def launcher_claim(launcher: type[Launcher] = Launcher) -> Claim:
     claim.always(~dut.clearing | ~acts)
     claim.reachable(dut.start.any())
     claim.invariant(~claim.past(dut.clearing) | ~(claim.inside("dut.settled", 1) | dut.busy))
+    claim.invariant(~claim.inside("dut.finishing", 1) | dut.busy)
     return claim
 
 

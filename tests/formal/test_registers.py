@@ -34,7 +34,7 @@ def test_a_launcher_that_does_not_wait(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("module", "name", "old", "new"), [
-    ("decoder", "Decoder", "self.control.write.eq(word[0:5].any())", "self.control.write.eq(1)"),
+    ("decoder", "Decoder", "_writes_by_itself(row)) & word[0:5].any()", "_writes_by_itself(row))"),
     ("load_return", "LoadReturn", "write & (rd != 0)", "write"),
     ("load_return", "LoadReturn", '"clear": Out(1, init=1)', '"clear": Out(1)'),
     ("load_return", "LoadReturn", "Mux(self.clear, 0, word)", "word"),
