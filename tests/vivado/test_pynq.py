@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
@@ -133,3 +134,16 @@ import fgpu.pynq, fgpu.compiler
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.ci
+def test_a_program_of_pynq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its AXI4-Lite is cocotbpynq's, its memory that of cocotbext-axi; the bursts are watched."""
+    pytest.importorskip("cocotbext.axi", reason="needs cocotb: pip install 'fgpu[cocotb]'")
+    pytest.importorskip("cocotbpynq", reason="pip install --no-deps cocotbpynq")
+    from fgpu.cocotb import run
+
+    monkeypatch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
+    compile_opencl(KERNELS, config=TINY).save(tmp_path / "program.json")
+    (tmp_path / "fgpu.hwh").write_text(handoff())
+    assert run("pynq_bench", TINY, folder=tmp_path, environment={"HWH_LOCATION_DIR": str(tmp_path)}) == (1, 0)
