@@ -14,7 +14,6 @@ from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Out
 from amaranth.utils import exact_log2
 
@@ -24,12 +23,11 @@ from fgpu.gateware.block_ram import BlockRam
 
 from ..control_word import Flow
 from .interface import DivergenceUnit, Outcome, OutcomeKind
+from .paths import ENTRY, PATH, Parked
 from .turns import Turns
 
 __all__ = ["TwoStacks"]
 
-_PATH = data.StructLayout({"pc": FAULT_PC_BITS, "mask": WAVEFRONT_SIZE})
-_ENTRY = data.StructLayout({"pc": FAULT_PC_BITS, "mask": WAVEFRONT_SIZE, "is_call": 1})
 _FORWARD, _LOOPS = range(2)
 
 
@@ -52,7 +50,7 @@ class TwoStacks(DivergenceUnit):
         work = turns.work
         wavefront = work.wavefront
         finished = Signal()
-        m.submodules.stack = stack = BlockRam(_ENTRY, 2 * WAVEFRONTS << bits)
+        m.submodules.stack = stack = BlockRam(ENTRY, 2 * WAVEFRONTS << bits)
         write, read = stack.write_port(), stack.read_port()
 
         # Of each stack of the wavefront that is served: its height, whether a path is on top, and its PC.
@@ -85,22 +83,11 @@ class TwoStacks(DivergenceUnit):
             with m.If(self.start[number]):
                 m.d.sync += self.waits[number].eq(0)
 
-        # Who came to the barrier, and where they go on.
-        m.submodules.parked = parked = Memory(shape=_PATH, depth=WAVEFRONTS, init=[])
-        park, look_parked = parked.write_port(), parked.read_port(domain="comb")
-        has_parked = Signal(WAVEFRONTS)
-        is_parked = has_parked.bit_select(wavefront, 1)
-        came = Signal(WAVEFRONT_SIZE)
-        m.d.comb += [
-            park.addr.eq(wavefront), look_parked.addr.eq(wavefront),
-            came.eq(work.mask | Mux(is_parked, look_parked.data.mask, 0)), park.data.mask.eq(came),
-            park.data.pc.eq(work.next),
-        ]
-
+        parked = Parked(m, work)
         outcome: Any = Signal(Outcome)
         mask, changes = Signal(WAVEFRONT_SIZE), Signal()
         chosen, same = Signal(), Signal()       # the stack to pop from; the path is where the other one is
-        pushed: Any = Signal(_PATH)
+        pushed: Any = Signal(PATH)
         m.d.comb += [
             self.outcome.eq(outcome), self.outcome.valid.eq(finished), outcome.wavefront.eq(wavefront),
             self.mask_write.valid.eq(finished & changes), self.mask_write.wavefront.eq(wavefront),
@@ -166,19 +153,19 @@ class TwoStacks(DivergenceUnit):
                         m.next = "Call"
                         push(_FORWARD, work.next, work.mask, 1)
                     with m.Case(Flow.SYNC):
-                        m.d.comb += park.en.eq(1)
-                        m.d.sync += is_parked.eq(any_waits)
+                        m.d.comb += parked.put.eq(1)
+                        m.d.sync += parked.is_parked.eq(any_waits)
                         m.next = "Read"
                         with m.If(~any_waits):
-                            goes(OutcomeKind.ARRIVE, work.next, came)
+                            goes(OutcomeKind.ARRIVE, work.next, parked.came)
                             done()
                     with m.Case(Flow.RETURN):
                         m.next = "Read"
                         with m.If(~any_waits & (level[_FORWARD] == 0)):
                             goes(OutcomeKind.RETIRE)
-                            with m.If(is_parked):
-                                goes(OutcomeKind.ARRIVE, look_parked.data.pc, look_parked.data.mask)
-                            m.d.sync += is_parked.eq(0)
+                            with m.If(parked.is_parked):
+                                goes(OutcomeKind.ARRIVE, parked.path.pc, parked.path.mask)
+                            m.d.sync += parked.is_parked.eq(0)
                             done()
                     with m.Default():       # JOIN
                         m.next = "Read"
@@ -243,5 +230,5 @@ class TwoStacks(DivergenceUnit):
                     m.next = "Below"
         for number in range(WAVEFRONTS):
             with m.If(self.start[number]):
-                m.d.sync += has_parked[number].eq(0)
+                m.d.sync += parked.has_parked[number].eq(0)
         return m

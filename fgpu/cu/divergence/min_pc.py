@@ -14,7 +14,6 @@ from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Out
 from amaranth.utils import exact_log2
 
@@ -24,12 +23,10 @@ from fgpu.gateware.block_ram import BlockRam
 
 from ..control_word import Flow
 from .interface import DivergenceUnit, Outcome, OutcomeKind
+from .paths import ENTRY, PATH, Parked
 from .turns import Turns
 
 __all__ = ["LowestPc"]
-
-_PATH = data.StructLayout({"pc": FAULT_PC_BITS, "mask": WAVEFRONT_SIZE})
-_ENTRY = data.StructLayout({"pc": FAULT_PC_BITS, "mask": WAVEFRONT_SIZE, "is_call": 1})
 
 
 class LowestPc(DivergenceUnit):
@@ -52,7 +49,7 @@ class LowestPc(DivergenceUnit):
         wavefront = work.wavefront
         finished = Signal()
 
-        m.submodules.stack = stack = BlockRam(_ENTRY, WAVEFRONTS << bits)
+        m.submodules.stack = stack = BlockRam(ENTRY, WAVEFRONTS << bits)
         write, read = stack.write_port(), stack.read_port()
         # Of the wavefront that is served: how many entries it has, and whether and where a path is on top.
         level, waits, top_pc = Signal(bits + 1), Signal(name="waits1"), Signal(FAULT_PC_BITS, name="top1")
@@ -65,22 +62,11 @@ class LowestPc(DivergenceUnit):
             with m.If(finished & (wavefront == number)):
                 m.d.sync += [levels[number].eq(level), self.waits[number].eq(waits), self.tops[number].eq(top_pc)]
 
-        # Who came to the barrier, and where they go on.
-        m.submodules.parked = parked = Memory(shape=_PATH, depth=WAVEFRONTS, init=[])
-        park, look_parked = parked.write_port(), parked.read_port(domain="comb")
-        has_parked = Signal(WAVEFRONTS)
-        is_parked = has_parked.bit_select(wavefront, 1)
-        came = Signal(WAVEFRONT_SIZE)
-        m.d.comb += [
-            park.addr.eq(wavefront), look_parked.addr.eq(wavefront),
-            came.eq(work.mask | Mux(is_parked, look_parked.data.mask, 0)), park.data.mask.eq(came),
-            park.data.pc.eq(work.next),
-        ]
-
+        parked = Parked(m, work)
         outcome: Any = Signal(Outcome)
         mask, changes = Signal(WAVEFRONT_SIZE), Signal()
-        carry: Any = Signal(_PATH)          # what is on its way to its place in the stack
-        entry: Any = Signal(_ENTRY)         # what is compared with it
+        carry: Any = Signal(PATH)          # what is on its way to its place in the stack
+        entry: Any = Signal(ENTRY)         # what is compared with it
         meets = Signal()                    # the path that runs is where that on top is
         m.d.comb += [
             self.outcome.eq(outcome), self.outcome.valid.eq(finished), outcome.wavefront.eq(wavefront),
@@ -152,17 +138,17 @@ class LowestPc(DivergenceUnit):
                             m.next = "Pop"
                         with m.Else():
                             goes(OutcomeKind.RETIRE)
-                            with m.If(is_parked):
-                                goes(OutcomeKind.ARRIVE, look_parked.data.pc, look_parked.data.mask)
-                            m.d.sync += is_parked.eq(0)
+                            with m.If(parked.is_parked):
+                                goes(OutcomeKind.ARRIVE, parked.path.pc, parked.path.mask)
+                            m.d.sync += parked.is_parked.eq(0)
                             done()
                     with m.Case(Flow.SYNC):
-                        m.d.comb += park.en.eq(1)
-                        m.d.sync += is_parked.eq(waits)
+                        m.d.comb += parked.put.eq(1)
+                        m.d.sync += parked.is_parked.eq(waits)
                         with m.If(waits):
                             m.next = "Pop"
                         with m.Else():
-                            goes(OutcomeKind.ARRIVE, work.next, came)
+                            goes(OutcomeKind.ARRIVE, work.next, parked.came)
                             done()
                     with m.Default():       # JOIN
                         m.next = "Pop"
@@ -228,5 +214,5 @@ class LowestPc(DivergenceUnit):
 
         for number in range(WAVEFRONTS):
             with m.If(self.start[number]):
-                m.d.sync += [levels[number].eq(0), has_parked[number].eq(0), self.waits[number].eq(0)]
+                m.d.sync += [levels[number].eq(0), parked.has_parked[number].eq(0), self.waits[number].eq(0)]
         return m
