@@ -10,6 +10,7 @@ from fgpu.config import Config
 from fgpu.errors import CompileError
 from fgpu.sim import Device
 
+from ..seeds import seed_of_test
 from .floating import all_pairs, triples
 
 NAN = np.uint64(0x7FF8_0000_0000_0000)
@@ -287,23 +288,23 @@ def test_to_and_from_floats(image):
 
 @pytest.mark.long
 def test_many_triples(image):
-    for seed in range(LONG_SAMPLE // CHUNK + 1):
-        a, b, c = triples([10, seed], CHUNK, *TRIPLES)
+    for chunk in range(LONG_SAMPLE // CHUNK + 1):
+        a, b, c = triples([10, chunk, seed_of_test()], CHUNK, *TRIPLES)
         check(image, "fma", exact("fma", doubles(a), doubles(b), doubles(c)), a, b, c)
 
 
 @pytest.mark.long
 def test_many_roots(image):
-    for seed in range(LONG_SAMPLE // CHUNK + 1):
-        a, _ = random_pairs(np.random.default_rng([11, seed]), CHUNK)
+    for chunk in range(LONG_SAMPLE // CHUNK + 1):
+        a, _ = random_pairs(np.random.default_rng([11, chunk, seed_of_test()]), CHUNK)
         check(image, "sqrt", canonical(np.sqrt(doubles(a))), a)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div"])
 def test_many_pairs(image, name):
-    for seed in range(LONG_SAMPLE // CHUNK + 1):
-        a, b = random_pairs(np.random.default_rng([7, seed]), CHUNK)
+    for chunk in range(LONG_SAMPLE // CHUNK + 1):
+        a, b = random_pairs(np.random.default_rng([7, chunk, seed_of_test()]), CHUNK)
         check(image, name, canonical(BINARY[name][1](doubles(a), doubles(b))), a, b)
 
 

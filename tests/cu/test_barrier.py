@@ -56,6 +56,7 @@ def test_random_work_groups(most: int) -> None:
                                              *(slot for slot in ended if members[slot] == number)]):
                     group.awaited = cycle
             *_, release = await ctx.tick().sample(dut.release)
+            assert not release & ~sum(1 << slot for slot in waits)
             together = max(together, len(groups))
             for slot in ended:
                 del members[slot]

@@ -12,6 +12,7 @@ from fgpu.compiler import compile_opencl
 
 from ..compiler.floating import all_pairs
 from ..compiler.test_doubles import CONFIG, SPECIAL, doubles, kernel, launch
+from ..seeds import seed_of_test
 from . import polynomials
 
 EXTENDED = np.longdouble
@@ -67,16 +68,16 @@ def demand(name, function, most, *arguments):
     assert units[worst] <= most, f"{name}{tuple(argument[worst] for argument in arguments)} is {got[worst]}"
 
 
-def demand_function(name, count):
+def demand_function(name, count, seed=1):
     function, limit, most, arguments = FUNCTIONS[name]
     assert most < limit
-    x = np.concatenate([arguments(np.random.default_rng(1), count), doubles(SPECIAL)])
+    x = np.concatenate([arguments(np.random.default_rng(seed), count), doubles(SPECIAL)])
     demand(name, function, most, x)
 
 
-def demand_powers(count):
+def demand_powers(count, seed=2):
     """Results of all sizes, bases near one, integers, and all pairs of special numbers."""
-    rng = np.random.default_rng(2)
+    rng = np.random.default_rng(seed)
     with np.errstate(all="ignore"):
         x = np.concatenate([np.exp(rng.uniform(-700, 700, count)), _positive(rng, count)])
         x = x[x != 1]
@@ -112,13 +113,13 @@ def test_integer_powers(name):
 @pytest.mark.long
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_many_arguments(name):
-    demand_function(name, MANY)
+    demand_function(name, MANY, seed_of_test())
 
 
 @needs_extended
 @pytest.mark.long
 def test_many_powers():
-    demand_powers(MANY // 5)
+    demand_powers(MANY // 5, seed_of_test())
 
 
 def _by_mpmath(function):
@@ -216,10 +217,10 @@ def units(got, exact):
     return float(abs(mpmath.mpf(got) - exact) / mpmath.ldexp(1, exponent - 53))
 
 
-def demand_by_mpmath(name, count):
+def demand_by_mpmath(name, count, seed=4):
     function, limit, most, arguments = BY_MPMATH[name]
     assert most < limit
-    x = np.concatenate([arguments(np.random.default_rng(4), count), doubles(SPECIAL[::3]), [1, -1, 2, 0.5, -1.5]])
+    x = np.concatenate([arguments(np.random.default_rng(seed), count), doubles(SPECIAL[::3]), [1, -1, 2, 0.5, -1.5]])
     x = np.where(x == 0, 0.0, x)
     got = doubles(launch(image(name), f"k_{name}", np.uint64, x.view(np.uint64)))
     with mpmath.workprec(160):
@@ -242,7 +243,7 @@ def test_by_mpmath(name):
 @pytest.mark.long
 @pytest.mark.parametrize("name", BY_MPMATH)
 def test_many_by_mpmath(name):
-    demand_by_mpmath(name, MANY_OF_MPMATH)
+    demand_by_mpmath(name, MANY_OF_MPMATH, seed_of_test())
 
 
 @pytest.mark.ci
