@@ -3,7 +3,7 @@
 import ctypes
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fgpu.errors import MemoryAccessError
 
@@ -14,6 +14,9 @@ from .entry import entry
 from .enums import BufferCreateType, MemFlags, MemInfo, MemObjectType, Status
 from .farewells import bid_farewell, farewells_here, prepare_farewells
 from .objects import LOCK, ClError, Object, find
+
+if TYPE_CHECKING:
+    from .kernels import Argument
 
 __all__ = ["Buffer", "Map", "check_flags"]
 
@@ -45,6 +48,7 @@ class Buffer(Object):
 
     The device's memory is in this process, at ``place``. With CL_MEM_USE_HOST_PTR the device has a copy of what is at
     ``host_pointer``; maps bring both together. What lies in a part of a buffer, its ``parent``, belongs to that.
+    ``argument`` is what kernels get, once one did.
     """
 
     invalid = Status.INVALID_MEM_OBJECT
@@ -54,6 +58,7 @@ class Buffer(Object):
         self._free: Callable[[int], None] | None = None
         self.farewells: list[Callable[[], object]] = []     # called before the memory is given back
         self.maps: list[Map] = []
+        self.argument: Argument | None = None
         if parent is None:
             allocator = memory().allocator
             self.address = allocator.take(size)
