@@ -13,6 +13,7 @@ from .engine import MemoryTiming, Progress, Trace
 from .local_memory import LocalMemory
 from .memory import GlobalMemory
 from .printf import Printf
+from .recording import Recording
 
 __all__ = ["ENGINES", "Buffer", "Device", "GlobalMemory", "KernelDescriptor", "LocalMemory", "MemoryTiming", "Printf",
-           "Progress", "Run", "Trace"]
+           "Progress", "Recording", "Run", "Trace"]

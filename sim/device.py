@@ -29,6 +29,7 @@ from .memory import GlobalMemory
 from .prepared import Preparations, PreparedLaunch
 from .printf import Printf, PrintfBuffer, PrintfOption, printf_option, prints
 from .profile import Profile
+from .recording import Recording
 from .run import Run, joined
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Device(DeviceMemory):
                local_size: Size | None = None, args: Sequence[Argument] = (), global_offset: Size | None = None,
                slot: int = 0, initialize: bool = True, clean: bool = True, max_cycles: int = MAX_CYCLES,
                printf: PrintfOption = None, profile: bool = False,
-               record: bool | tuple[int, int] = False) -> Run:
+               record: bool | tuple[int, int] | Recording = False) -> Run:
         """Run a kernel to its end.
 
         Parameters
@@ -171,7 +172,9 @@ class Device(DeviceMemory):
             That costs no cycle; the functional engine, which has none, cannot.
         record
             Whether to record what happens in which cycle, for :attr:`Run.events <fgpu.sim.run.Run.events>`; or in
-            which cycles, from the first up to, but not including, the second. As little of a burden as ``profile``.
+            which cycles, from the first up to, but not including, the second; or a
+            :class:`~fgpu.sim.recording.Recording`, which also chooses parts of the core. As little of a burden as
+            ``profile``.
 
         Raises :class:`~fgpu.errors.ImageError` or :class:`~fgpu.errors.LaunchError` for what cannot be run,
         :class:`~fgpu.errors.KernelAccessError` for an access outside every buffer or a misaligned one,
@@ -191,14 +194,16 @@ class Device(DeviceMemory):
     def run_prepared(self, prepared: PreparedLaunch, words: Sequence[int], *, slot: int = 0, initialize: bool = True,
                      clean: bool = True, max_cycles: int = MAX_CYCLES, printf: PrintfOption = None,
                      is_everywhere: bool = True, profile: bool = False,
-                     record: bool | tuple[int, int] = False) -> Run:
+                     record: bool | tuple[int, int] | Recording = False) -> Run:
         """Run what was prepared for this device's configuration, with the ``words`` of the parameters that the
         source has: buffers' addresses, values, and ``prepared.room.addresses`` for local memory. Nothing is checked
         of them. Where the kernel ``is_everywhere``, it may access memory outside of buffers. See :meth:`launch` for
         the rest."""
         if (profile or record) and self.engine == "functional":
             raise LaunchError("the functional engine has no cycles to profile; use engine='verilator' or 'pysim'")
-        window = None if record is False else (0, _CYCLES_END) if record is True else Trace("", record).window
+        recording = Recording.of(record)
+        if recording is not None:
+            recording.parts(self.config)
         image, kernel = prepared.image, prepared.kernel
         with ExitStack() as after:
             parameters = tuple(words)
@@ -221,7 +226,7 @@ class Device(DeviceMemory):
                     program=image.words, descriptor=prepared.descriptor(number, parameters), slot=slot,
                     initialize=initialize, clean=clean and part is parts[-1], write_back=prints(kernel),
                     max_cycles=max_cycles, spent=sum(run.watched for run in runs), check=check, kernel=kernel.name,
-                    profile=profile, record=window, lines=image.lines,
+                    profile=profile, record=recording, lines=image.lines,
                     progress=self._progress and partial(self._tell, runs, parts)),
                     parts[0].local_size, prepared.room.bytes))
             return joined(runs)

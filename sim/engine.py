@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from fgpu.compiler.ir.module import Location
-from fgpu.errors import ConfigError, LaunchError
+from fgpu.errors import ConfigError
 
 from .accesses import AccessCheck
 from .places import Places
+from .recording import Recording, check_window
 
 if TYPE_CHECKING:
     from .event_log import EventLog
@@ -54,9 +55,7 @@ class Trace:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", (self.units,) if isinstance(self.units, str) else tuple(self.units))
-        if self.window is not None and (len(self.window) != 2 or not all(isinstance(n, int) for n in self.window)
-                                        or not 0 <= self.window[0] < self.window[1] < 1 << 63):
-            raise LaunchError(f"the window of a trace must be two cycles, 0 <= first < end, not {self.window!r}")
+        check_window(self.window)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +114,8 @@ class Launch:
     a time-out."""
     profile: bool = False
     """Whether to count what happens at each instruction; it changes no cycle."""
-    record: tuple[int, int] | None = None
-    """The cycles whose events to record, the second not included; it changes no cycle."""
+    record: Recording | None = None
+    """Which events to record, if any; it changes no cycle."""
     check: AccessCheck | None = None
     """What is looked for in the kernel's accesses to global memory; it changes no cycle."""
     kernel: str = ""

@@ -14,10 +14,11 @@ from fgpu.config import WAVEFRONTS, Config
 from fgpu.probe import WavefrontState
 
 from .places import Places
+from .recording import Parts
 from .testbench.abi import Access, Event, EventKind, Refusal
 
 __all__ = ["EVENT", "Access", "Burst", "EventKind", "EventLog", "Load", "Refusal", "Residence", "Stay", "Transfer",
-           "enabled", "joined_logs"]
+           "enabled", "events_of", "joined_logs"]
 
 EVENT: Final = np.dtype(Event)
 """One event (:class:`~fgpu.sim.testbench.abi.Event`)."""
@@ -106,6 +107,8 @@ class EventLog:
     first: int
     end: int
     """The cycles that were recorded, ``end`` not included."""
+    parts: Parts
+    """The parts of the core that were."""
 
     @cached_property
     def places(self) -> Places:
@@ -119,17 +122,16 @@ class EventLog:
     def stays(self) -> Iterator[Stay]:
         """What the wavefronts did, one slot after the other."""
         states = self.of(EventKind.EVENT_STATE)
-        slots = states["unit"] * WAVEFRONTS + states["number"]
         free = WavefrontState.FREE.value
-        for slot in range(self.config.compute_units * WAVEFRONTS):
-            mine = states[slots == slot]
-            ends = [*mine["cycle"][1:].tolist(), self.end]
+        for unit, slot in self.parts.wavefronts:
+            mine = states[(states["unit"] == unit) & (states["number"] == slot)]
+            ends = [*mine["cycle"][1:].tolist(), self.end][:len(mine)]      # some slots are never used
             for start, end, state, pc in zip(
                     mine["cycle"].tolist(), ends, mine["value"].tolist(), mine["pc"].tolist(), strict=True):
                 if state != free and end > start:
                     there = WavefrontState(state)
                     at = (pc - 1) & 0xFFFF if there in _MOVED_ON else pc
-                    yield Stay(slot // WAVEFRONTS, slot % WAVEFRONTS, start, end, there, at)
+                    yield Stay(unit, slot, start, end, there, at)
 
     def visits(self) -> Iterator[list[Stay]]:
         """The same, for each time that a wavefront came to an instruction."""
@@ -196,6 +198,28 @@ class EventLog:
                     yield Transfer(part, manager, start, cycle + 1, line, key[0], burst)
         for (is_write, part, manager), (start, line, burst) in begun.items():
             yield Transfer(part, manager, start, self.end, line, is_write, burst)
+
+
+_OF_SLICES: Final = (EventKind.EVENT_REQUEST, EventKind.EVENT_FILL, EventKind.EVENT_EVICTION,
+                     EventKind.EVENT_WRITE_BACK, EventKind.EVENT_FILLED, EventKind.EVENT_WRITTEN)
+_OF_GROUPS: Final = (EventKind.EVENT_GROUP, EventKind.EVENT_GROUP_END)
+
+
+def events_of(parts: Parts, entries: np.ndarray, cache_events: Sequence[str]) -> np.ndarray:
+    """Those of ``entries`` that are about the parts."""
+    kind, unit, number = (entries[name] for name in ("kind", "unit", "number"))
+    slots = np.zeros((max(len(parts.slots), 1), WAVEFRONTS), bool)
+    for place, chosen in enumerate(parts.slots):
+        slots[place, chosen] = True
+    in_cache = [cache_events[:place].count(name) in parts.slices for place, name in enumerate(cache_events)]
+    of_others = np.isin(kind, (EventKind.EVENT_CACHE, *_OF_SLICES, *_OF_PORTS, *_OF_GROUPS))
+    kept = np.isin(kind, _OF_SLICES) & np.isin(unit, parts.slices)
+    kept |= np.isin(kind, _OF_PORTS) & np.isin(unit, parts.ports)
+    kept |= np.isin(kind, _OF_GROUPS) & np.isin(unit, list(filter(parts.has_all_of, parts.units)))
+    kept |= (kind == EventKind.EVENT_CACHE) & np.isin(number, np.flatnonzero(in_cache))
+    mine = np.flatnonzero(~of_others)
+    kept[mine] = slots[unit[mine], number[mine]]
+    return entries[kept]
 
 
 def joined_logs(logs: Sequence[EventLog]) -> EventLog:

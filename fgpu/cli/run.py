@@ -62,6 +62,8 @@ _PICTURES = (".svg", ".png")
 @click.option("--record", type=click.Path(path_type=Path), metavar="FILE",
               help="Write what happened in which cycle, for a viewer; as `fgpu trace -o FILE`.")
 @click.option("--record-window", type=CycleWindow(), metavar="FROM:TO", help="Only these cycles, as --trace-window.")
+@click.option("--record-units", type=NameList(), default=(), metavar="UNIT[,UNIT...]",
+              help="Only these parts, as cu0, cu0.wavefront3, cache, cache.slice1, axi0; cu and axi: all of them.")
 @click.option("--check-accesses/--no-check-accesses", default=True, show_default=True,
               help="Refuse accesses of the kernel outside its arrays, and misaligned ones.")
 @click.option("--printf-order", type=click.Choice(["arrival", "work-item"]), default="arrival", show_default=True,
@@ -77,7 +79,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         descriptor: Path | None, preloads: tuple[tuple[int, str], ...], seed: int, trace: Path | None,
         trace_window: tuple[int, int] | None, trace_units: tuple[str, ...], stats: bool, profile: bool,
         profile_to: Path | None, record: Path | None,
-        record_window: tuple[int, int] | None, check_accesses: bool,
+        record_window: tuple[int, int] | None, record_units: tuple[str, ...], check_accesses: bool,
         printf_order: Literal["arrival", "work-item"], printf_size: int, as_json: bool,
         options: tuple[str, ...], engine: str, latency: Any, max_cycles: int, config: Config) -> None:
     """Run a kernel: OpenCL C (.cl), assembly (.s) or an image (.mif, .json).
@@ -91,7 +93,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
     import numpy as np
 
     from fgpu.compiler import Image
-    from fgpu.sim import Device, KernelDescriptor, Printf, Trace
+    from fgpu.sim import Device, KernelDescriptor, Printf, Recording, Trace
     from fgpu.sim.traces import check_trace, write_trace
 
     if (global_size is None) == (descriptor is None):
@@ -102,8 +104,11 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         raise click.UsageError("the functional engine counts nothing; --stats needs --engine verilator or pysim")
     if descriptor is not None and (profile or profile_to or record):
         raise click.UsageError("profiles and records are of kernels with --global; --descriptor has none")
-    if record is not None:
-        check_trace(record)
+    recording = None if record is None else Recording(record_window, record_units)
+    if record is not None and recording is not None:
+        check_trace(record, recording.parts(config))
+    elif record_window is not None or record_units:
+        raise click.UsageError("--record-window and --record-units choose from what --record writes; give it, too")
     if profile_to is not None:
         if profile_to.suffix not in (".html", ".json", *_PICTURES):
             raise click.UsageError(f"--profile-to {profile_to} must end in .html, .json, .svg or .png")
@@ -142,7 +147,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
             done = device.launch(image, kernel, global_size=global_size, local_size=local_size, args=args,
                                  global_offset=global_offset, max_cycles=max_cycles,
                                  profile=profile or profile_to is not None,
-                                 record=record is not None and (record_window or True))
+                                 record=recording or False)
         after = {key: buffer.read() for key, buffer in buffers.items()}
     for key, path in outputs:
         write_file(Path(path), array_bytes(after[key]))

@@ -15,9 +15,11 @@ __all__ = ["trace"]
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="RUN-ARGUMENTS...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE",
               help="For Perfetto (.pftrace, https://ui.perfetto.dev), for Konata (.kanata), for GTKWave "
-                   "(.fst), or a table (.csv).")
+                   "(.fst), a table (.csv), or a picture (.svg, .png).")
 @click.option("--window", metavar="FROM:TO", help="Only these cycles of the run, up to but not including TO.")
-def trace(arguments: tuple[str, ...], output: Path, window: str | None) -> None:
+@click.option("--units", metavar="UNIT[,UNIT...]", help="Only these parts, as cu0, cu0.wavefront3, cache, "
+              "cache.slice1, axi0; cu and axi: all of them.")
+def trace(arguments: tuple[str, ...], output: Path, window: str | None, units: str | None) -> None:
     """Run a kernel, as `fgpu run RUN-ARGUMENTS...`, and write its events to a file.
 
     \b
@@ -25,5 +27,5 @@ def trace(arguments: tuple[str, ...], output: Path, window: str | None) -> None:
       fgpu trace vec_add.cl --global 1024 --arg random:int32:1024 \\
           --arg random:int32:1024 --arg zeros:int32:1024 -o vec_add.pftrace
     """
-    chosen = ["--record-window", window] if window else []
+    chosen = [*(["--record-window", window] if window else []), *(["--record-units", units] if units else [])]
     run.main([*arguments, "--record", str(output), *chosen], prog_name="fgpu trace", standalone_mode=False)

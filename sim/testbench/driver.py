@@ -24,7 +24,7 @@ from fgpu.probe import Bucket, WavefrontState
 from ..accesses import AccessCheck, name_work_item, outside_memory
 from ..dispatch import Dispatch
 from ..engine import EngineResult, Launch, MemoryTiming, OutOfTime, Progress
-from ..event_log import EVENT, EventLog
+from ..event_log import EVENT, EventLog, events_of
 from ..faults import kernel_fault
 from ..functional.local_ids import local_ids
 from ..memory import GlobalMemory
@@ -135,7 +135,7 @@ class BenchEngine(ABC):
         try:
             self._allow(bench, launch.check)
             profile = self._profile(bench, launch)
-            self._library.bench_record(bench, *(launch.record or (0, 0)))
+            self._library.bench_record(bench, *(launch.record.cycles if launch.record else (0, 0)))
             self._library.bench_launch(bench, operations, len(operations), launch.limit)
             self._run_sliced(lambda: self._tell(bench, launch, begin))
             result = self._library.bench_result(bench).contents
@@ -203,10 +203,11 @@ class BenchEngine(ABC):
         place = self._library.bench_events(bench, ctypes.byref(count))
         entries = np.zeros(count.value, EVENT)
         ctypes.memmove(entries.ctypes.data, place, entries.nbytes)
-        first, end = launch.record
+        (first, end), parts = launch.record.cycles, launch.record.parts(self.config)
         return EventLog(
-            kernel=launch.kernel, config=self.config, words=launch.program, locations=launch.lines, entries=entries,
-            cache_events=list(self._events), first=first, end=min(end, cycles))
+            kernel=launch.kernel, config=self.config, words=launch.program, locations=launch.lines,
+            entries=events_of(parts, entries, self._events), cache_events=list(self._events), first=first,
+            end=min(end, cycles), parts=parts)
 
     def _run_sliced(self, tell: Callable[[], None] = lambda: None) -> None:
         """Return to Python now and then, for Ctrl-C and to ``tell``; often enough, not for every cycle."""

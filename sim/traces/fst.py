@@ -96,15 +96,15 @@ class _File:
 def _write(log: EventLog, path: Path, file: _File) -> None:
     shown: dict[str, list[tuple[str, str]]] = {}        # signals to look at first by group, with their formats
     with file.scope("fgpu"):
-        for unit in range(log.config.compute_units):
+        for unit in log.parts.units:
             with file.scope(f"cu{unit}"):
                 shown[f"CU {unit}"] = list(_unit(log, unit, file))
         with file.scope("cache"):
             _cache(log, file)
-            for number in range(log.config.slices):
+            for number in log.parts.slices:
                 with file.scope(f"slice{number}"):
                     shown[f"cache slice {number}"] = list(_slice(log, number, file))
-        for port in range(log.config.axi_ports):
+        for port in log.parts.ports:
             with file.scope(f"axi{port}"):
                 shown[f"AXI {port}"] = list(_port(log, port, file))
     file.finish(log.first, log.end)
@@ -119,15 +119,17 @@ def _write(log: EventLog, path: Path, file: _File) -> None:
 
 
 def _unit(log: EventLog, unit: int, file: _File) -> Iterator[tuple[str, str]]:
-    issues, states = log.of(EventKind.EVENT_ISSUE), log.of(EventKind.EVENT_STATE)
-    mine = issues[issues["unit"] == unit]
-    file.signal("issue", 1, _pulses(mine["cycle"]))
-    file.signal("lanes", 7, zip(mine["cycle"].tolist(), enabled(mine["value"]).tolist(), strict=True))
-    file.signal("wavefront", 3, zip(mine["cycle"].tolist(), mine["number"].tolist(), strict=True))
-    yield f"fgpu.cu{unit}.issue", "bin"
-    yield f"fgpu.cu{unit}.lanes[6:0]", "dec"
-    groups = ((start, end) for place, _, start, end, _ in log.residences() if place == unit)
-    file.signal("groups", 4, _how_many(log, groups))
+    states = log.of(EventKind.EVENT_STATE)
+    if log.parts.has_all_of(unit):
+        issues = log.of(EventKind.EVENT_ISSUE)
+        mine = issues[issues["unit"] == unit]
+        file.signal("issue", 1, _pulses(mine["cycle"]))
+        file.signal("lanes", 7, zip(mine["cycle"].tolist(), enabled(mine["value"]).tolist(), strict=True))
+        file.signal("wavefront", 3, zip(mine["cycle"].tolist(), mine["number"].tolist(), strict=True))
+        yield f"fgpu.cu{unit}.issue", "bin"
+        yield f"fgpu.cu{unit}.lanes[6:0]", "dec"
+        groups = ((start, end) for place, _, start, end, _ in log.residences() if place == unit)
+        file.signal("groups", 4, _how_many(log, groups))
     loads: dict[int, list[tuple[int, int]]] = {slot: [] for slot in range(WAVEFRONTS)}
     for load in log.loads():
         if load.unit == unit:
@@ -147,7 +149,10 @@ def _unit(log: EventLog, unit: int, file: _File) -> Iterator[tuple[str, str]]:
 def _cache(log: EventLog, file: _File) -> None:
     events, names = log.of(EventKind.EVENT_CACHE), list(log.cache_events)
     for number, name in enumerate(names):
-        of_slice = f"_{names[:number].count(name)}" if names.count(name) > 1 else ""
+        part = names[:number].count(name)
+        if part not in log.parts.slices:
+            continue
+        of_slice = f"_{part}" if names.count(name) > 1 else ""
         file.signal(name + of_slice, 1, _pulses(events["cycle"][events["number"] == number]))
 
 

@@ -191,11 +191,11 @@ def _tracks(log: EventLog, new: Any, groups: Iterable[tuple[int, _Group]],
         return packet
 
     yield track(_CORE, f"FGPU: {log.kernel}")
-    for unit in range(log.config.compute_units):
+    for unit in log.parts.units:
         yield track(_UNITS + unit, f"CU {unit}", _CORE)
-        for slot in range(WAVEFRONTS):
+        for slot in log.parts.slots[unit]:
             yield track(_SLOTS + unit * WAVEFRONTS + slot, f"wavefront {slot}", _UNITS + unit)
-    for part in range(log.config.slices):
+    for part in log.parts.slices:
         yield track(_SLICES + part * 200, f"cache slice {part}", _CORE)
     for number, group in groups:
         yield track(number, f"{group.name} {number - group.first}" if group.is_numbered else group.name, group.parent)
@@ -213,7 +213,7 @@ def _counters(log: EventLog) -> Iterator[tuple[str, np.ndarray]]:
 
     issues, cache = log.of(EventKind.EVENT_ISSUE), log.of(EventKind.EVENT_CACHE)
     stays = list(log.stays())
-    for unit in range(log.config.compute_units):
+    for unit in filter(log.parts.has_all_of, log.parts.units):
         yield f"CU {unit}: instructions in {_WINDOW} cycles", counted(issues[issues["unit"] == unit])
         mine = issues[issues["unit"] == unit]
         items = np.bincount((mine["cycle"].astype(np.int64) - log.first) // _WINDOW, weights=enabled(mine["value"]),

@@ -4,8 +4,6 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Final
 
-from fgpu.config import WAVEFRONTS
-
 from ..event_log import EventLog
 from ..looks import COLOURS, LABELS
 
@@ -24,17 +22,17 @@ def write_picture(log: EventLog, path: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    rows = log.config.compute_units * WAVEFRONTS
+    rows = {wavefront: row for row, wavefront in enumerate(log.parts.wavefronts)}
     bars: dict[str, dict[int, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
     for stay in log.stays():
-        bars[stay.state.name.lower()][stay.unit * WAVEFRONTS + stay.slot].append((stay.start, stay.end - stay.start))
+        bars[stay.state.name.lower()][rows[stay.unit, stay.slot]].append((stay.start, stay.end - stay.start))
     with matplotlib.rc_context({"svg.hashsalt": "fgpu", "svg.fonttype": "none", "font.size": 8}):
-        canvas = Figure(figsize=(_WIDTH, 1.2 + _ROW * rows), layout="constrained")
+        canvas = Figure(figsize=(_WIDTH, 1.2 + _ROW * len(rows)), layout="constrained")
         axes = canvas.subplots()
         for state, places in bars.items():
             for row, spans in places.items():
                 axes.broken_barh(spans, (row - 0.45, 0.9), facecolors=COLOURS[state], linewidth=0)
-        axes.set_yticks(range(rows), [f"CU {row // WAVEFRONTS} wavefront {row % WAVEFRONTS}" for row in range(rows)])
+        axes.set_yticks(range(len(rows)), [f"CU {unit} wavefront {slot}" for unit, slot in rows])
         axes.invert_yaxis()
         axes.set_xlim(log.first, log.end)
         axes.set_xlabel("cycle")

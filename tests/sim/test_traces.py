@@ -12,8 +12,11 @@ from fgpu import Config, Device, compile_opencl
 from fgpu.cli import main
 from fgpu.errors import LaunchError
 from fgpu.probe import WavefrontState
+from fgpu.sim import Recording
 from fgpu.sim.event_log import EventKind, enabled
 from fgpu.sim.traces import write_trace
+
+from ..configurations import TWO_PORTS
 
 _SOURCE = """\
 __kernel void mixed(__global const int *in, __global int *out) {
@@ -25,9 +28,10 @@ __kernel void mixed(__global const int *in, __global int *out) {
 """
 
 
-def _run(*, engine="verilator", size=512, **options):
-    image = compile_opencl(_SOURCE, filename="traced.cl")
-    with Device(Config(), engine=engine, memory_latency=5) as device:
+def _run(*, engine="verilator", size=512, config=None, **options):
+    config = config or Config()
+    image = compile_opencl(_SOURCE, filename="traced.cl", config=config)
+    with Device(config, engine=engine, memory_latency=5) as device:
         args = [device.buffer(np.arange(1024, dtype=np.int32)), device.buffer(1024)]
         return device.launch(image, global_size=size, args=args, **options)
 
@@ -68,6 +72,70 @@ def test_a_window_has_its_cycles_only(run):
     assert np.array_equal(log.of(EventKind.EVENT_ISSUE), inside)
     with pytest.raises(LaunchError, match="window of a trace"):
         _run(record=(300, 200))
+
+
+_OF_WAVEFRONTS = [EventKind[f"EVENT_{name}"] for name in (
+    "STATE", "ISSUE", "ACCESS", "START", "END", "REFUSAL", "LOAD", "LOAD_DONE", "ARRIVE", "RELEASE", "PUSH", "SWITCH",
+    "POP")]
+_OF_SLICES = [EventKind[f"EVENT_{name}"] for name in (
+    "REQUEST", "FILL", "EVICTION", "WRITE_BACK", "FILLED", "WRITTEN")]
+
+
+def _unit_of(log, kind, unit, number):
+    """What an event is of, by the names of units."""
+    if kind in _OF_WAVEFRONTS:
+        return f"cu{unit}.wavefront{number}"
+    if kind in (EventKind.EVENT_GROUP, EventKind.EVENT_GROUP_END):
+        return f"cu{unit}"
+    if kind == EventKind.EVENT_CACHE:
+        return f"cache.slice{log.cache_events[:number].count(log.cache_events[number])}"
+    return f"cache.slice{unit}" if kind in _OF_SLICES else f"axi{unit}"
+
+
+@pytest.mark.parametrize("config", [Config(), pytest.param(TWO_PORTS, marks=pytest.mark.ci)], ids=["one", "two"])
+def test_chosen_units_are_recorded_alone(config, tmp_path):
+    whole = _run(record=True, config=config).events
+    units = np.array([_unit_of(whole, *event) for event in whole.entries[["kind", "unit", "number"]].tolist()])
+    last = config.compute_units - 1
+    for chosen, has in (
+            (("cu0.wavefront3",), lambda unit: unit == "cu0.wavefront3"),
+            ((f"cu{last}", f"axi{last}"), lambda unit: unit.startswith((f"cu{last}", f"axi{last}"))),
+            (("cu",), lambda unit: unit.startswith("cu")), (("cache",), lambda unit: unit.startswith("cache")),
+            ((f"cache.slice{last}",), lambda unit: unit == f"cache.slice{last}"),
+            (("axi",), lambda unit: unit.startswith("axi"))):
+        log = _run(record=Recording(units=chosen), config=config).events
+        expected = whole.entries[[has(unit) for unit in units.tolist()]]
+        assert len(expected) > 10, chosen
+        assert np.array_equal(log.entries, expected), chosen
+        for end in (".pftrace", ".fst", ".csv", *((".kanata", ".svg") if chosen[0].startswith("cu") else ())):
+            write_trace(log, tmp_path / f"run{end}")
+        there = {*filter(has, units.tolist())}
+        tracks = {name for name in _tracks(tmp_path / "run.pftrace") if name.startswith(("CU", "cache slice"))}
+        wholes = {name.partition(":")[0] for name in tracks}
+        assert wholes == {unit.split(".")[0].replace("cu", "CU ") for unit in there if unit.startswith("cu")} | {
+            unit.replace(".slice", " slice ") for unit in there if unit.startswith("cache")}
+        scopes = {line.split(".")[1] for line in (tmp_path / "run.gtkw").read_text().splitlines()
+                  if line.startswith("fgpu.")}
+        assert scopes == {unit.split(".")[0] for unit in there}
+
+
+def _tracks(path):
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
+
+    return {packet.track_descriptor.name for packet in Trace.FromString(path.read_bytes()).packet
+            if packet.HasField("track_descriptor")}
+
+
+def test_a_window_of_a_unit():
+    log = _run(record=Recording((200, 300), "cu0.wavefront2")).events
+    assert {*log.entries["number"].tolist()} == {2}
+    assert 200 <= log.entries["cycle"].min() <= log.entries["cycle"].max() < 300
+
+
+def test_units_that_there_are_not():
+    with pytest.raises(LaunchError, match=r"no unit 'cu1' to record; there are cu0, cu0.wavefront0 ..., cache, "
+                                          r"cache.slice0, axi0"):
+        _run(record=Recording(units=("cache", "cu1")))
 
 
 @pytest.mark.ci
@@ -196,11 +264,19 @@ def test_the_command_writes_what_the_name_says(tmp_path):
     source = tmp_path / "traced.cl"
     source.write_text(_SOURCE)
     command = ["trace", str(source), "--global", "64", "--arg", "range:int32:1024", "--arg", "zeros:int32:1024"]
-    done = CliRunner().invoke(main, [*command, "-o", str(tmp_path / "out.csv"), "--window", "100:200"])
+    done = CliRunner().invoke(main, [*command, "-o", str(tmp_path / "out.csv"), "--window", "100:200",
+                                     "--units", "cu0.wavefront0"])
     assert done.exit_code == 0, done.output
     assert len((tmp_path / "out.csv").read_text().splitlines()) > 10
-    for wrong, says in (("out.txt", "end in .pftrace, .kanata, .fst, .csv, .svg"),
-                        ("nowhere/out.csv", "there is no folder")):
-        refused = CliRunner().invoke(main, [*command, "-o", str(tmp_path / wrong)])
+    for end in (".pftrace", ".kanata", ".fst", ".svg"):     # of a launch that leaves slots free
+        done = CliRunner().invoke(main, [*command, "-o", str(tmp_path / f"out{end}")])
+        assert done.exit_code == 0, done.output
+    with (tmp_path / "out.csv").open() as file:
+        assert {row["wavefront"] for row in csv.DictReader(file)} == {"0"}
+    for wrong, units, says in (("out.txt", "cu0", "end in .pftrace, .kanata, .fst, .csv, .svg"),
+                               ("nowhere/out.csv", "cu0", "there is no folder"),
+                               ("out.csv", "cu4", "there is no unit 'cu4'"),
+                               ("out.kanata", "cache", ".kanata shows wavefronts only")):
+        refused = CliRunner().invoke(main, [*command, "-o", str(tmp_path / wrong), "--units", units])
         assert refused.exit_code != 0
         assert says in refused.output
