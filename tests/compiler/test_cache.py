@@ -9,6 +9,7 @@ import pytest
 from fgpu.compiler import compile_opencl
 from fgpu.config import Config
 from fgpu.errors import CompileError, ToolError
+from fgpu.files import cache_directory
 from fgpu.sim import Device
 
 SOURCE = "__constant int t[40] = {N, 2};\n__kernel void k(__global int *a) { a[0] = N + t[a[1]]; }\n"
@@ -16,12 +17,12 @@ SOURCE = "__constant int t[40] = {N, 2};\n__kernel void k(__global int *a) { a[0
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """An empty cache, but with the compiled library."""
-    from fgpu.compiler.frontend.clang import builtins
-    library = builtins().paths[0].parent
+    """A cache without programs, but with the compiled libraries."""
+    for kind in ("builtins", "builtin-names", "routines"):
+        libraries = cache_directory() / kind
+        libraries.mkdir(parents=True, exist_ok=True)
+        (tmp_path / kind).symlink_to(libraries)
     monkeypatch.setenv("FGPU_CACHE_DIR", str(tmp_path))
-    (tmp_path / "builtins").mkdir()
-    (tmp_path / "builtins" / library.name).symlink_to(library)
     return tmp_path
 
 

@@ -224,6 +224,33 @@ def test_keys_differ():
     assert len(set(digests)) == 4
 
 
+def test_an_edit_makes_another_key(tmp_path, monkeypatch):
+    """What is read once for all devices of a process is read again when it has changed."""
+    package = tmp_path / "hardware"
+    package.mkdir()
+    files = {"__init__": "", "core": "def f():\n    if 1:\n        from . import unit\n", "unit": "", "other": "",
+             "tools/verilog": "from ..core import f\n"}
+    (package / "tools").mkdir()
+    for name, text in files.items():
+        (package / f"{name}.py").write_text(text)
+    monkeypatch.setattr(verilator_build.fgpu, "__file__", str(package / "__init__.py"))
+    keys = [hardware_digest(None)]
+    edits = [("other", "x = 1", False), ("unit", "from . import other", True), ("other", "x = 2", True)]
+    for seconds, (name, text, changes) in enumerate(edits, 1):
+        (package / f"{name}.py").write_text(text)
+        os.utime(package / f"{name}.py", (seconds, seconds))    # the clock of a file system ticks slowly
+        keys.append(hardware_digest(None))
+        assert (keys[-1] != keys[-2]) == changes
+
+
+def test_many_devices_read_the_hardware_once():
+    hardware_digest(None)
+    begin = time.process_time()
+    for _ in range(5):
+        hardware_digest(None)
+    assert time.process_time() - begin < 0.5
+
+
 def test_missing_compiler(monkeypatch):
     with pytest.raises(ToolError, match="no C\\+\\+ compiler 'nosuch'"):
         find_compiler("nosuch")
