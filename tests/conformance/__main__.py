@@ -12,17 +12,19 @@ from rich.console import Console
 
 from fgpu.errors import FgpuError
 
-from .build import FETCH, Suite
+from .build import FETCH, Suite, describe
 from .groups import GROUPS
 from .outcome import Outcome, Store
 from .platforms import Target, choose
-from .report import markdown, rows, table
+from .report import commits, markdown, rows, table
 from .run import Run, run_all, subtests
 from .why import WHY
 
 _WIDTH: Final = 120
 """Columns of the table where there is no terminal."""
 _DEVICES: Final = "FGPU_OPENCL_DEVICES"
+_OURS: Final = "FGPU"
+_HERE: Final = Path(__file__).parents[2]
 _HELP = f"""Run the Khronos conformance tests that apply to OpenCL 1.2 without images, and print a table.
 
 The suite is not a part of this project. Fetch it and what it is built with into the folder that --cts names:
@@ -58,7 +60,7 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
               help="The folder with OpenCL-CTS, OpenCL-Headers and SPIRV-Headers.")
 @click.option("--groups", callback=_groups, metavar="NAMES", help="Names with commas between; all by default.")
 @click.option("--subtest", "only", multiple=True, metavar="NAME", help="Only this subtest; may be repeated.")
-@click.option("--platform", default="FGPU", show_default=True, help="A part of the platform's name.")
+@click.option("--platform", default=_OURS, show_default=True, help="A part of the platform's name.")
 @click.option("--device", metavar="NAME", help="A part of the device's name; the first device by default.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Subtests beside each other.")
 @click.option("--timeout", default=300.0, show_default=True, help="Seconds a subtest; long groups get twice that.")
@@ -105,7 +107,8 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
     shown = rows(store.of(_name(target)), names)
     Console(width=None if sys.stdout.isatty() else _WIDTH).print(table(shown))
     if page is not None:
-        facts = {"Device": f"{target.device}, {target.version}, {target.profile}", "Suite": suite.commit()}
+        facts = {"Device": f"{target.device}, {target.version}, {target.profile}", "Suite": suite.commit(),
+                 "Commits of fgpu": commits(shown)}
         if devices := os.environ.get(_DEVICES):
             facts["Devices"] = f"`{_DEVICES}=\"{devices}\"`"
         if note:
@@ -119,9 +122,10 @@ def _runs(suite: Suite, name: str, target: Target, timeout: float, cpu: float | 
           logs: Path | None) -> list[Run]:
     group = GROUPS[name]
     program = suite.program(group)
+    commit = describe(_HERE) if target.platform == _OURS else ""
     return [Run(group=group, subtest=subtest, arguments=arguments, program=program, device=_name(target),
                 environment=target.environment, timeout=timeout * group.limit, logs=logs,
-                cpu=None if cpu is None else cpu * group.limit)
+                commit=commit, cpu=None if cpu is None else cpu * group.limit)
             for subtest, arguments in subtests(program, group).items()]
 
 

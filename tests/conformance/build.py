@@ -10,7 +10,7 @@ from fgpu.errors import ToolError
 
 from .groups import Group
 
-__all__ = ["FETCH", "Suite"]
+__all__ = ["FETCH", "Suite", "describe"]
 
 FETCH = """\
 git clone https://github.com/KhronosGroup/OpenCL-CTS
@@ -18,6 +18,16 @@ git clone https://github.com/KhronosGroup/OpenCL-Headers
 git clone https://github.com/KhronosGroup/SPIRV-Headers
 """
 """How to get what the suite is built of, in the folder that ``--cts`` names."""
+
+
+def describe(repository: Path) -> str:
+    """The commit that a folder has, by its last tag if there is one, and whether files differ; "" without its
+    repository."""
+    if not (repository / ".git").exists():
+        return ""
+    done = subprocess.run(["git", "-C", str(repository), "describe", "--always", "--tags", "--dirty"],
+                          capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 class Suite:
@@ -47,9 +57,7 @@ class Suite:
 
     def commit(self) -> str:
         """The suite's commit, or "unknown" without its repository."""
-        done = subprocess.run(["git", "-C", str(self.folder / "OpenCL-CTS"), "describe", "--always", "--tags"],
-                              capture_output=True, text=True, check=False)
-        return done.stdout.strip() if (self.folder / "OpenCL-CTS/.git").exists() else "unknown"
+        return describe(self.folder / "OpenCL-CTS") or "unknown"
 
     def _configure(self) -> None:
         for needed in (self.folder / "OpenCL-CTS/CMakeLists.txt", self.headers / "CL/cl.h",

@@ -24,6 +24,10 @@ class Outcome:
     seconds: float
     reason: str = ""
     """What the program said last of an error, in one line; nothing if it passed."""
+    processor: float = 0.0
+    """Seconds of processor time, of the program and all that it started; 0: not known."""
+    commit: str = ""
+    """That of fgpu, if it is known."""
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -9,9 +9,10 @@ from rich.table import Table
 from .groups import GROUPS, Group
 from .outcome import Outcome
 
-__all__ = ["Row", "markdown", "rows", "table"]
+__all__ = ["Row", "commits", "markdown", "rows", "table"]
 
-_COLUMNS = ("group", "subtests", "pass", "fail", "skip", "crash", "time-out", "not run", "minutes", "shortened")
+_COLUMNS = ("group", "subtests", "pass", "fail", "skip", "crash", "time-out", "not run", "minutes", "processor",
+            "shortened")
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,10 @@ class Row:
         """A text for each column."""
         count = Counter(outcome.verdict for outcome in self.outcomes)
         minutes = sum(outcome.seconds for outcome in self.outcomes) / 60
+        processor = sum(outcome.processor for outcome in self.outcomes) / 60
         return (self.group.folder, str(self.subtests),
                 *(str(count[verdict]) for verdict in ("pass", "fail", "skip", "crash", "timeout")),
-                str(self.subtests - len(self.outcomes)), f"{minutes:.1f}", self.group.note)
+                str(self.subtests - len(self.outcomes)), f"{minutes:.1f}", f"{processor:.1f}", self.group.note)
 
 
 def rows(outcomes: Sequence[Outcome], subtests: Mapping[str, Collection[str]]) -> list[Row]:
@@ -41,8 +43,9 @@ def rows(outcomes: Sequence[Outcome], subtests: Mapping[str, Collection[str]]) -
 
 def _total(all_rows: Sequence[Row]) -> tuple[str, ...]:
     numbers = zip(*(row.cells[1:-1] for row in all_rows), strict=True)
-    *counts, minutes = [sum(map(float, column)) for column in numbers] if all_rows else [0.0] * (len(_COLUMNS) - 2)
-    return ("all", *(str(round(count)) for count in counts), f"{minutes:.1f}", "")
+    *counts, minutes, processor = [sum(map(float, column)) for column in numbers] if all_rows \
+        else [0.0] * (len(_COLUMNS) - 2)
+    return ("all", *(str(round(count)) for count in counts), f"{minutes:.1f}", f"{processor:.1f}", "")
 
 
 def table(all_rows: Sequence[Row]) -> Table:
@@ -53,6 +56,12 @@ def table(all_rows: Sequence[Row]) -> Table:
     result.add_section()
     result.add_row(*_total(all_rows))
     return result
+
+
+def commits(all_rows: Sequence[Row]) -> str:
+    """Of which commits of fgpu the outcomes are, and how many of each."""
+    counts = Counter(outcome.commit or "not noted" for row in all_rows for outcome in row.outcomes)
+    return ", ".join(f"{commit} ({count})" for commit, count in counts.most_common())
 
 
 def markdown(all_rows: Sequence[Row], facts: Mapping[str, str], why: Mapping[str, str],
@@ -67,7 +76,8 @@ def markdown(all_rows: Sequence[Row], facts: Mapping[str, str], why: Mapping[str
              "`python -m tests.conformance --markdown`; `--help` says how to get the suite.", "",
              *(f"- {name}: {value}" for name, value in facts.items()), "",
              "A subtest that is skipped tests what the device does not claim to have: the harness decides that. "
-             "A time-out is no verdict. Minutes are of a machine with other work.", "",
+             "A time-out is no verdict. Minutes are by the clock, beside other work on the machine, then of the "
+             "processor, as far as outcomes tell them.", "",
              *_grid(_COLUMNS, [*(row.cells for row in all_rows), _total(all_rows)]),
              *_refused("## What does not pass", all_rows, why)]
     for name, rows in (others or {}).items():

@@ -26,8 +26,8 @@ _RESULTS: Final = "CL_CONFORMANCE_RESULTS_FILENAME"
 _TROUBLE = re.compile(r"error|fail|unable|mismatch|expected|invalid|abort|unsupported", re.IGNORECASE)
 _SUMMARY = re.compile(r"(FAILED (sub-)?test|.* FAILED$|FAILED \d+ of)")
 _RUNNING: Final[set["subprocess.Popen[bytes]"]] = set()
-_LOOK: Final = 1.0
-"""Seconds from look to look at the processor time."""
+_LOOK: Final = 0.1
+"""Seconds from look to look whether a program has ended, and at its processor time."""
 _LONGEST = 160
 _KEPT = 4000
 """Characters of a line that an unlucky program may print without an end."""
@@ -64,6 +64,8 @@ class Run:
     the machine does not count."""
     logs: Path | None = None
     """A folder for what the program prints."""
+    commit: str = ""
+    """Of what is tested, for the outcome."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -82,7 +84,7 @@ class Run:
                     env={**os.environ, **self.environment, _RESULTS: str(results)})
                 _RUNNING.add(process)
                 try:
-                    code, late = self._wait(process)
+                    code, late, processor = self._wait(process)
                 finally:
                     _end(process)
             text = log.read_text(errors="replace")
@@ -93,17 +95,21 @@ class Run:
         reason = {"pass": "", "skip": "", "timeout": late}.get(verdict)
         return Outcome(group=self.group.folder, subtest=self.subtest, device=self.device, options=self.group.options,
                        verdict=verdict, seconds=round(time.monotonic() - began, 1),
-                       reason=trouble(text, code) if reason is None else reason)
+                       reason=trouble(text, code) if reason is None else reason,
+                       processor=round(processor, 2), commit=self.commit)
 
-    def _wait(self, process: "subprocess.Popen[bytes]") -> tuple[int | None, str]:
-        """The status with which it ended, or None and the limit at which it had not."""
+    def _wait(self, process: "subprocess.Popen[bytes]") -> tuple[int | None, str, float]:
+        """The status with which it ended, or None and the limit at which it had not, and its processor time."""
         end = time.monotonic() + self.timeout
         while (left := end - time.monotonic()) > 0:
-            with suppress(subprocess.TimeoutExpired):
-                return process.wait(min(left, _LOOK)), ""
-            if self.cpu is not None and _processor_seconds(process.pid) > self.cpu:
-                return None, f"not done in {self.cpu:g} s of processor time"
-        return None, f"not done in {self.timeout:g} s"
+            number, status, used = os.wait4(process.pid, os.WNOHANG)
+            if number:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                return process.returncode, "", used.ru_utime + used.ru_stime
+            time.sleep(min(left, _LOOK))
+            if self.cpu is not None and (seconds := _processor_seconds(process.pid)) > self.cpu:
+                return None, f"not done in {self.cpu:g} s of processor time", seconds
+        return None, f"not done in {self.timeout:g} s", _processor_seconds(process.pid)
 
     def _verdict(self, code: int | None, results: Path) -> Verdict:
         if code is None:

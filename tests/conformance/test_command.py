@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from fgpu.errors import ToolError
 
 from . import __main__ as command
-from .build import Suite
+from .build import Suite, describe
 from .groups import GROUPS, Group
 from .outcome import Store
 from .platforms import Target
@@ -82,7 +82,11 @@ def test_every_subtest_gets_the_verdict_of_its_own_process(suite: Path) -> None:
     assert {name: outcome.reason for name, outcome in outcomes.items()} == {
         "bad": "ERROR: lane 3 is 4, not 5", "dies": "ended by SIGSEGV", "fine": "", "late": "ended by SIGABRT",
         "not_ours": "", "slow": "not done in 2 s"}
+    assert all(0 < outcome.processor < 20 for outcome in outcomes.values())
+    (commit,) = {outcome.commit for outcome in outcomes.values()}
+    assert commit == describe(Path(__file__).parents[2])
     page = (suite / "page.md").read_text()
+    assert f"- Commits of fgpu: {commit or 'not noted'} (6)\n" in page
     assert "| made_up | 6 | 1 | 1 | 1 | 2 | 1 | 0 |" in page
     assert "| made \\| up |" in page
     assert "| made_up | bad | fail | ERROR: lane 3 is 4, not 5 |" in page
