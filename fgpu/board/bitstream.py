@@ -16,6 +16,7 @@ from fgpu.errors import ToolError
 from fgpu.extras import demand
 from fgpu.store import kept_files
 from fgpu.tools.native import find_tool
+from fgpu.tools.nextpnr_log import followed
 from fgpu.tools.yowasp import run_yowasp
 
 from .boards import Board
@@ -28,6 +29,7 @@ Tell = Callable[[str], None]
 _TOP = "fgpu_board"
 _NETLIST, _CONSTRAINTS, _BIT, _REPORT = f"{_TOP}.json", f"{_TOP}.lpf", f"{_TOP}.bit", "report.json"
 _KEPT_NETLIST = f"{_NETLIST}.gz"
+_LOG = "nextpnr.log"
 _SYNTHESIZE = ["-q", "-l", f"{_TOP}.rpt", f"{_TOP}.ys"]
 _PLACE = ["--json", _NETLIST, "--lpf", _CONSTRAINTS, "--textcfg", f"{_TOP}.config", "--report", _REPORT,
           "--router", "router2", "--timing-allow-fail", "-q"]
@@ -54,6 +56,8 @@ def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1
                     progress: Tell = lambda text: None) -> Bitstream:
     """Build the bitstream of a board, or take the one that was kept; so are netlists, for another seed.
 
+    A placement is not: nextpnr reads one back without the constants at multipliers' unused inputs, and what is routed
+    from that is another circuit.
     Raises :class:`~fgpu.errors.MissingExtraError` without the packages of ``fgpu[board]``,
     :class:`~fgpu.errors.ToolError` where a tool fails, such as for a design that does not fit.
     """
@@ -69,7 +73,9 @@ def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1
         (work / _NETLIST).write_bytes(netlist)
         (work / _CONSTRAINTS).write_bytes(constraints)
         progress(f"placing and routing, by {nextpnr}")
-        _check("placing and routing", nextpnr.run(options, work))
+        with followed(work / _LOG, progress):
+            done = nextpnr.run([*options, "--log", _LOG], work)
+        _check("placing and routing", done)
         progress("packing")
         _check("packing", run_yowasp("ecppack", _PACK, work))
         return {"seconds": round(time.monotonic() - begin)}
@@ -118,4 +124,6 @@ def _key(*parts: Any) -> str:
 
 def _check(what: str, done: subprocess.CompletedProcess[str]) -> None:
     if done.returncode:
-        raise ToolError(f"{what} failed with status {done.returncode}: {done.stderr[-1500:].strip()}")
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()] or ["it said nothing"]
+        error = next((line for line in lines if line.startswith("ERROR")), lines[-1])
+        raise ToolError(f"{what} failed with status {done.returncode}: {error}")

@@ -113,7 +113,9 @@ def _list_boards(console: Console) -> None:
         table.add_row(zynq.name, f"{zynq.title} (by Vivado: --ip)", zynq.part)
     print_table(console, table)
     rows = load_figures()
-    if rows:
+    if not rows:
+        console.print("\nNo core has been routed for any of them yet; fgpu build --write-table notes what fits.")
+    else:
         table = Table("what fits", "core", box=None, pad_edge=False)
         for title in ("MHz", "routed", *rows[0].used):
             table.add_column(title, justify="right")

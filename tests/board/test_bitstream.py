@@ -14,7 +14,12 @@ from click.testing import CliRunner
 import fgpu.board.bitstream
 import fgpu.board.ecp5
 import fgpu.board.figures
+import fgpu.tools.nextpnr_log
+from fgpu.board.boards import board
+from fgpu.board.system import SystemParameters
 from fgpu.cli import main
+from fgpu.errors import ToolError
+from fgpu.tools.nextpnr_log import said
 
 STAND_IN = """#!/bin/sh
 if [ "$1" = --version ]; then echo "{version}"; exit 0; fi
@@ -99,8 +104,42 @@ def test_what_was_built_is_listed(folder: Path) -> None:
     assert "| ulx3s_85f | tiny | 40 MHz | 44.0 MHz | 7 (7 %) |" in fgpu.board.figures.markdown()
 
 
-def test_a_tool_that_fails_is_told(folder: Path) -> None:
-    stand_in(folder, "nextpnr-ecp5", "(Version nextpnr-0.11)", "echo 'ERROR: no room' >&2; exit 1")
+def test_a_tool_that_fails_is_told_in_one_line(folder: Path) -> None:
+    stand_in(folder, "nextpnr-ecp5", "(Version nextpnr-0.11)",
+             "echo 'Warning: late' >&2; echo 'ERROR: no room' >&2; echo '1 warning, 1 error' >&2; exit 1")
     status, output = build("ulx3s_85f")
     assert status == 1
-    assert "placing and routing failed with status 1: ERROR: no room" in output
+    assert output.splitlines()[-1] == "Error: placing and routing failed with status 1: ERROR: no room"
+
+
+def test_it_says_how_far_routing_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fgpu.tools.nextpnr_log, "_SECONDS", 0.01)
+    steps = "".join(f"echo 'Info: iter={number} wires=9 overused={20000 - number} overuse=7 archfail=NA' >> $log\n"
+                    f"until grep -q {20000 - number} told; do sleep 0.01; done\n" for number in (1, 2))
+    told: list[str] = []
+    stand_in(folder, "nextpnr-ecp5", "(Version nextpnr-0.11)",
+             "while [ $1 != --log ]; do shift; done; log=$PWD/$2; cd " + f"{folder}\n{steps}exit 1")
+
+    def tell(text: str) -> None:
+        told.append(text)
+        (folder / "told").write_text("\n".join(told).replace(",", ""))
+
+    (folder / "told").touch()
+    chosen = board("ulx3s_85f")
+    with pytest.raises(ToolError):
+        fgpu.board.bitstream.build_bitstream(
+            chosen, SystemParameters(clock=chosen.clock, memory_bytes=chosen.chip.size), progress=tell)
+    assert told[-2:] == ["routing, iteration 1: 19,999 wires overused", "routing, iteration 2: 19,998 wires overused"]
+
+
+@pytest.mark.parametrize(("line", "text"), [
+    ("Info:     at initial placer iter 3, wirelen = 203", "placing, first iteration 3"),
+    ("Info:     at iteration #4, type ALL: wirelen solved = 4889, spread = 9, legal = 1221370; time = 3.84s",
+     "placing, iteration 4: 1,221,370 of wire"),
+    ("Info:   at iteration #22: temp = 0.000000, timing cost = 753, wirelen = 15055 ",
+     "refining, iteration 22: 15,055 of wire"),
+    ("Info:     iter=40 wires=56455 overused=0 overuse=0 archfail=0", "routing, iteration 40: 0 wires overused"),
+    ("Info: Packing constants..", None),
+])
+def test_lines_of_nextpnrs_log(line: str, text: str | None) -> None:
+    assert said(line) == text
