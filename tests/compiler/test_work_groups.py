@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::fgpu.errors.DivergentBarrierWar
 WITH = Config(local_memory=32, atomics=ATOMICS)
 WITHOUT = Config(atomics=ATOMICS)
 QUICK = ["aggregates", "left_open", "loops"]
-QUICK_HARDWARE = ["aggregates", "atomics", "divergence", "exchange", "left_open", "loops"]
+QUICK_HARDWARE = ["aggregates", "atomics", "divergence", "exchange", "helpers", "left_open", "loops"]
 IN_CI = ["2 CUs", "1 CU with local memory"]
 
 
@@ -84,6 +84,8 @@ def check(file: str, device: Device, names: Collection[str] = ()) -> None:
 def test_size() -> None:
     names = {launch.name for file in FILES for launch in launches(file)}
     assert len(names) >= 150
+    in_ci = {launch.name for file in QUICK_HARDWARE for launch in launches(file)}
+    assert len(in_ci) >= 150
     assert {str(launch) for file in FILES for launch in launches(file) if launch.name not in MODELS} == set(digests())
 
 
@@ -132,4 +134,12 @@ HARDWARE = {
     for name in HARDWARE for file in FILES])
 def test_hardware(name: str, file: str) -> None:
     with Device(HARDWARE[name], engine="verilator") as device:
+        check(file, device)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("file", FILES)
+def test_pysim(file: str) -> None:
+    """Amaranth's own simulator: half a minute and more for each kernel."""
+    with Device(Config.preset("tiny", local_memory=32, atomics=ATOMICS), engine="pysim") as device:
         check(file, device)

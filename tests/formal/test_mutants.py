@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ..cu import test_planted_faults
 from . import prover
 
 
@@ -31,11 +33,12 @@ def _cases(test: Callable[..., None]) -> Iterator[dict[str, Any]]:
 
 def _users() -> Iterator[tuple[ModuleType, Callable[..., None]]]:
     """The tests that make mutants."""
-    for path in sorted(Path(__file__).parent.glob("test_*.py")):
-        module = importlib.import_module(f"{__package__}.{path.stem}")
-        if path != Path(__file__) and hasattr(module, "mutant"):
+    names = [f"{__package__}.{path.stem}" for path in sorted(Path(__file__).parent.glob("test_*.py"))]
+    for module in map(importlib.import_module, [*names, test_planted_faults.__name__]):
+        if module.__name__ != __name__ and hasattr(module, "mutant"):
             yield from ((module, test) for name, test in vars(module).items()
-                        if name.startswith("test_") and "mutant(" in inspect.getsource(test))
+                        if name.startswith("test_") and callable(test)
+                        and re.search(r"\b(mutant|found)\(", inspect.getsource(test)))
 
 
 @pytest.mark.parametrize(("module", "test"), [pytest.param(*user, id=f"{user[0].__name__}::{user[1].__name__}")

@@ -1,0 +1,124 @@
+"""Faults planted in the barrier, in the allocation of local memory and in its banks are found by the tests beside."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+
+from ..formal.prover import mutant
+from . import test_barrier, test_launcher, test_local_bases, test_local_memory
+
+_Test = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A class of a module, where tests or other units take it from, and the tests that are to find its faults."""
+
+    module: str
+    name: str
+    used: tuple[Any, str]
+    tests: tuple[_Test, ...]
+
+
+def _accesses(config: str, seed: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        test_local_memory.test_random_accesses(config, seed, patch)
+
+
+_OF_MEMORY = (partial(_accesses, "tiny", 0), partial(_accesses, "tiny", 1), partial(_accesses, "default", 0))
+_CONTROLLER, _MEMORY = "fgpu.cu.memory_controller", "fgpu.cu.local_memory"
+
+BARRIER = Unit("fgpu.cu.barrier", "Barrier", (test_barrier, "Barrier"), tuple(
+    partial(test_barrier.test_random_work_groups, most) for most in (1, 2, 4)))
+LAUNCHER = Unit("fgpu.cu.launcher", "Launcher", (test_launcher, "Launcher"), tuple(
+    partial(test_launcher.test_random_work_groups, *each) for each in ((1, 0, 0), (2, 0, 1), (5, 1, 0))))
+BASES = Unit("fgpu.cu.local_bases", "LocalBases", (test_local_bases, "LocalBases"),
+             (test_local_bases.test_a_base_is_that_of_the_issue,))
+MEMORY = Unit(_MEMORY, "LocalMemory", (_CONTROLLER, "LocalMemory"), _OF_MEMORY)
+BANKS = Unit("fgpu.cu.local_banks", "LocalBanks", (_MEMORY, "LocalBanks"), _OF_MEMORY)
+RETURN = Unit("fgpu.cu.load_return", "LoadReturn", (_CONTROLLER, "LoadReturn"), _OF_MEMORY)
+ATOMICS = Unit("fgpu.cu.local_atomics", "LocalAtomics", (_MEMORY, "LocalAtomics"), _OF_MEMORY)
+
+
+def found(unit: Unit, old: str, new: str) -> None:
+    """Demand that a test fails where ``old`` is ``new`` in the unit's module."""
+    faulty = getattr(mutant(unit.module, old, new), unit.name)
+    where, name = unit.used
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"{where}.{name}" if isinstance(where, str) else f"{where.__name__}.{name}", faulty)
+        for test in unit.tests:
+            try:
+                test()
+            except AssertionError:
+                return
+    pytest.fail(f"nothing found {new!r} instead of {old!r}")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("old", "new"), [
+    ("groups.starting))", "groups.starting & 0))"),
+    ("(~self.arrived[slot]).replicate", "(self.arrived[slot]).replicate"),
+    ("complete.eq(~awaited)", "complete.eq(~awaited & complete)"),
+    ("(groups.members[slot] & complete).any()", "complete.any()"),
+    ("(groups.members[slot] & complete).any()", "(groups.members[0] & complete).any()"),
+    ("self.arrived[slot] & (groups", "(groups"),
+    ("range(WAVEFRONTS)),", "range(WAVEFRONTS - 1)),"),
+])
+def test_barrier_unit(old: str, new: str) -> None:
+    found(BARRIER, old, new)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("old", "new"), [
+    ("with m.Elif(self.free[slot]):", "with m.Elif(0):"),
+    ("number < kernel.local_groups", "number <= kernel.local_groups"),
+    ("left | unlimited", "1"),
+    ("settled & has_number ", "settled "),
+    ("lowest(~taken)", "1"),
+    ("members[slot].eq(taking)", "members[slot].eq(lowest(~taken))"),
+    ("self.groups.starting.eq(taking)", "self.groups.starting.eq(0)"),
+    ("free_count > kernel", "free_count >= kernel"),
+    ("settled.eq(~self.clearing)", "settled.eq(1)"),
+    ("taken.eq(reduce(or_, (members[slot] for slot in range(WAVEFRONTS)",
+     "taken.eq(reduce(or_, (members[slot] for slot in range(WAVEFRONTS - 1)"),
+    ("Cat(self.group, self.compute_unit)", "Cat(taken[:3], self.compute_unit)"),
+])
+def test_launcher_unit(old: str, new: str) -> None:
+    found(LAUNCHER, old, new)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("old", "new"), [
+    ("(rows << bit)", "rows"),
+    ("range(1, MEMORY_STAGE + 1)", "range(1, MEMORY_STAGE)"),
+    ("self.group[bit].rep", "self.group[0].rep"),
+    ("range(GROUP_BITS)", "range(GROUP_BITS - 1)"),
+    ("write.en.eq(self.start.any())", "write.en.eq(self.start[1:].any())"),
+    ("number_of(self.start)", "number_of(self.start)[:2]"),
+])
+def test_bases(old: str, new: str) -> None:
+    found(BASES, old, new)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("unit", "old", "new"), [
+    (MEMORY, " & ~addressed.atomic & ", " & "),
+    (MEMORY, "(routed.write.any() | addressed.write.any())", "addressed.write.any()"),
+    (MEMORY, "(routed.write.any() | addressed.write.any())", "routed.write.any()"),
+    (MEMORY, "& (fresh | same_word.any()))", "& fresh)"),
+    (MEMORY, "given.row + access.base", "given.row"),
+    (MEMORY, "(final | kind.atomic)", "final"),
+    (MEMORY, "Mux(kind.atomic, arbiter.leaders, kind.lanes)", "kind.lanes"),
+    (MEMORY, "routed.width.eq(Width.WORD), routed.sources.eq(0)", "routed.width.eq(Width.WORD)"),
+    (BANKS, "write_port.addr.eq(row4)", "write_port.addr.eq(row3)"),
+    (ATOMICS, "choose(list(self.expected), self.lane)", "self.expected[0]"),
+    (ATOMICS, "choose(list(self.operands), self.lane)", "self.operands[0]"),
+    (RETURN, "clear_of_others(local.phase) | ~local.returns", "1"),
+    (RETURN, "go.eq(able & ~turn)", "go.eq(able)"),
+    (RETURN, "~local.served & (turn & local.load).replicate(PE_COUNT)", "Const(0, PE_COUNT)"),
+])
+def test_memory(unit: Unit, old: str, new: str) -> None:
+    found(unit, old, new)
