@@ -9,7 +9,7 @@ from fgpu.errors import MemoryAccessError
 
 from .answers import answer, handle, size, uint, ulong
 from .contexts import Context
-from .devices import ALIGNMENT, MAX_ALLOCATION, memory
+from .devices import ALIGNMENT, max_allocation, memory
 from .entry import entry
 from .enums import BufferCreateType, MemFlags, MemInfo, MemObjectType, Status
 from .farewells import bid_farewell, farewells_here, prepare_farewells
@@ -114,8 +114,8 @@ def check_flags(flags: int) -> None:
 def create_buffer(context: int, flags: int, size: int, host_pointer: int) -> Buffer:
     found = find(Context, context)
     check_flags(flags)
-    if not 0 < size <= MAX_ALLOCATION:
-        raise ClError(Status.INVALID_BUFFER_SIZE, f"{size} bytes; there may be 1 to {MAX_ALLOCATION}")
+    if not 0 < size <= max_allocation():
+        raise ClError(Status.INVALID_BUFFER_SIZE, f"{size} bytes; there may be 1 to {max_allocation()}")
     if (host_pointer != 0) != (flags & _TAKES_POINTER != 0):
         raise ClError(Status.INVALID_HOST_PTR, f"host_ptr 0x{host_pointer:x} with {MemFlags(flags)!r}")
     try:

@@ -11,7 +11,7 @@ import fgpu
 from fgpu.config import ATOMICS, WORK_GROUP_MAX, Config
 
 from .answers import answer, boolean, handle, size, sizes, text, uint, ulong
-from .devices import ALIGNMENT, MAX_ALLOCATION, MEMORY_SIZE, Device
+from .devices import ALIGNMENT, Device, max_allocation, memory_size
 from .entry import entry
 from .enums import (
     CacheType,
@@ -115,8 +115,8 @@ _INFO: Final[dict[int, Callable[[Device], bytes]]] = {
         QueueProperties.OUT_OF_ORDER_EXEC_MODE_ENABLE | QueueProperties.PROFILING_ENABLE),
 
     DeviceInfo.ADDRESS_BITS: lambda device: uint(32),
-    DeviceInfo.GLOBAL_MEM_SIZE: lambda device: ulong(MEMORY_SIZE),
-    DeviceInfo.MAX_MEM_ALLOC_SIZE: lambda device: ulong(MAX_ALLOCATION),
+    DeviceInfo.GLOBAL_MEM_SIZE: lambda device: ulong(memory_size()),
+    DeviceInfo.MAX_MEM_ALLOC_SIZE: lambda device: ulong(max_allocation()),
     DeviceInfo.GLOBAL_MEM_CACHE_TYPE: lambda device: uint(CacheType.READ_WRITE_CACHE),
     DeviceInfo.GLOBAL_MEM_CACHE_SIZE: lambda device: ulong(device.config.cache_kib * _KIB),
     DeviceInfo.GLOBAL_MEM_CACHELINE_SIZE: lambda device: uint(device.config.cache_line),
@@ -134,9 +134,9 @@ _INFO: Final[dict[int, Callable[[Device], bytes]]] = {
     DeviceInfo.PREFERRED_INTEROP_USER_SYNC: lambda device: boolean(True),
 
     DeviceInfo.PARENT_DEVICE: lambda device: handle(device.parent),
-    DeviceInfo.PARTITION_MAX_SUB_DEVICES: lambda device: uint(device.compute_units),
+    DeviceInfo.PARTITION_MAX_SUB_DEVICES: lambda device: uint(0 if device.is_hardware else device.compute_units),
     DeviceInfo.PARTITION_PROPERTIES: lambda device: sizes(
-        [Partition.EQUALLY, Partition.BY_COUNTS] if device.compute_units > 1 else [0]),
+        [Partition.EQUALLY, Partition.BY_COUNTS] if device.compute_units > 1 and not device.is_hardware else [0]),
     DeviceInfo.PARTITION_AFFINITY_DOMAIN: lambda device: ulong(0),
     DeviceInfo.PARTITION_TYPE: lambda device: sizes(device.partition or [0]),
     DeviceInfo.REFERENCE_COUNT: lambda device: uint(device.references if device.parent else 1),

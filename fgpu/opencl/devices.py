@@ -7,9 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from fgpu.config import Config
+from fgpu.engines import ENGINES
+from fgpu.errors import FgpuError
 
 from .answers import give_handles
-from .device_list import DeviceListError, offers
+from .device_list import DeviceListError, Offer, offers
 from .entry import entry
 from .enums import DeviceType, Status
 from .objects import ClError, Object, find
@@ -19,29 +21,37 @@ if TYPE_CHECKING:
     from fgpu.sim import Device as Simulator
     from fgpu.sim.memory import GlobalMemory
 
-__all__ = ["ALIGNMENT", "DEVICES", "MAX_ALLOCATION", "MEMORY_SIZE", "Device", "allocator_lock", "memory", "of_type"]
+__all__ = ["ALIGNMENT", "DEVICES", "Device", "allocator_lock", "max_allocation", "memory", "memory_size", "of_type"]
 
-MEMORY_SIZE: Final = 1 << 30
-"""Bytes of the global memory."""
-MAX_ALLOCATION: Final = MEMORY_SIZE // 4
-"""Bytes of the largest buffer; the full profile wants a quarter of the memory."""
 ALIGNMENT: Final = 128
 """Bytes of the largest type, long16: parts of buffers begin at multiples of it."""
 _MEMORY_BASE = 0x1000_0000
+_MEMORY_SIZE = 1 << 30
 _TYPES: Final = int(
     DeviceType.DEFAULT | DeviceType.CPU | DeviceType.GPU | DeviceType.ACCELERATOR | DeviceType.CUSTOM)
 
 _memory: "GlobalMemory | None" = None
+_hardware: "Simulator | None" = None
 
 
 def memory() -> "GlobalMemory":
-    """The global memory that all devices share."""
+    """The global memory that all devices share: that of the hardware, where there is some."""
     global _memory
     if _memory is None:
         from fgpu.sim.memory import GlobalMemory
 
-        _memory = GlobalMemory(_MEMORY_BASE, MEMORY_SIZE)
+        _memory = _hardware.memory if _hardware is not None else GlobalMemory(_MEMORY_BASE, _MEMORY_SIZE)
     return _memory
+
+
+def memory_size() -> int:
+    """Bytes of the global memory."""
+    return _MEMORY_SIZE if _hardware is None else _hardware.memory.size
+
+
+def max_allocation() -> int:
+    """Bytes of the largest buffer; the full profile wants a quarter of the memory."""
+    return memory_size() // 4
 
 
 def allocator_lock() -> AbstractContextManager[object]:
@@ -50,7 +60,7 @@ def allocator_lock() -> AbstractContextManager[object]:
 
 
 class Device(Object):
-    """An FGPU of a configuration in an engine. Simulators are made at the first launch.
+    """An FGPU of a configuration in an engine. Simulators are made at the first launch; hardware has been opened.
 
     ``clock`` is that of simulated cycles, in MHz. A sub-device has a ``parent``, the list of properties that it was
     made with (``partition``), and ``compute_units`` of its own.
@@ -74,12 +84,19 @@ class Device(Object):
     @cached_property
     def simulator(self) -> "Simulator":
         """What runs kernels."""
+        if self.is_hardware and _hardware is not None:
+            return _hardware
         from fgpu.sim import Device as Simulator
 
         from .patience import watch
 
         return Simulator(self.config, engine=self.engine, memory=memory(), check_accesses=False,
                          progress=watch(self.engine))
+
+    @property
+    def is_hardware(self) -> bool:
+        """Whether it is no simulator."""
+        return self.engine not in ENGINES
 
     def is_part_of(self, devices: "Sequence[Device]") -> bool:
         """Whether it is a sub-device of one of them, or of such a one's."""
@@ -100,8 +117,24 @@ def _devices() -> list[Device]:
     except DeviceListError as error:
         sys.stderr.write(f"fgpu: {error}\n")
         return []
+    found = [offer for each in found for offer in _opened(each)]
     return [Device(offer.name, DeviceType.ACCELERATOR if index else DeviceType.GPU, offer.engine, offer.config,
                    offer.clock) for index, offer in enumerate(found)]
+
+
+def _opened(offer: Offer) -> list[Offer]:
+    """An offer as it is, or of hardware as that tells; none where it does not answer."""
+    global _hardware
+    if offer.port is None:
+        return [offer]
+    from .hardware import open_hardware
+
+    try:
+        offer, _hardware = open_hardware(offer)
+    except FgpuError as error:
+        sys.stderr.write(f"fgpu: {error}\n")
+        return []
+    return [offer]
 
 
 DEVICES: Final = _devices()

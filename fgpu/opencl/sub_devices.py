@@ -53,6 +53,8 @@ def _words(address: int) -> tuple[int, ...]:
 def _counts(device: Device, words: Sequence[int]) -> list[int]:
     """The compute units of each sub-device. Raises :class:`ClError` for what cannot be."""
     there = device.compute_units
+    if device.is_hardware:
+        raise ClError(Status.DEVICE_PARTITION_FAILED, "hardware cannot be partitioned")
     if there == 1:
         raise ClError(Status.DEVICE_PARTITION_FAILED, "a device with one compute unit cannot be partitioned")
     counts = list(words[1:-2]) if words[0] == Partition.BY_COUNTS else [words[1]]

@@ -63,7 +63,8 @@ class BoardEngine(HardwareEngine):
         return self._counters | {"line.failures": self.link.failures - self._failures}
 
     def give_memory(self) -> None:
-        """Nothing: what the host looks at comes over the line then."""
+        """What the host looks at comes over the line then, unless others share the memory."""
+        self.memory.receive()
 
     def cycles(self, seconds: float) -> int | None:
         """What the board has counted."""

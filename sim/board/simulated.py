@@ -33,7 +33,8 @@ _VERILATE = [
 ]
 _TIMEOUT = 0.0005
 """Of the bridge, in seconds of the board's time: 100 ms would be minutes here."""
-_HOST_TIMEOUT = 5.0
+_HOST_TIMEOUT = 300.0
+"""Of hosts, in real seconds: a KiB at 115,200 baud are 4 million cycles here, and the machine may have other work."""
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,8 @@ def test_a_tool_that_fails_is_told_in_one_line(folder: Path) -> None:
 def test_it_says_how_far_routing_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fgpu.tools.nextpnr_log, "_SECONDS", 0.01)
     steps = "".join(f"echo 'Info: iter={number} wires=9 overused={20000 - number} overuse=7 archfail=NA' >> $log\n"
-                    f"until grep -q {20000 - number} told; do sleep 0.01; done\n" for number in (1, 2))
+                    f"for try in $(seq 999); do grep -q {20000 - number} told && break; sleep 0.01; done\n"
+                    for number in (1, 2))
     told: list[str] = []
     stand_in(folder, "nextpnr-ecp5", "(Version nextpnr-0.11)",
              "while [ $1 != --log ]; do shift; done; log=$PWD/$2; cd " + f"{folder}\n{steps}exit 1")

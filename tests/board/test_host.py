@@ -72,6 +72,40 @@ def test_the_copy_is_the_boards_memory(seed: int) -> None:
             known[at:at + length] = True
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_memory_that_others_share(seed: int) -> None:
+    """They use the bytes and tell nobody, while a kernel runs, too; each sees what the other has written."""
+    rng = random.Random(seed)
+    there = Board()
+    memory = BoardMemory(there)
+    memory.is_shared = True
+    right = np.frombuffer(bytearray(SIZE), np.uint8)
+    taken: list[tuple[int, int]] = []
+    for _ in range(30):
+        for _ in range(rng.randrange(3)):
+            length = rng.randint(1, 3000)
+            taken.append((memory.allocator.take(length) - MEMORY_BASE, length))
+        while len(taken) > 6:
+            memory.allocator.free(taken.pop(rng.randrange(len(taken)))[0] + MEMORY_BASE)
+        for at, length in taken:
+            memory.bytes[at:at + length] = right[at:at + length] = np.frombuffer(rng.randbytes(length), np.uint8)
+        memory.send()
+        memory.run()
+        for at, length in taken:
+            assert there.content[at:at + length] == right[at:at + length].tobytes()
+        for at, length in rng.sample(taken, rng.randint(0, len(taken))):
+            written = np.frombuffer(rng.randbytes(length), np.uint8)
+            if rng.randrange(2):
+                there.content[at:at + length] = written.tobytes()
+            else:
+                memory.bytes[at:at + length] = written
+            right[at:at + length] = written
+        assert memory.view(MEMORY_BASE, SIZE).size == SIZE      # fetches nothing
+        memory.receive()
+        for at, length in taken:
+            assert (memory.bytes[at:at + length] == right[at:at + length]).all()
+
+
 def test_only_what_has_changed_goes_over_the_line() -> None:
     there = Board()
     memory = BoardMemory(there)
