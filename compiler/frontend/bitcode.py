@@ -35,7 +35,7 @@ SOURCES = {
 }
 """The parts of the library, users before what they use: each is linked for what those before it lack. Their files and
 clang's options for them. Half of all functions are conversions, of which a program has few."""
-_TIMEOUT_SECONDS = 120
+_TIMEOUT_SECONDS = 600
 _NAME = re.compile(r"@([\w.$]+)")
 _DEFINED = re.compile(r"^define [^@\n]*@([\w.$]+)(.*?)^\}", re.M | re.S)
 _IMPORT = re.compile(r"^\s*from (?:(fgpu)\.|(\.+))([a-z_][\w.]*) import", re.M)

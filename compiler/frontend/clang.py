@@ -24,7 +24,8 @@ __all__ = ["HEADER", "UNROLLED", "Size", "Unoptimized", "builtins", "compile_to_
 
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
-_TIMEOUT_SECONDS = 60
+_TIMEOUT_SECONDS = 600
+"""What takes a second may take minutes on a busy machine, or when a program is suspended: this ends what hangs."""
 _ANY_BODY = 100_000
 _SMALL_BODY = -20
 """Up to which size functions are inlined, in LLVM's units: five for an instruction, less what the call would cost."""
