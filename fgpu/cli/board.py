@@ -4,6 +4,7 @@ import random
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -155,6 +156,7 @@ def demonstrate(name: str, port: str | None, sizes: tuple[int, ...], config: Con
     from fgpu.benchmarks.record import run_benchmark
     from fgpu.board.boards import board
     from fgpu.board.link import Link
+    from fgpu.board.protocol import DEFAULT_BAUD
     from fgpu.sim import Device
 
     console = Console(highlight=False)
@@ -167,16 +169,18 @@ def demonstrate(name: str, port: str | None, sizes: tuple[int, ...], config: Con
             simulated = after.enter_context(SimulatedBoard(
                 chosen, config, progress=lambda text: click.echo(f"simulated {name}: {text}", err=True)))
             console.print(f"{name}, simulated, is at {simulated.port}")
-            link = simulated.link()
+            open_link: Callable[[], Link] = simulated.link
+            open_slow_link = partial(simulated.link, baud=DEFAULT_BAUD)
 
             def seconds() -> float:
                 return simulated.state.cycles / link.clock
         else:
-            link = Link(port)
+            open_link, open_slow_link = partial(Link, port), partial(Link, port, baud=DEFAULT_BAUD)
+        link = open_link()
         device = after.enter_context(Device(engine="board", port=link))
         table = Table("kernel", box=None, pad_edge=False)
-        plain_title = ["on the memory model"] if sizes else []
-        for title in ("elements", "cycles", *plain_title, "bytes sent", "repeated"):
+        plain_titles = ["on the memory model", "times"] if sizes else []
+        for title in ("elements", "cycles", *plain_titles, "bytes sent", "repeated"):
             table.add_column(title, justify="right")
         for benchmark in BENCHMARKS:
             for size in sizes or [_SIZE]:
@@ -185,24 +189,30 @@ def demonstrate(name: str, port: str | None, sizes: tuple[int, ...], config: Con
                 for each in (record, plain):
                     if not each.passed:
                         raise SimulationError(f"{benchmark} of {size}: {each.failure}")
-                table.add_row(benchmark, f"{size:,}", f"{record.cycles:,}", *([f"{plain.cycles:,}"] if sizes else []),
+                beside = [f"{plain.cycles:,}", f"{(record.cycles or 0) / (plain.cycles or 1):.2f}"] if sizes else []
+                table.add_row(benchmark, f"{size:,}", f"{record.cycles:,}", *beside,
                               f"{record.stats['line.bytes_sent']:,}", str(record.stats["line.failures"]))
         print_table(console, table)
-        to, back = _line_rates(link, seconds)
-        console.print(f"The line has {link.baud:,} baud: {to / 1e3:.0f} kB/s to the board, {back / 1e3:.0f} back.")
+        console.print(_line_rates(link, seconds))
+        if sizes:       # at the rate that the line begins with, too
+            device.close()
+            link = open_slow_link()
+            after.callback(link.close)
+            console.print(_line_rates(link, seconds, _LINE_BYTES // 8))
         console.print("[green]All results are what NumPy computes.[/]")
 
 
-def _line_rates(link: "Link", seconds: Callable[[], float]) -> tuple[float, float]:
-    """Bytes a second to the board's memory and back; what is read must be what was written."""
+def _line_rates(link: "Link", seconds: Callable[[], float], length: int = _LINE_BYTES) -> str:
+    """What the line carries to the board's memory and back, of so many bytes; they must come back as they went."""
     from fgpu.board.protocol import MEMORY_BASE
 
-    content = random.Random(1).randbytes(_LINE_BYTES)
+    content = random.Random(1).randbytes(length)
     begin = seconds()
     link.write(MEMORY_BASE, content)
     middle = seconds()
-    found = link.read(MEMORY_BASE, _LINE_BYTES)
+    found = link.read(MEMORY_BASE, length)
     end = seconds()
     if found != content:
         raise SimulationError("the board's memory has other bytes than were written")
-    return _LINE_BYTES / (middle - begin), _LINE_BYTES / (end - middle)
+    to, back = (length / (after - before) / 1e3 for before, after in ((begin, middle), (middle, end)))
+    return f"The line has {link.baud:,} baud: {to:.1f} kB/s to the board, {back:.1f} back."

@@ -28,7 +28,7 @@ _SHOWN = 4
 @click.option("--port", metavar="PORT", help="The board's serial port, as /dev/ttyUSB0.")
 @click.option("--simulate", is_flag=True, help="Simulate the board, with its memory chip and its serial line.")
 @click.option("--sizes", metavar="N[,M...]", type=NumberList(), default=(),
-              help="Elements of the kernels on the board; tells the cycles without a board, too.")
+              help="Elements of the kernels on the board; tells their cycles on the plain memory model, too.")
 @engine_options
 @config_options()
 def demo(board: str | None, port: str | None, simulate: bool, sizes: tuple[int, ...], engine: str, latency: Any,

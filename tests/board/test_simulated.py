@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from fgpu import Device
+from fgpu.benchmarks import BENCHMARKS
 from fgpu.benchmarks.record import run_benchmark
 from fgpu.board.boards import board
 from fgpu.board.protocol import BOARD_BASE, BOARD_MAGIC, MEMORY_BASE
+from fgpu.cli import main
 from fgpu.config import Config
 from fgpu.errors import BoardError, KernelFault, LaunchError, SimulationTimeout
 from fgpu.sim.board.simulated import Noise, SimulatedBoard
@@ -34,6 +37,21 @@ def test_kernels_of_chapter_6(simulated: SimulatedBoard, name: str) -> None:
         assert record.passed, record.failure
         assert 0 < record.cycles < 100_000
     assert simulated.state.refreshes
+
+
+def test_the_demonstration_compares_with_the_plain_memory_model() -> None:
+    arguments = "demo --board ulx3s_85f --simulate --preset tiny --sizes 64"
+    done = CliRunner().invoke(main, arguments.split())
+    assert done.exit_code == 0, done.output
+    rows = [line.split() for line in done.output.splitlines()]
+    cycles = {row[0]: (int(row[2].replace(",", "")), int(row[3].replace(",", "")))
+              for row in rows if len(row) == 7 and row[1] == "64"}
+    assert list(cycles) == list(BENCHMARKS)
+    assert all(plain < behind_sdram for behind_sdram, plain in cycles.values())
+    to_and_back = [(float(row[5]), float(row[10])) for row in rows if row[:3] == ["The", "line", "has"]]
+    lowest, highest = (0.9 * 300, 0.9 * 11.52), (300, 11.52)      # kB/s, of 10 bits a byte
+    assert all(low < rate < high for rates, low, high in zip(to_and_back, lowest, highest, strict=True)
+               for rate in rates)
 
 
 def test_memory_is_what_was_written(simulated: SimulatedBoard) -> None:
@@ -97,7 +115,7 @@ def test_a_host_that_dies_and_comes_back(simulated: SimulatedBoard) -> None:
         link._serial.write(b"\xd8\x81\x3f\x04\x00\x00\x00" + b"\x55" * (length - 1))
         link._serial.flush()
         link.abandon()
-        with simulated.link() as later:
+        with simulated.link(timeout=5.0) as later:      # whose first frame may be lost
             assert later.read(MEMORY_BASE, len(content)) == content
 
 
