@@ -16,6 +16,7 @@ from fgpu.errors import ToolError
 from fgpu.extras import demand
 from fgpu.store import kept_files
 from fgpu.tools.native import find_tool
+from fgpu.tools.nextpnr import PLACER_AND_ROUTER, tuned
 from fgpu.tools.nextpnr_log import followed
 from fgpu.tools.yowasp import run_yowasp
 
@@ -32,7 +33,7 @@ _KEPT_NETLIST = f"{_NETLIST}.gz"
 _LOG = "nextpnr.log"
 _SYNTHESIZE = ["-q", "-l", f"{_TOP}.rpt", f"{_TOP}.ys"]
 _PLACE = ["--json", _NETLIST, "--lpf", _CONSTRAINTS, "--textcfg", f"{_TOP}.config", "--report", _REPORT,
-          "--router", "router2", "--timing-allow-fail", "-q"]
+          *PLACER_AND_ROUTER, "--timing-allow-fail", "-q"]
 _PACK = ["--compress", "--input", f"{_TOP}.config", "--bit", _BIT]
 _TOLD = {"TRELLIS_COMB": "LUTs", "TRELLIS_FF": "flip-flops", "DP16KD": "block RAMs", "MULT18X18D": "multipliers"}
 
@@ -62,6 +63,7 @@ def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1
     :class:`~fgpu.errors.ToolError` where a tool fails, such as for a design that does not fit.
     """
     platform, netlist, constraints = synthesize(board, parameters, progress=progress)
+    netlist = tuned(netlist.decode()).encode()
     options = [*_PLACE, platform._nextpnr_device_options[platform.device], "--package",
                platform._nextpnr_package_options[platform.package].upper(), "--speed", platform.speed,
                "--seed", str(seed)]

@@ -11,6 +11,7 @@ __all__ = ["followed", "said"]
 
 _SECONDS = 5.0
 _STEPS: Final = (
+    (re.compile(r"iter=(\d+) steplen="), "placing, iteration {}"),
     (re.compile(r"initial placer iter (\d+)"), "placing, first iteration {}"),
     (re.compile(r"at iteration #(\d+), .*legal = (\d+)"), "placing, iteration {}: {:,} of wire"),
     (re.compile(r"at iteration #(\d+): temp .*wirelen = (\d+)"), "refining, iteration {}: {:,} of wire"),

@@ -22,6 +22,7 @@ from ..extras import is_installed as has_extra
 from ..store import kept_bytes, workspace
 from .delays import Delays, Path
 from .native import Tool, find_tool, is_native
+from .nextpnr import PLACER_AND_ROUTER, tuned
 from .output_registers import take_output_registers
 from .verilog import verilog_text
 from .yosys import run_yosys
@@ -37,12 +38,12 @@ _ROUTING = re.compile(r"Routing\.\.|Running router")
 _OPTIONS = (
     "--85k", "--package", "CABGA381", "--speed", str(SPEED_GRADE), "--out-of-context", "--lpf-allow-unconstrained",
     "--timing-allow-fail", "--json", "design.json", "--report", _REPORT, "-q", "--log", _LOG,
-    "--router", "router2",      # the other one is not done with a core in half an hour
+    *PLACER_AND_ROUTER,
 )
 TARGET = 100.0
 """MHz that nextpnr aims at."""
 _SYNTHESIZE = "synth_ecp5 -top top -json design.json"
-_FLOW = 5
+_FLOW = 6
 """Of what is done between the tools, a number that changes with it."""
 _SDF = "delays.sdf"
 _UNIT = "unit"
@@ -189,7 +190,7 @@ def _netlist(text: str, yosys: Tool) -> str:
     """Of the module ``top`` of a Verilog source, for nextpnr; kept, for a core's takes Yosys minutes."""
     def synthesize() -> bytes:
         netlist = run_yosys(["read_verilog top.v", _SYNTHESIZE], {"top.v": text}, "design.json", run=yosys.run)
-        return gzip.compress(take_output_registers(netlist).encode(), compresslevel=1)
+        return gzip.compress(tuned(take_output_registers(netlist)).encode(), compresslevel=1)
 
     return gzip.decompress(kept_bytes("netlists", _key([text, _SYNTHESIZE, str(_FLOW), str(yosys)]),
                                       synthesize)).decode()

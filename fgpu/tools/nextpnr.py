@@ -1,0 +1,21 @@
+"""How nextpnr places and routes here: by its own choices a core's vector is too crowded for its routers."""
+
+import json
+from typing import Final
+
+__all__ = ["PLACER_AND_ROUTER", "tuned"]
+
+PLACER_AND_ROUTER: Final = ("--placer", "static", "--router", "router2")
+_SETTINGS: Final = {
+    # How much more a wire that several nets want costs in each iteration: by nextpnr's own 2 it grows so fast that
+    # the last hundreds of conflicts are moved about for ever. It takes more iterations, and short ones.
+    "router2/currCongWeightMult": "0.5",
+}
+
+
+def tuned(netlist: str) -> str:
+    """A netlist of Yosys (JSON) with the settings of nextpnr that have no option, where nextpnr takes them from."""
+    design = json.loads(netlist)
+    for module in design["modules"].values():
+        module["settings"] = {**module.get("settings", {}), **_SETTINGS}
+    return json.dumps(design)
