@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from fgpu import Config
 from fgpu.compiler import Image, assemble
 from fgpu.errors import KernelFault
 from fgpu.fault import FaultCause
@@ -14,7 +15,8 @@ from fgpu.sim.engine import Launch
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.verilator import VerilatorEngine
 
-from ..configurations import TWO_PORTS
+from ..configurations import ATOMIC, TWO_PORTS
+from ..tiers import quick
 from .harness import BASE
 from .test_several_kernels import BusyHost
 
@@ -47,9 +49,9 @@ KERNELS = {
 }
 
 
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device(TWO_PORTS) as device:
+@pytest.fixture(scope="module", params=quick([ATOMIC, TWO_PORTS], [ATOMIC]), ids=["2 CUs", "2 ports"])
+def device(request: pytest.FixtureRequest) -> Iterator[Device]:
+    with Device(request.param) as device:
         yield device
 
 
@@ -63,16 +65,19 @@ def check_good(device: Device) -> None:
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_fault_stops_the_kernel(device: Device, name: str) -> None:
     text, cause, pc = KERNELS[name]
+    if cause is FaultCause.SCRATCHPAD_BOUNDS and not device.config.scratchpad_check:
+        pytest.skip("this core does not check")
     with pytest.raises(KernelFault, match=f"kernel 'bad' of slot 0: PC {pc}[:,]") as raised:
         device.launch(assemble(text), "bad", global_size=(4096,), local_size=(128,), args=[], max_cycles=20_000)
     assert raised.value.cause is cause
     check_good(device)
 
 
-def test_a_stopped_kernel_leaves_no_registers() -> None:
+@pytest.mark.parametrize("config", quick([ATOMIC, TWO_PORTS], [ATOMIC]), ids=["2 CUs", "2 ports"])
+def test_a_stopped_kernel_leaves_no_registers(config: Config) -> None:
     """Both kernels are started at once, as the engine begins anew after a fault."""
     image, memory = assemble(MOVED), GlobalMemory(BASE, 1 << 16)
-    engine = BusyHost(TWO_PORTS, memory)
+    engine = BusyHost(config, memory)
     shape = {"global_size": (1024,), "local_size": (128,), "parameters": (BASE,)}
     bad, found = (KernelDescriptor(entry=image.kernel(name).entry, **shape).words() for name in ("bad", "found"))
     engine.others, engine.reads, engine.clean, engine.initialize = {2: bad}, [], 1 << 2, 0
@@ -92,7 +97,7 @@ def test_stacks_may_grow_down_from_zero(device: Device) -> None:
 
 def test_an_illegal_instruction_stops_the_kernel(device: Device) -> None:
     """The device refuses such an image, so the engine is launched below it."""
-    engine = VerilatorEngine(TWO_PORTS, device.memory)
+    engine = VerilatorEngine(device.config, device.memory)
     descriptor = KernelDescriptor(entry=0, global_size=(1024,), local_size=(64,))
     words = assemble(".kernel bad\n lid r1, 0\n").words
     for illegal in (0x00000000, 0xFFFFFFFF, 0x8A000000, 0xC0000000):
