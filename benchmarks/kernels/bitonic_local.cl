@@ -3,15 +3,16 @@
 void sort(__global uint *data, __local uint *block, uint half_size, uint direction)
 {
     uint i = get_local_id(0);
+    uint order = direction ? i : ~i;
     block[i] = data[i];
     block[i + half_size] = data[i + half_size];
     #pragma unroll
     for (uint length = 1; length <= half_size; length *= 2) {
-        uint ascending = ((i & length) == 0) == direction;
+        uint ascending = (order & length) == 0;
         #pragma unroll
         for (uint distance = length; distance > 0; distance /= 2) {
             barrier(CLK_LOCAL_MEM_FENCE);
-            uint left = i + (i & -distance);
+            uint left = 2 * i - (i & (distance - 1));
             uint a = block[left];
             uint b = block[left + distance];
             bool exchange = (b < a) == ascending;

@@ -1,12 +1,12 @@
 // Sums of n elements, one for each work-group of 64, which adds 1024: each work-item 16 of them, 16 work-items four of
-// these sums each, and an atomic operation the rest.
+// these sums each, and an atomic operation the rest, on top of the first sum.
 #define GROUP 64
 #define EACH 16
 #define LEFT 16
 
 __kernel void sum_local(__global const int *in, __global int *out, uint n)
 {
-    __local int sums[GROUP], total;
+    __local int sums[GROUP];
     uint me = get_local_id(0);
     uint first = get_group_id(0) * GROUP * EACH;
     int sum = 0;
@@ -20,12 +20,10 @@ __kernel void sum_local(__global const int *in, __global int *out, uint n)
             sum += in[i];
     }
     sums[me] = sum;
-    if (me == 0)
-        total = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (me < LEFT)
-        atomic_add(&total, sum + sums[me + LEFT] + sums[me + 2 * LEFT] + sums[me + 3 * LEFT]);
+        atomic_add(sums, (me == 0 ? 0 : sum) + sums[me + LEFT] + sums[me + 2 * LEFT] + sums[me + 3 * LEFT]);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (me == 0)
-        out[get_group_id(0)] = total;
+        out[get_group_id(0)] = sums[0];
 }
