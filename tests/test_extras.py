@@ -48,7 +48,8 @@ def test_all_has_every_extra():
 
 
 @pytest.mark.parametrize("arguments", ["--help", "run --help", "bench --help", "synth --help",
-                                       "asm copy.s -o copy.json", "disasm copy.s", "verilog -o fgpu.v --preset tiny"])
+                                       "asm copy.s -o copy.json", "disasm copy.s",
+                                       pytest.param("verilog -o fgpu.v --preset tiny", marks=pytest.mark.ci)])
 def test_works_with_the_core_only(arguments, tmp_path):
     """Not `fgpu synth` itself, which takes minutes; its parts are Yosys and what `fgpu verilog` does."""
     (tmp_path / "copy.s").write_text(".kernel copy\n    ret\n")

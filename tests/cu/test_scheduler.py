@@ -315,7 +315,8 @@ class Bench:
 
 
 @pytest.mark.parametrize("floats", [False, True])
-@pytest.mark.parametrize(("wavefronts", "seed"), [(1, 4), (3, 5), (WAVEFRONTS, 14)])
+@pytest.mark.parametrize(("wavefronts", "seed"), [
+    pytest.param(1, 4, marks=pytest.mark.ci), pytest.param(3, 5, marks=pytest.mark.ci), (WAVEFRONTS, 14)])
 def test_random_programs(wavefronts: int, seed: int, floats: bool) -> None:
     bench = Bench(random.Random(seed), wavefronts, floats)
     simulate(bench.dut, bench.run)

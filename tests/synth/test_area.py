@@ -12,14 +12,14 @@ from fgpu.config import Config
 from fgpu.tools.area import Area, ModuleArea, synthesize
 
 from ..checked_in import demand_unmoved
-from ..tiers import quick
 
 
 def check(names: tuple[str, ...]) -> None:
     demand_unmoved(area.differences(area.load(), area.measure(names)), "areas", "benchmarks/area.json", area.REWRITE)
 
 
-@pytest.mark.parametrize("name", quick(area.QUICK, ["launcher"]))
+@pytest.mark.ci
+@pytest.mark.parametrize("name", area.QUICK)
 def test_nothing_moved(name: str) -> None:
     check((name,))
 
