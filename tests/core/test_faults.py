@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from fgpu import Config
 from fgpu.compiler import Image, assemble
 from fgpu.errors import KernelFault
 from fgpu.fault import FaultCause
@@ -50,9 +49,16 @@ KERNELS = {
 }
 
 
-@pytest.fixture(scope="module", params=quick([ATOMIC, TWO_PORTS], [ATOMIC]), ids=["2 CUs", "2 ports"])
+CONFIGS = {"2 CUs": ATOMIC, "2 ports": TWO_PORTS}
+_QUICK = "2 CUs"
+BAD = [pytest.param(config, name, marks=() if config == _QUICK else pytest.mark.ci) for config in CONFIGS
+       for name, (_, cause, _) in KERNELS.items()
+       if CONFIGS[config].scratchpad_check or cause is not FaultCause.SCRATCHPAD_BOUNDS]
+
+
+@pytest.fixture(scope="module", params=quick(CONFIGS, [_QUICK]))
 def device(request: pytest.FixtureRequest) -> Iterator[Device]:
-    with Device(request.param) as device:
+    with Device(CONFIGS[request.param]) as device:
         yield device
 
 
@@ -63,22 +69,20 @@ def check_good(device: Device) -> None:
     out.free()
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(("device", "name"), BAD, indirect=["device"])
 def test_a_fault_stops_the_kernel(device: Device, name: str) -> None:
     text, cause, pc = KERNELS[name]
-    if cause is FaultCause.SCRATCHPAD_BOUNDS and not device.config.scratchpad_check:
-        pytest.skip("this core does not check")
     with pytest.raises(KernelFault, match=f"kernel 'bad' of slot 0: PC {pc}[:,]") as raised:
         device.launch(assemble(text), "bad", global_size=(4096,), local_size=(128,), args=[], max_cycles=20_000)
     assert raised.value.cause is cause
     check_good(device)
 
 
-@pytest.mark.parametrize("config", quick([ATOMIC, TWO_PORTS], [ATOMIC]), ids=["2 CUs", "2 ports"])
-def test_a_stopped_kernel_leaves_no_registers(config: Config) -> None:
+@pytest.mark.parametrize("name", quick(CONFIGS, [_QUICK]))
+def test_a_stopped_kernel_leaves_no_registers(name: str) -> None:
     """Both kernels are started at once, as the engine begins anew after a fault."""
     image, memory = assemble(MOVED), GlobalMemory(BASE, 1 << 16)
-    engine = BusyHost(config, memory)
+    engine = BusyHost(CONFIGS[name], memory)
     shape = {"global_size": (1024,), "local_size": (128,), "parameters": (BASE,)}
     bad, found = (KernelDescriptor(entry=image.kernel(name).entry, **shape).words() for name in ("bad", "found"))
     engine.others, engine.reads, engine.clean, engine.initialize = {2: bad}, [], 1 << 2, 0

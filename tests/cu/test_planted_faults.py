@@ -58,49 +58,35 @@ def found(unit: Unit, old: str, new: str) -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize(("old", "new"), [
-    ("groups.starting))", "groups.starting & 0))"),
-    ("(~self.arrived[slot]).replicate", "(self.arrived[slot]).replicate"),
-    ("complete.eq(~awaited)", "complete.eq(~awaited & complete)"),
-    ("(groups.members[slot] & complete).any()", "complete.any()"),
-    ("(groups.members[slot] & complete).any()", "(groups.members[0] & complete).any()"),
-    ("self.arrived[slot] & (groups", "(groups"),
-    ("range(WAVEFRONTS)),", "range(WAVEFRONTS - 1)),"),
-])
-def test_barrier_unit(old: str, new: str) -> None:
-    found(BARRIER, old, new)
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize(("old", "new"), [
-    ("with m.Elif(self.free[slot]):", "with m.Elif(0):"),
-    ("number < kernel.local_groups", "number <= kernel.local_groups"),
-    ("left | unlimited", "1"),
-    ("settled & has_number ", "settled "),
-    ("lowest(~taken)", "1"),
-    ("members[slot].eq(taking)", "members[slot].eq(lowest(~taken))"),
-    ("self.groups.starting.eq(taking)", "self.groups.starting.eq(0)"),
-    ("free_count > kernel", "free_count >= kernel"),
-    ("settled.eq(~self.clearing)", "settled.eq(1)"),
-    ("taken.eq(reduce(or_, (members[slot] for slot in range(WAVEFRONTS)",
+@pytest.mark.parametrize(("unit", "old", "new"), [
+    (BARRIER, "groups.starting))", "groups.starting & 0))"),
+    (BARRIER, "(~self.arrived[slot]).replicate", "(self.arrived[slot]).replicate"),
+    (BARRIER, "complete.eq(~awaited)", "complete.eq(~awaited & complete)"),
+    (BARRIER, "(groups.members[slot] & complete).any()", "complete.any()"),
+    (BARRIER, "(groups.members[slot] & complete).any()", "(groups.members[0] & complete).any()"),
+    (BARRIER, "self.arrived[slot] & (groups", "(groups"),
+    (BARRIER, "range(WAVEFRONTS)),", "range(WAVEFRONTS - 1)),"),
+    (LAUNCHER, "with m.Elif(self.free[slot]):", "with m.Elif(0):"),
+    (LAUNCHER, "number < kernel.local_groups", "number <= kernel.local_groups"),
+    (LAUNCHER, "left | unlimited", "1"),
+    (LAUNCHER, "settled & has_number ", "settled "),
+    (LAUNCHER, "lowest(~taken)", "1"),
+    (LAUNCHER, "members[slot].eq(taking)", "members[slot].eq(lowest(~taken))"),
+    (LAUNCHER, "self.groups.starting.eq(taking)", "self.groups.starting.eq(0)"),
+    (LAUNCHER, "free_count > kernel", "free_count >= kernel"),
+    (LAUNCHER, "settled.eq(~self.clearing)", "settled.eq(1)"),
+    (LAUNCHER, "taken.eq(reduce(or_, (members[slot] for slot in range(WAVEFRONTS)",
      "taken.eq(reduce(or_, (members[slot] for slot in range(WAVEFRONTS - 1)"),
-    ("Cat(self.group, self.compute_unit)", "Cat(taken[:3], self.compute_unit)"),
+    (LAUNCHER, "Cat(self.group, self.compute_unit)", "Cat(taken[:3], self.compute_unit)"),
+    (BASES, "(rows << bit)", "rows"),
+    (BASES, "range(1, MEMORY_STAGE + 1)", "range(1, MEMORY_STAGE)"),
+    (BASES, "self.group[bit].rep", "self.group[0].rep"),
+    (BASES, "range(GROUP_BITS)", "range(GROUP_BITS - 1)"),
+    (BASES, "write.en.eq(self.start.any())", "write.en.eq(self.start[1:].any())"),
+    (BASES, "number_of(self.start)", "number_of(self.start)[:2]"),
 ])
-def test_launcher_unit(old: str, new: str) -> None:
-    found(LAUNCHER, old, new)
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize(("old", "new"), [
-    ("(rows << bit)", "rows"),
-    ("range(1, MEMORY_STAGE + 1)", "range(1, MEMORY_STAGE)"),
-    ("self.group[bit].rep", "self.group[0].rep"),
-    ("range(GROUP_BITS)", "range(GROUP_BITS - 1)"),
-    ("write.en.eq(self.start.any())", "write.en.eq(self.start[1:].any())"),
-    ("number_of(self.start)", "number_of(self.start)[:2]"),
-])
-def test_bases(old: str, new: str) -> None:
-    found(BASES, old, new)
+def test_work_groups(unit: Unit, old: str, new: str) -> None:
+    found(unit, old, new)
 
 
 @pytest.mark.long

@@ -12,6 +12,8 @@ from fgpu.probe import WavefrontState
 from fgpu.sim.event_log import Access, EventKind, enabled
 from fgpu.sim.traces import write_trace
 
+from .perfetto_file import read_packets, tracks_of
+
 _SOURCE = """\
 __attribute__((noinline)) int odd(int x) {
     int s = 0; while (x > 0) { if (x & 64) return s; x -= 9; s += x; } return s;
@@ -163,19 +165,16 @@ def test_both_engines_with_a_clock_log_the_same():
 
 
 def test_perfetto_has_tracks_of_slices_tag_managers_and_work_groups(run, tmp_path):
-    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
-
     write_trace(run.events, tmp_path / "run.pftrace")
-    trace = Trace.FromString((tmp_path / "run.pftrace").read_bytes())
-    tracks = {packet.track_descriptor.uuid: packet.track_descriptor for packet in trace.packet
-              if packet.HasField("track_descriptor")}
+    packets = read_packets(tmp_path / "run.pftrace")
+    tracks = tracks_of(packets)
     parents = {each.name: tracks[each.parent_uuid].name for each in tracks.values() if each.parent_uuid}
     assert parents["tag manager 0, fill"] == "cache slice 0"
     assert parents["work-group 0"] == "CU 0"
     assert parents["wavefront 0, load 0"] == "CU 0"
     begins, ends, instants = Counter(), Counter(), Counter()
     last = {}
-    for packet in trace.packet:
+    for packet in packets:
         event = packet.track_event
         if event.type in (1, 2):
             assert packet.timestamp >= last.get(event.track_uuid, 0)

@@ -17,6 +17,7 @@ from fgpu.sim.event_log import EventKind, enabled
 from fgpu.sim.traces import write_trace
 
 from ..configurations import TWO_PORTS
+from .perfetto_file import read_packets, tracks_of
 
 _SOURCE = """\
 __kernel void mixed(__global const int *in, __global int *out) {
@@ -110,20 +111,14 @@ def test_chosen_units_are_recorded_alone(config, tmp_path):
         for end in (".pftrace", ".fst", ".csv", *((".kanata", ".svg") if chosen[0].startswith("cu") else ())):
             write_trace(log, tmp_path / f"run{end}")
         there = {*filter(has, units.tolist())}
-        tracks = {name for name in _tracks(tmp_path / "run.pftrace") if name.startswith(("CU", "cache slice"))}
+        tracks = {track.name for track in tracks_of(read_packets(tmp_path / "run.pftrace")).values()
+                  if track.name.startswith(("CU", "cache slice"))}
         wholes = {name.partition(":")[0] for name in tracks}
         assert wholes == {unit.split(".")[0].replace("cu", "CU ") for unit in there if unit.startswith("cu")} | {
             unit.replace(".slice", " slice ") for unit in there if unit.startswith("cache")}
         scopes = {line.split(".")[1] for line in (tmp_path / "run.gtkw").read_text().splitlines()
                   if line.startswith("fgpu.")}
         assert scopes == {unit.split(".")[0] for unit in there}
-
-
-def _tracks(path):
-    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
-
-    return {packet.track_descriptor.name for packet in Trace.FromString(path.read_bytes()).packet
-            if packet.HasField("track_descriptor")}
 
 
 def test_a_window_of_a_unit():
@@ -145,16 +140,12 @@ def test_both_engines_with_a_clock_log_the_same():
 
 
 def test_perfettos_own_classes_read_the_file(run, tmp_path):
-    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
-
     write_trace(run.events, tmp_path / "run.pftrace")
-    trace = Trace.FromString((tmp_path / "run.pftrace").read_bytes())
-    names = {packet.track_descriptor.uuid: packet.track_descriptor.name for packet in trace.packet
-             if packet.HasField("track_descriptor")}
-    assert {"CU 0", "wavefront 7", "CU 0: wavefronts"} <= set(names.values())
+    packets = read_packets(tmp_path / "run.pftrace")
+    assert {"CU 0", "wavefront 7", "CU 0: wavefronts"} <= {track.name for track in tracks_of(packets).values()}
     depth, named = Counter(), Counter()
     last = {}
-    for packet in trace.packet:
+    for packet in packets:
         event = packet.track_event
         if event.type in (1, 2):
             assert packet.timestamp >= last.get(event.track_uuid, 0)
@@ -168,13 +159,11 @@ def test_perfettos_own_classes_read_the_file(run, tmp_path):
 
 
 def test_flows_lead_from_loads_to_who_waits_for_them(run, tmp_path):
-    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
-
     write_trace(run.events, tmp_path / "run.pftrace")
-    trace = Trace.FromString((tmp_path / "run.pftrace").read_bytes())
+    packets = read_packets(tmp_path / "run.pftrace")
     begun, ended = {}, {}
     bursts = Counter()
-    for packet in trace.packet:
+    for packet in packets:
         event = packet.track_event
         for flow in event.flow_ids:
             begun[flow] = event.track_uuid, packet.timestamp, event.name
