@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import fgpu
 from fgpu.errors import ToolError
@@ -16,7 +16,8 @@ from fgpu.store import kept_bytes, kept_files
 
 from ..line_table import OWN
 
-__all__ = ["BUILTINS", "SOURCES", "WIDE", "Library", "bitcode_files", "compiler_version", "functions"]
+__all__ = ["BUILTINS", "CLANG_SECONDS", "SOURCES", "WIDE", "Library", "bitcode_files", "compiler_version",
+           "functions"]
 
 _HERE = Path(__file__).parent
 _COMPILER = _HERE.parent
@@ -35,7 +36,8 @@ SOURCES = {
 }
 """The parts of the library, users before what they use: each is linked for what those before it lack. Their files and
 clang's options for them. Half of all functions are conversions, of which a program has few."""
-_TIMEOUT_SECONDS = 600
+CLANG_SECONDS: Final = 600
+"""What takes a second may take minutes on a busy machine, or when a program is suspended: this ends what hangs."""
 _NAME = re.compile(r"@([\w.$]+)")
 _DEFINED = re.compile(r"^define [^@\n]*@([\w.$]+)(.*?)^\}", re.M | re.S)
 _IMPORT = re.compile(r"^\s*from (?:(fgpu)\.|(\.+))([a-z_][\w.]*) import", re.M)
@@ -150,7 +152,7 @@ def _compiled(clang: Sequence[str], name: str) -> bytes:
     source = f'#line 1 "{OWN}/{_HERE.name}/{BUILTINS.name}/{name}"\n{(BUILTINS / name).read_text(encoding="utf-8")}'
     try:
         run = subprocess.run([*clang, "-I", str(BUILTINS)], input=source.encode(), capture_output=True,
-                             timeout=_TIMEOUT_SECONDS, check=False)
+                             timeout=CLANG_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ToolError(f"cannot compile the built-in functions of {name}: {error}") from None
     if run.returncode != 0:

@@ -14,7 +14,7 @@ from fgpu.files import cache_directory
 from ..ir.module import Module
 from ..line_table import OWN
 from ..work_groups import BARRIERS
-from .bitcode import Library, bitcode_files, functions
+from .bitcode import CLANG_SECONDS, Library, bitcode_files, functions
 from .diagnostics import explained
 from .options import accepted
 from .reader import read_module
@@ -24,8 +24,6 @@ __all__ = ["HEADER", "UNROLLED", "Size", "Unoptimized", "builtins", "compile_to_
 
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
-_TIMEOUT_SECONDS = 600
-"""What takes a second may take minutes on a busy machine, or when a program is suspended: this ends what hangs."""
 _ANY_BODY = 100_000
 _SMALL_BODY = -20
 """Up to which size functions are inlined, in LLVM's units: five for an instruction, less what the call would cost."""
@@ -243,12 +241,12 @@ _Answer = tuple[int, bytes, str]
 
 def _run_clang(command: Sequence[str], code: bytes, filename: str) -> _Answer:
     try:
-        run = subprocess.run([*command, "-o", "-", "-"], capture_output=True, input=code, timeout=_TIMEOUT_SECONDS,
+        run = subprocess.run([*command, "-o", "-", "-"], capture_output=True, input=code, timeout=CLANG_SECONDS,
                              check=False)
     except OSError as error:
         raise ToolError(f"cannot run clang: {error}") from None
     except subprocess.TimeoutExpired:
-        raise ToolError(f"clang did not finish {filename} within {_TIMEOUT_SECONDS} s") from None
+        raise ToolError(f"clang did not finish {filename} within {CLANG_SECONDS} s") from None
     return run.returncode, run.stdout, run.stderr.decode(errors="replace")
 
 

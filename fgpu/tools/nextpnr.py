@@ -3,19 +3,20 @@
 import json
 from typing import Final
 
-__all__ = ["PLACER_AND_ROUTER", "tuned"]
+__all__ = ["PLACER_AND_ROUTER", "SETTINGS", "tuned"]
 
 PLACER_AND_ROUTER: Final = ("--placer", "static", "--router", "router2")
-_SETTINGS: Final = {
+SETTINGS: Final = {
     # How much more a wire that several nets want costs in each iteration: by nextpnr's own 2 it grows so fast that
     # the last hundreds of conflicts are moved about for ever. It takes more iterations, and short ones.
     "router2/currCongWeightMult": "0.5",
 }
+"""Those that nextpnr has no option for."""
 
 
 def tuned(netlist: str) -> str:
-    """A netlist of Yosys (JSON) with the settings of nextpnr that have no option, where nextpnr takes them from."""
+    """A netlist of Yosys (JSON) with :data:`SETTINGS`, where nextpnr takes them from."""
     design = json.loads(netlist)
     for module in design["modules"].values():
-        module["settings"] = {**module.get("settings", {}), **_SETTINGS}
+        module["settings"] = {**module.get("settings", {}), **SETTINGS}
     return json.dumps(design)
