@@ -13,7 +13,7 @@ from .image import Image
 from .image_cache import kept_image
 
 if TYPE_CHECKING:
-    from .pipeline import Observer
+    from .passes import Observer
 
 __all__ = ["compile_opencl"]
 

@@ -1,6 +1,6 @@
 """The search for a way to compile a kernel that has room in the scratchpad and in the code RAM.
 
-What is tried, each a :class:`~fgpu.compiler.pipeline.Plan`: tables and private variables in the scratchpad, then the
+What is tried, each a :class:`~fgpu.compiler.passes.Plan`: tables and private variables in the scratchpad, then the
 tables in global memory, then the variables, too, in a frame. For each function of it, the orders of its operations;
 with a frame, its growth until the registers that find no place have one there.
 """
@@ -15,7 +15,8 @@ from .backend.mir import Callee, MachineFunction, Pseudo
 from .ir.module import Function, Instruction, Module, Op
 from .legalize.tables import LOCAL_WORDS, reads_tables
 from .linker import Linker, Mark
-from .pipeline import DIVERGENCE, Context, Observer, Order, Phase, Plan, run_phase
+from .passes import Context, Observer, Order, Phase, Plan
+from .pipeline import DIVERGENCE, run_phase
 from .refusals import check_callee
 from .runtime_library.routines import PREFIX, is_called, routine
 from .select.frame import has_variables

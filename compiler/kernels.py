@@ -18,7 +18,7 @@ from .image import Image, Kernel, Parameter
 from .ir.module import LOCAL_SPACE, Function, Module
 from .linker import Linker
 from .observers import default_observers
-from .pipeline import Observer
+from .passes import Observer
 from .refusals import check_program, short_store
 from .work_groups import asks_for_work_groups
 

@@ -12,7 +12,8 @@ from .backend.printer import print_machine_function
 from .ir.module import Function
 from .ir.printer import print_function
 from .ir.verifier import InvalidIRError, verify
-from .pipeline import PASSES, Context, Fact, Observer, Pass, Phase
+from .passes import Context, Fact, Observer, Pass, Phase
+from .pipeline import PASSES
 
 __all__ = ["ALL", "Printer", "Verifier", "default_observers", "list_passes", "pass_names"]
 

@@ -1,19 +1,16 @@
 """The passes in the order in which they run, and what runs them.
 
-A pass is a function ``run(function, context)`` that changes the function in place; instruction selection returns a
-new one. :data:`PASSES` is all of them. Between two phases the search of :mod:`fgpu.compiler.fitting` decides
-something: which subroutines there are, which order of the operations is best, and whether there is room.
+What a pass is, :mod:`fgpu.compiler.passes` says; :data:`PASSES` is all of them. Between two phases the search of
+:mod:`fgpu.compiler.fitting` decides something: which subroutines there are, which order of the operations is best,
+and whether there is room.
 """
 
-import enum
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
-from fgpu.config import Config
 from fgpu.cu.pipeline import float_result_cycles
 
-from .backend.allocate import COLOURS, allocate
+from .backend.allocate import allocate
 from .backend.cse import eliminate_common_subexpressions
 from .backend.dce import eliminate_dead_code
 from .backend.delay_increments import delay_increments
@@ -21,13 +18,13 @@ from .backend.divergent_barriers import find_divergent_barriers
 from .backend.emit import jump_to_last_calls, skip_empty_blocks
 from .backend.fold_parameters import fold_parameters
 from .backend.licm import hoist_invariants
-from .backend.mir import ARGUMENTS, Callee, MachineFunction
+from .backend.mir import ARGUMENTS, MachineFunction
 from .backend.out_of_ssa import leave_ssa
 from .backend.reconvergence import reconverge
 from .backend.schedule import overlap, shorten_lives
 from .backend.uniformity import find_divergent_branches
 from .backend.unify_exits import unify_exits
-from .ir.module import Function, Module
+from .ir.module import Function
 from .legalize.bit_counting import expand_bit_counting
 from .legalize.division import expand_divisions
 from .legalize.doubles import expand_doubles
@@ -39,158 +36,25 @@ from .legalize.inline_routines import inline_routines
 from .legalize.local_memory import lower_local_to_global, place_local_variables, touches_local
 from .legalize.memcpy import expand_copies
 from .legalize.overflow import expand_overflow
-from .legalize.printf import FormatTable, expand_printf, prints
+from .legalize.printf import expand_printf, prints
 from .legalize.scalarize import scalarize
 from .legalize.struct_arguments import split_structs
 from .legalize.switches import expand_switches
-from .legalize.tables import DataSegment, localize_tables
+from .legalize.tables import localize_tables
 from .legalize.unaligned import split_unaligned
 from .legalize.wide_integers import split_wide_integers
 from .legalize.work_dim import ask_for_dimensions
 from .optimize.induction_variables import compare_counters_for_equality, count_once, merge_counters
 from .optimize.mulhi import combine_mulhi
 from .optimize.unrolled_loops import enter_unrolled_loops_late
+from .passes import Context, Fact, Order, Pass, Phase
 from .select.frame import make_frame, private_in_frame
 from .select.isel import lower
 
-__all__ = ["DIVERGENCE", "PASSES", "Context", "Fact", "Observer", "Order", "Pass", "Phase", "Plan", "run_phase"]
+__all__ = ["DIVERGENCE", "PASSES", "run_phase"]
 
 DIVERGENCE = 6
 """Entries of the link stack that branches of a wavefront may need (see Config.link_stack_depth)."""
-
-
-class Phase(enum.Enum):
-    """Passes between which nothing is decided."""
-
-    INLINE = "IR: calls"
-    LEGALIZE = "IR: what the machine has, and better loops"
-    SELECT = "machine IR in SSA form"
-    SCHEDULE = "machine IR in SSA form: the order of the operations, one of several"
-    ALLOCATE = "machine IR: from virtual to physical registers"
-    FINISH = "machine IR with physical registers"
-
-    @property
-    def is_ir(self) -> bool:
-        """Whether its passes take IR; the others take machine IR."""
-        return self in (Phase.INLINE, Phase.LEGALIZE)
-
-
-class Fact(enum.Enum):
-    """What holds of a function, once a pass has seen to it."""
-
-    INLINED = "calls are of subroutines, routines and built-in functions"
-    PLACED = "variables in local memory are addresses"
-    NO_OVERFLOW = "no arithmetic with overflow, saturation or funnel shifts"
-    NO_COPIES = "no memcpy and memset but fills of private memory"
-    WORDS = "floats are words"
-    NO_STRUCTS = "no parameter is a struct"
-    SCALAR = "no vectors"
-    NO_TABLES = "no table is read but private arrays and places of the data segment"
-    FEW_COUNTERS = "a loop has one counter where one is enough"
-    NO_SWITCHES = "branches have two targets at most"
-    NO_DOUBLES = "no operations on floats of 64 bits"
-    NO_HALVES = "no operations on floats of 16 bits"
-    FEW_FLOATS = "no operations on floats but the hardware's"
-    NARROW = "no integer has more than 32 bits"
-    NO_DIVISIONS = "no quotients and remainders"
-    ALIGNED = "accesses are of 1, 2 or 4 bytes, and aligned"
-    LEGAL = "only what instruction selection knows"
-    SSA = "machine operations, each register with one definition"
-    DIVERGENCE = "branches say whether they may split a wavefront"
-    NO_PHIS = "no phis, and tied operands are one register"
-    PHYSICAL = "registers are those of the machine"
-
-
-class Order(enum.Enum):
-    """Orders of the operations to try: first the one in which loads and results overlap, last that in which few
-    registers live."""
-
-    LATENCY = "latency"
-    SOURCE = "source"
-    PRESSURE = "pressure"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How a kernel, and what it calls, are compiled: with tables of ``table_words`` in the scratchpad at most, with
-    private memory in a frame in global memory, and with some functions inlined."""
-
-    table_words: int
-    has_frame: bool = False
-    inlined: frozenset[str] = frozenset()
-
-    def __str__(self) -> str:
-        inlined = f", {', '.join(sorted(self.inlined))} inlined" if self.inlined else ""
-        return f"{'a frame' if self.has_frame else 'no frame'}, {self.table_words} words of tables{inlined}"
-
-
-class Observer(Protocol):
-    """Sees functions before and after each pass, and changes nothing."""
-
-    def before(self, step: "Pass", function: Any, context: "Context") -> None:
-        """``step`` is about to run."""
-
-    def after(self, step: "Pass", function: Any, context: "Context") -> None:
-        """``step`` has run; ``function`` is what it left."""
-
-
-@dataclass
-class Context:
-    """What passes are told beside the function, and what they tell those after them."""
-
-    config: Config
-    module: Module
-    plan: Plan
-    data: DataSegment
-    reconverges: bool = True
-    """Whether work-items that a branch split meet again."""
-    observers: Sequence[Observer] = ()
-    variant: str = ""
-    """For observers: what of the source is compiled."""
-    under_way: tuple[str, ...] = ()
-    """The functions that lead to this one, and this one."""
-    bodies: dict[str, Function | None] = field(default_factory=dict)
-    """Of functions: what to inline, or None; see :func:`inline_by_signature`."""
-    formats: FormatTable = field(default_factory=FormatTable)
-    """What printf prints, of the whole program."""
-    hidden: list[str] = field(default_factory=list)
-    """Parameters that the function has beyond those of its source."""
-    callees: Mapping[str, Callee] = field(default_factory=dict)
-    """The subroutines that it calls, from instruction selection on."""
-    order: Order = Order.SOURCE
-    registers: Sequence[int] = COLOURS
-    """Those that the function may use, without a frame."""
-    frame_words: int | None = None
-    """From which word of its frame on a function may keep registers there."""
-    after_spilling: Callable[[MachineFunction, int], None] = lambda _function, _words: None
-    """Gets a function and the words of scratchpad that it needs after each round of spilling; may end it."""
-    warnings: tuple[str, ...] = ()
-    """What the user should know."""
-    scratchpad: int = 0
-    """Words of it that the function needs, when registers are allocated."""
-
-    def hide(self, *parameters: str | None) -> None:
-        """Note parameters that the source does not have."""
-        self.hidden += [parameter for parameter in parameters if parameter is not None]
-
-
-def _always(_function: Any, _context: Context) -> bool:
-    return True
-
-
-@dataclass(frozen=True)
-class Pass:
-    """``run`` needs some facts to hold, leaves others, and undoes those that it ``breaks``; it runs where ``applies``
-    says so."""
-
-    name: str
-    phase: Phase
-    summary: str
-    run: Callable[[Any, Context], Any]
-    needs: tuple[Fact, ...] = ()
-    leaves: tuple[Fact, ...] = ()
-    breaks: tuple[Fact, ...] = ()
-    applies: Callable[[Any, Context], bool] = _always
 
 
 def _alone(run: Callable[[Any], Any]) -> Callable[[Any, Context], None]:

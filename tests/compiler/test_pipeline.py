@@ -16,7 +16,8 @@ from fgpu.compiler.ir.verifier import InvalidIRError
 from fgpu.compiler.legalize.tables import DataSegment
 from fgpu.compiler.linker import Linker
 from fgpu.compiler.observers import Printer, Verifier, list_passes
-from fgpu.compiler.pipeline import PASSES, Context, Phase, Plan
+from fgpu.compiler.passes import Context, Phase, Plan
+from fgpu.compiler.pipeline import PASSES
 from fgpu.config import ATOMICS, Config
 from fgpu.errors import CompileError, IRSyntaxError
 from fgpu.isa import Opcode

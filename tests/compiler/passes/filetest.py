@@ -29,7 +29,8 @@ from fgpu.compiler.ir.parser import parse_module
 from fgpu.compiler.ir.printer import print_module
 from fgpu.compiler.ir.verifier import verify
 from fgpu.compiler.legalize.tables import DataSegment
-from fgpu.compiler.pipeline import PASSES, Context, Order, Plan
+from fgpu.compiler.passes import Context, Order, Plan
+from fgpu.compiler.pipeline import PASSES
 from fgpu.config import ATOMICS, Config
 
 __all__ = ["EXPECT", "FILES", "apply", "parts"]
