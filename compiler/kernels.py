@@ -15,7 +15,8 @@ from .fitting import Compiled, Fitting, TooLargeError
 from .frontend.clang import Size, builtins, compile_to_bitcode, read_ir
 from .frontend.diagnostics import why_no_kernel
 from .image import Image, Kernel, Parameter
-from .ir.module import LOCAL_SPACE, Function, Module
+from .ir.module import Function, Module
+from .ir.values import LOCAL_SPACE
 from .linker import Linker
 from .observers import default_observers
 from .passes import Observer

@@ -7,7 +7,8 @@ from fgpu.config import Config
 from fgpu.errors import CompileError
 from fgpu.isa import Opcode, by_opcode
 
-from .ir.module import LOCAL_SPACE, Function, Instruction, Module, Op, Type
+from .ir.module import Function, Instruction, Module, Op
+from .ir.values import LOCAL_SPACE, Type
 from .select.frame import FRAME_SPACE
 from .select.memory import GLOBAL_SPACES, PRIVATE_SPACE
 

@@ -4,7 +4,8 @@ program names. llvmlite shows them as text only."""
 import re
 from collections.abc import Callable
 
-from ..ir.module import Constant, Global, Op, Type, Value, integer
+from ..ir.module import Op
+from ..ir.values import Constant, Global, Type, Value, integer
 
 __all__ = ["Expression", "UnknownExpressionError"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from llvmlite import binding as llvm
 
-from ..ir.module import Constant, Global, Type
+from ..ir.values import Constant, Global, Type
 from .constant_expressions import Expression, UnknownExpressionError
 
 __all__ = ["float_word", "initial_bytes", "lanes"]

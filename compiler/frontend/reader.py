@@ -20,22 +20,15 @@ from fgpu.errors import CompileError
 from ..ir.module import (
     FLOAT_PREDICATES,
     INTEGER_PREDICATES,
-    LOCAL_SPACE,
-    WORD,
     Block,
-    Constant,
     Function,
-    Global,
     Instruction,
-    Local,
     LocalVariable,
     Module,
     Op,
-    Type,
-    Value,
     Variable,
-    integer,
 )
+from ..ir.values import LOCAL_SPACE, WORD, Constant, Global, Local, Type, Value, integer
 from .constant_expressions import Expression, UnknownExpressionError
 from .constants import float_word, initial_bytes, lanes
 from .metadata import Metadata

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from llvmlite import binding as llvm
 from llvmlite.binding.typeref import TypeKind
 
-from ..ir.module import VOID, WORD, Type, integer
+from ..ir.values import VOID, WORD, Type, integer
 
 __all__ = ["TypeReader", "first_item"]
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from .module import BOOL, BYTE, VOID, WORD, Constant, Function, Instruction, Local, Op, Type, Value
+from .module import Function, Instruction, Op
+from .values import BOOL, BYTE, VOID, WORD, Constant, Local, Type, Value
 
 __all__ = ["Builder", "rewrite"]
 

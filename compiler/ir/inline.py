@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from .builder import Builder
-from .module import Block, Constant, Function, Instruction, Local, Location, Op, Value
+from .module import Block, Function, Instruction, Location, Op
+from .values import Constant, Local, Value
 
 __all__ = ["inline_calls", "substitute"]
 

@@ -5,7 +5,8 @@ import re
 
 from fgpu.errors import IRSyntaxError
 
-from .module import Constant, Global, Local, Location, Type, Value
+from .module import Location
+from .values import Constant, Global, Local, Type, Value
 
 __all__ = ["Line"]
 

@@ -1,38 +1,27 @@
-"""The part of LLVM's intermediate representation that the compiler understands, as plain objects."""
+"""The part of LLVM's intermediate representation that the compiler understands, as plain objects: instructions and
+what they are parts of, up to the module. Types and values are in :mod:`fgpu.compiler.ir.values`."""
 
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 from fgpu.errors import CompileError
 
 from .cfg import Flow
+from .values import VOID, Global, Local, Type, Value
 
 __all__ = [
-    "BOOL",
-    "BYTE",
     "FLOAT_PREDICATES",
     "INTEGER_PREDICATES",
-    "LOCAL_SPACE",
-    "VOID",
-    "WORD",
-    "WORD_BITS",
     "Block",
-    "Constant",
     "Definitions",
     "Function",
-    "Global",
     "Instruction",
-    "Local",
     "LocalVariable",
     "Location",
     "Module",
     "Op",
-    "Type",
-    "Value",
     "Variable",
-    "integer",
 ]
 
 INTEGER_PREDICATES = ("eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt", "sle")
@@ -40,9 +29,6 @@ INTEGER_PREDICATES = ("eq", "ne", "ugt", "uge", "ult", "ule", "sgt", "sge", "slt
 FLOAT_PREDICATES = ("oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno",
                     "true", "false")
 """What fcmp asks."""
-
-LOCAL_SPACE = 3
-"""The address space of work-groups' memory."""
 
 
 class Op(enum.StrEnum):
@@ -134,119 +120,6 @@ class Op(enum.StrEnum):
     FSLT = "fslt"
     ITOFP = "itofp"
     FSQRT = "fsqrt"
-
-
-@dataclass(frozen=True)
-class Type:
-    """A type. ``kind`` is one of void, int, ptr, array, struct, vector, float, other; the rest depends on it."""
-
-    kind: str
-    bits: int = 0
-    space: int = 0
-    count: int = 0
-    fields: tuple["Type", ...] = ()
-    text: str = ""
-    is_packed: bool = False
-    least_align: int = 1
-    """Bytes that an attribute demands, whatever a struct consists of."""
-
-    @property
-    def is_by_value(self) -> bool:
-        """Whether this parameter is a struct, of which the function gets a copy; ``fields`` has its type."""
-        return self.kind == "ptr" and bool(self.fields)
-
-    @property
-    def align(self) -> int:
-        """Alignment in bytes, in the 32-bit data layout that OpenCL C has here."""
-        return max(self.least_align, self._natural_align)
-
-    @property
-    def _natural_align(self) -> int:
-        if self.is_packed:
-            return 1
-        if self.kind in ("array", "struct"):
-            return max((field.align for field in self.fields), default=1)
-        return self.size
-
-    @property
-    def size(self) -> int:
-        """Bytes that a value of this type takes in memory, padding included."""
-        match self.kind:
-            case "int" | "float":
-                return max(1, 1 << (self.bits - 1).bit_length() >> 3)
-            case "ptr":
-                return 4
-            case "array":
-                return self.count * self.fields[0].size
-            case "vector":                      # of three: as large as of four
-                return (1 << (self.count - 1).bit_length()) * self.fields[0].size
-            case "struct":
-                return _round_up(self.offset(len(self.fields)), self._natural_align)
-        return 1
-
-    def offset(self, index: int) -> int:
-        """Byte offset of field ``index`` of a struct."""
-        at = 0
-        for number, member in enumerate(self.fields):
-            at = _round_up(at, 1 if self.is_packed else member.align)
-            if number == index:
-                break
-            at += member.size
-        return at
-
-    @property
-    def is_word(self) -> bool:
-        """Whether a value of this type fits a register."""
-        return self.kind == "ptr" or (self.kind == "int" and self.bits <= 32) or self.text == "float"
-
-
-def _round_up(value: int, to: int) -> int:
-    return -(-value // to) * to
-
-
-VOID = Type("void")
-
-
-def integer(bits: int) -> Type:
-    """The integer type of ``bits`` bits."""
-    return Type("int", bits=bits)
-
-
-WORD_BITS = 32
-WORD = integer(WORD_BITS)
-BYTE = integer(8)
-BOOL = integer(1)
-
-
-@dataclass(frozen=True)
-class Local:
-    """A value that an instruction or a parameter of the function defines."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Global:
-    """The address of a function or of a variable of the module, and bytes beyond it."""
-
-    name: str
-    offset: int = 0
-
-
-@dataclass(frozen=True)
-class Constant:
-    """An integer (null, an undefined value as zero, the word of a float); None if the compiler has no use for it.
-
-    A vector has ``lanes``, unless all of them are ``value``. An undefined lane need not be stored.
-    """
-
-    value: int | None
-    text: str = ""
-    lanes: tuple["Value", ...] = ()
-    is_undefined: bool = field(default=False, compare=False)
-
-
-Value: TypeAlias = Local | Global | Constant
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,16 @@ from .lexer import Line
 from .module import (
     FLOAT_PREDICATES,
     INTEGER_PREDICATES,
-    VOID,
     Block,
     Function,
-    Global,
     Instruction,
     LocalVariable,
     Module,
     Op,
-    Type,
     Variable,
 )
 from .printer import NO_LOCATION
+from .values import VOID, Global, Type
 
 __all__ = ["parse_function", "parse_module"]
 

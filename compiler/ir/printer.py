@@ -16,7 +16,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from .module import VOID, Function, Global, Instruction, Local, Location, Module, Op, Type, Value, Variable
+from .module import Function, Instruction, Location, Module, Op, Variable
+from .values import VOID, Global, Local, Type, Value
 
 __all__ = ["NO_LOCATION", "print_function", "print_instruction", "print_module", "print_type", "print_value"]
 

@@ -7,25 +7,9 @@ from functools import cached_property
 from fgpu.config import FLOAT_OPS
 
 from .cfg import Flow
-from .module import (
-    BOOL,
-    FLOAT_PREDICATES,
-    INTEGER_PREDICATES,
-    VOID,
-    WORD,
-    WORD_BITS,
-    Block,
-    Definitions,
-    Function,
-    Global,
-    Instruction,
-    Local,
-    Module,
-    Op,
-    Type,
-    integer,
-)
+from .module import FLOAT_PREDICATES, INTEGER_PREDICATES, Block, Definitions, Function, Instruction, Module, Op
 from .printer import print_instruction, print_type
+from .values import BOOL, VOID, WORD, WORD_BITS, Global, Local, Type, integer
 
 __all__ = ["InvalidIRError", "verify"]
 

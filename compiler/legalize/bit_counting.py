@@ -1,7 +1,8 @@
 """Bit counting, which the machine lacks: calls of routines for words."""
 
 from ..ir.builder import Builder, rewrite
-from ..ir.module import WORD_BITS, Constant, Function, Instruction, Op, Value
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import WORD_BITS, Constant, Value
 from .narrow import extended, truncated
 
 __all__ = ["expand_bit_counting"]

@@ -1,7 +1,8 @@
 """Division, which the machine lacks: shifts, multiplications with reciprocals, and calls of routines."""
 
 from ..ir.builder import Builder
-from ..ir.module import WORD_BITS, Constant, Function, Instruction, Op, Value
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import WORD_BITS, Constant, Value
 from .narrow import extended, truncated
 
 __all__ = ["expand_divisions"]

@@ -2,7 +2,8 @@
 the bit. Each operation is rounded to nearest even, and every NaN is 0x7FF8000000000000."""
 
 from ..ir.builder import Builder, rewrite
-from ..ir.module import BOOL, WORD, Constant, Function, Instruction, Op, Type, Value, integer
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import BOOL, WORD, Constant, Type, Value, integer
 from ..runtime_library.routines import PREFIX
 from .floats import COMPARISONS
 from .narrow import extended

@@ -1,7 +1,8 @@
 """Tests for classes of numbers (zero, subnormal, infinite, NaN), which clang makes of comparisons: of words."""
 
 from ..ir.builder import Builder, rewrite
-from ..ir.module import BOOL, Constant, Function, Instruction, Op, Value
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import BOOL, Constant, Value
 
 __all__ = ["expand_float_classes"]
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
 
 from ..ir.builder import Builder, rewrite
-from ..ir.module import BOOL, WORD, Constant, Function, Instruction, Local, Op, Type, Value, integer
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import BOOL, WORD, Constant, Local, Type, Value, integer
 from ..runtime_library.routines import PREFIX
 
 __all__ = ["COMPARISONS", "expand_floats", "floats_as_words"]

@@ -7,7 +7,8 @@ rounded to floats first are the same rounded to halves. Every NaN is 0x7E00.
 from dataclasses import replace
 
 from ..ir.builder import Builder, rewrite
-from ..ir.module import WORD, Constant, Function, Instruction, Op, Type, Value, integer
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import WORD, Constant, Type, Value, integer
 from ..runtime_library.routines import PREFIX
 from .narrow import extended
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from fgpu.config import Config
 
 from ..ir.inline import inline_calls
-from ..ir.module import Function, Instruction, Module, Type
+from ..ir.module import Function, Instruction, Module
+from ..ir.values import Type
 from ..refusals import check_callee
 from ..select.frame import touches_private
 from ..work_groups import has_barrier

@@ -14,22 +14,8 @@ from fgpu.isa import Opcode
 
 from ..ir.builder import Builder
 from ..ir.inline import substitute
-from ..ir.module import (
-    BYTE,
-    LOCAL_SPACE,
-    VOID,
-    WORD,
-    Constant,
-    Function,
-    Global,
-    Instruction,
-    Local,
-    LocalVariable,
-    Module,
-    Op,
-    Type,
-    Value,
-)
+from ..ir.module import Function, Instruction, LocalVariable, Module, Op
+from ..ir.values import BYTE, LOCAL_SPACE, VOID, WORD, Constant, Global, Local, Type, Value
 from ..kernel import local_place
 from ..select.atomics import atomic_name, atomic_opcode, has_locks, local_atomic
 from ..work_groups import BARRIERS

@@ -5,23 +5,8 @@ from dataclasses import replace
 
 from ..ir.builder import Builder, rewrite
 from ..ir.inline import inline_calls
-from ..ir.module import (
-    BOOL,
-    BYTE,
-    VOID,
-    WORD,
-    Block,
-    Constant,
-    Function,
-    Global,
-    Instruction,
-    Local,
-    Location,
-    Op,
-    Value,
-    Variable,
-    integer,
-)
+from ..ir.module import Block, Function, Instruction, Location, Op, Variable
+from ..ir.values import BOOL, BYTE, VOID, WORD, Constant, Global, Local, Value, integer
 
 __all__ = ["expand_copies"]
 

@@ -1,7 +1,8 @@
 """Narrow integers in words, for what the machine, or a routine, does on words only."""
 
 from ..ir.builder import Builder
-from ..ir.module import WORD, WORD_BITS, Constant, Op, Type, Value
+from ..ir.module import Op
+from ..ir.values import WORD, WORD_BITS, Constant, Type, Value
 
 __all__ = ["extended", "truncated"]
 

@@ -7,7 +7,8 @@ import re
 from dataclasses import replace
 
 from ..ir.builder import Builder, rewrite
-from ..ir.module import WORD_BITS, Constant, Function, Instruction, Local, Op, Type, Value, integer
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import WORD_BITS, Constant, Local, Type, Value, integer
 
 __all__ = ["expand_overflow"]
 

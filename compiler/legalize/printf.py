@@ -20,18 +20,8 @@ from ..format_strings import (
     parse_format,
 )
 from ..ir.builder import Builder
-from ..ir.module import (
-    WORD,
-    Constant,
-    Function,
-    Global,
-    Instruction,
-    Local,
-    Op,
-    Type,
-    Value,
-    Variable,
-)
+from ..ir.module import Function, Instruction, Op, Variable
+from ..ir.values import WORD, Constant, Global, Local, Type, Value
 
 __all__ = ["PRINTF", "BufferWord", "FormatTable", "RegionWord", "expand_printf", "prints"]
 

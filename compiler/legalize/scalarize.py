@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..ir.builder import Builder
-from ..ir.module import WORD, Constant, Function, Instruction, Local, Op, Type, Value
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import WORD, Constant, Local, Type, Value
 from ..refusals import plain_name, unsupported_call
 
 __all__ = ["scalarize"]

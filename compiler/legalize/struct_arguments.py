@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from ..ir.builder import Builder, rewrite
 from ..ir.inline import substitute
-from ..ir.module import BOOL, VOID, WORD, Constant, Function, Instruction, Local, Op, Type, Value, integer
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import BOOL, VOID, WORD, Constant, Local, Type, Value, integer
 
 __all__ = ["copy_arguments", "split_structs"]
 

@@ -1,7 +1,8 @@
 """Switches become chains of comparisons."""
 
 from ..ir.builder import Builder
-from ..ir.module import BOOL, Block, Function, Instruction, Op
+from ..ir.module import Block, Function, Instruction, Op
+from ..ir.values import BOOL
 
 __all__ = ["expand_switches"]
 

@@ -8,21 +8,8 @@ read there: a pointer that is kept, passed on or the argument's elsewhere has to
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ..ir.module import (
-    BYTE,
-    VOID,
-    WORD,
-    Constant,
-    Function,
-    Global,
-    Instruction,
-    Local,
-    Module,
-    Op,
-    Type,
-    Value,
-    Variable,
-)
+from ..ir.module import Function, Instruction, Module, Op, Variable
+from ..ir.values import BYTE, VOID, WORD, Constant, Global, Local, Type, Value
 
 __all__ = ["LOCAL_WORDS", "DataMark", "DataSegment", "localize_tables", "reads_memory_tables", "reads_tables"]
 

@@ -4,7 +4,8 @@ those of three bytes, as clang makes them of the padding of structs, or of colou
 from collections.abc import Iterator
 
 from ..ir.builder import Builder, rewrite
-from ..ir.module import WORD, Constant, Function, Instruction, Op, Type, Value, integer
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import WORD, Constant, Type, Value, integer
 
 __all__ = ["split_unaligned"]
 

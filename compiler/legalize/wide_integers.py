@@ -6,7 +6,8 @@ Above the bits of its type, the last word of an integer may hold anything, as ev
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..ir.module import WORD, WORD_BITS, Constant, Function, Instruction, Local, Op, Type, Value, integer
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import WORD, WORD_BITS, Constant, Local, Type, Value, integer
 from .word_arithmetic import WordArithmetic, is_wide, word_count
 
 __all__ = ["split_wide_integers"]

@@ -1,7 +1,8 @@
 """Arithmetic on integers of several words, in instructions on words."""
 
 from ..ir.builder import Builder
-from ..ir.module import BOOL, WORD_BITS, Constant, Op, Type, Value
+from ..ir.module import Op
+from ..ir.values import BOOL, WORD_BITS, Constant, Type, Value
 
 __all__ = ["WordArithmetic", "is_wide", "word_count"]
 

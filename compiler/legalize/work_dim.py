@@ -1,7 +1,8 @@
 """get_work_dim(): the hardware does not know it, so the host tells the kernel in a parameter."""
 
 from ..ir.inline import substitute
-from ..ir.module import WORD, Function, Local, Value
+from ..ir.module import Function
+from ..ir.values import WORD, Local, Value
 
 __all__ = ["ask_for_dimensions", "asks_for_dimensions"]
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from ..ir.cfg import Flow, Loop
 from ..ir.inline import substitute
-from ..ir.module import Constant, Definitions, Function, Instruction, Local, Op, Value
+from ..ir.module import Definitions, Function, Instruction, Op
+from ..ir.values import Constant, Local, Value
 
 __all__ = ["compare_counters_for_equality", "count_once", "merge_counters"]
 

@@ -3,7 +3,8 @@
 clang makes it of the usual four 16-bit multiplications, and programs write it with a cast to ulong.
 """
 
-from ..ir.module import Constant, Definitions, Function, Local, Op, Value
+from ..ir.module import Definitions, Function, Op
+from ..ir.values import Constant, Local, Value
 
 __all__ = ["combine_mulhi"]
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from ..frontend.clang import UNROLLED
 from ..ir.cfg import Flow
 from ..ir.inline import substitute
-from ..ir.module import Block, Constant, Definitions, Function, Instruction, Local, Op, Value
+from ..ir.module import Block, Definitions, Function, Instruction, Op
+from ..ir.values import Constant, Local, Value
 
 __all__ = ["enter_unrolled_loops_late"]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from ..ir.module import Value
+from ..ir.values import Value
 
 __all__ = ["Path"]
 

@@ -5,7 +5,8 @@ import re
 from fgpu.config import Config
 from fgpu.isa import Opcode, by_opcode
 
-from ..ir.module import LOCAL_SPACE, Function, Instruction, Module, Op
+from ..ir.module import Function, Instruction, Module, Op
+from ..ir.values import LOCAL_SPACE
 
 __all__ = ["atomic_name", "atomic_opcode", "has_locks", "local_atomic"]
 

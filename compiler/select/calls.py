@@ -8,7 +8,8 @@ from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
 from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO, Callee
-from ..ir.module import Constant, Function, Global, Instruction, Module, Type, Value
+from ..ir.module import Function, Instruction, Module
+from ..ir.values import Constant, Global, Type, Value
 from ..refusals import unsupported_call
 from ..work_groups import BARRIERS
 from .atomics import atomic_name, atomic_opcode

@@ -7,7 +7,8 @@ from fgpu.isa import Opcode, by_opcode
 
 from ..backend.mir import ZERO
 from ..backend.mir import Op as MachineOp
-from ..ir.module import BOOL, Constant, Definitions, Instruction, Op, Type, Value
+from ..ir.module import Definitions, Instruction, Op
+from ..ir.values import BOOL, Constant, Type, Value
 from .machine_builder import Builder, signed
 
 __all__ = ["Condition", "ConditionSelector"]

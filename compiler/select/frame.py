@@ -16,7 +16,8 @@ from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO, MachineFunction, Pseudo
 from ..ir.inline import substitute
-from ..ir.module import Constant, Function, Op, Type, Value
+from ..ir.module import Function, Op
+from ..ir.values import Constant, Type, Value
 from .machine_builder import Builder
 
 __all__ = ["FRAME_SPACE", "PARAMETER", "WORD_STRIDE", "frame_address", "frame_register", "has_variables",

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO
-from ..ir.module import Constant, Instruction, Local, Type, Value
+from ..ir.module import Instruction
+from ..ir.values import Constant, Local, Type, Value
 from .address_path import Path
 from .frame import FRAME_SPACE, PARAMETER, WORD_STRIDE
 from .machine_builder import Builder

@@ -7,7 +7,8 @@ from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
 from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO, Callee, MachineBlock, MachineFunction, Phi
-from ..ir.module import Block, Constant, Function, Global, Instruction, Local, Module, Op, Type, Value
+from ..ir.module import Block, Function, Instruction, Module, Op
+from ..ir.values import Constant, Global, Local, Type, Value
 from ..refusals import check_function, unsupported_instruction
 from .calls import CallSelector
 from .conditions import Condition, ConditionSelector

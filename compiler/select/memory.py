@@ -5,7 +5,8 @@ from collections.abc import Callable
 from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO
-from ..ir.module import LOCAL_SPACE, WORD, Constant, Definitions, Function, Instruction, Local, Op, Type, Value
+from ..ir.module import Definitions, Function, Instruction, Op
+from ..ir.values import LOCAL_SPACE, WORD, Constant, Local, Type, Value
 from .address_path import Path
 from .frame import FRAME_SPACE
 from .frame_memory import FrameMemory

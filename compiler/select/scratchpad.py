@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from fgpu.isa import Opcode, by_opcode
 
 from ..backend.mir import ZERO
-from ..ir.module import Function, Instruction, Local, Op, Type, Value
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import Local, Type, Value
 from .machine_builder import Builder
 from .scratchpad_layout import PACKED, PrivateLayout
 

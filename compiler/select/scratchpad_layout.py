@@ -8,7 +8,8 @@ addresses count bytes.
 
 from collections.abc import Iterator
 
-from ..ir.module import Function, Instruction, Local, Op, Type, Value
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import Local, Type, Value
 
 __all__ = ["PACKED", "PrivateLayout"]
 

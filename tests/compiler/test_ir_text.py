@@ -9,21 +9,10 @@ import pytest
 
 from fgpu.benchmarks import EVERY
 from fgpu.compiler.frontend.clang import Size, builtins, compile_to_bitcode, read_ir
-from fgpu.compiler.ir.module import (
-    VOID,
-    Block,
-    Constant,
-    Function,
-    Global,
-    Instruction,
-    Local,
-    Module,
-    Op,
-    Type,
-    integer,
-)
+from fgpu.compiler.ir.module import Block, Function, Instruction, Module, Op
 from fgpu.compiler.ir.parser import parse_function, parse_module
 from fgpu.compiler.ir.printer import print_function, print_module
+from fgpu.compiler.ir.values import VOID, Constant, Global, Local, Type, integer
 from fgpu.compiler.ir.verifier import verify
 from fgpu.compiler.runtime_library.routines import routine
 from fgpu.config import ATOMICS, Config

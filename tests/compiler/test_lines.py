@@ -7,7 +7,8 @@ import pytest
 from fgpu import Config
 from fgpu.compiler import Image, compile_opencl
 from fgpu.compiler.frontend import clang
-from fgpu.compiler.ir.module import Block, Constant, Function, Instruction, Location, Type
+from fgpu.compiler.ir.module import Block, Function, Instruction, Location
+from fgpu.compiler.ir.values import Constant, Type
 from fgpu.compiler.kernels import compile_sources
 from fgpu.compiler.select.locations import source_locations
 from fgpu.isa import decode

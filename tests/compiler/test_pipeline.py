@@ -10,8 +10,9 @@ from fgpu.compiler import compile_opencl
 from fgpu.compiler.backend.mir import ARGUMENTS, Callee, MachineBlock, MachineFunction, Op, Phi, Pseudo
 from fgpu.compiler.backend.parser import parse_machine_function
 from fgpu.compiler.backend.printer import print_machine_function
-from fgpu.compiler.ir.module import Global, Module, Type, Variable, integer
+from fgpu.compiler.ir.module import Module, Variable
 from fgpu.compiler.ir.parser import parse_function
+from fgpu.compiler.ir.values import Global, Type, integer
 from fgpu.compiler.ir.verifier import InvalidIRError
 from fgpu.compiler.legalize.tables import DataSegment
 from fgpu.compiler.linker import Linker
