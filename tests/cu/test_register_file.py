@@ -1,6 +1,8 @@
-"""The register file with reads of three operands a cycle, and both kinds of writes."""
+"""The register file with reads of three operands a cycle, and all kinds of writes."""
 
 import random
+
+import pytest
 
 from fgpu.config import PE_COUNT, PHASES
 from fgpu.cu.register_file import RegisterFile
@@ -8,12 +10,14 @@ from fgpu.cu.register_file import RegisterFile
 from ..streams import simulate
 
 RESULT_STAGE = 10
+FLOAT_RESULT_STAGE = 11
 
 
-def test_random_reads_and_writes() -> None:
-    """Phases in their order; results 10 cycles later; loads whenever their bank is free."""
+@pytest.mark.parametrize("floats", [False, True])
+def test_random_reads_and_writes(floats: bool) -> None:
+    """Phases in their order; results 10 cycles later, of floats sometimes 11; loads whenever their bank is free."""
     rng = random.Random(1)
-    dut = RegisterFile()
+    dut = RegisterFile(floats)
     contents: dict[tuple[int, int, int], list[int]] = {}
     cycles = 1500
     # For each cycle the phase issued then: wavefront, phase, register numbers.
@@ -57,8 +61,18 @@ def test_random_reads_and_writes() -> None:
             ctx.set(dut.result, result)
             if lanes:
                 write(wavefront, phase, result["register"], lanes, result["words"])
+            taken = {(cycle - RESULT_STAGE) % 4}
+            if floats:
+                valid, bank = rng.random() < 0.5, (cycle - FLOAT_RESULT_STAGE) % 4
+                result = {"wavefront": rng.randrange(2), "phase": rng.choice([bank, bank + 4]),
+                          "register": rng.randrange(6), "lanes": rng.getrandbits(PE_COUNT), "words": words()}
+                ctx.set(dut.float_valid, valid)
+                ctx.set(dut.float_result, result)
+                if valid:
+                    taken.add(bank)
+                    write(*result.values())
             # A load, in any other bank.
-            loads = [each for each in range(PHASES) if each % 4 != (cycle + 2) % 4]
+            loads = [each for each in range(PHASES) if each % 4 not in taken]
             load = {"wavefront": rng.randrange(2), "phase": rng.choice(loads), "register": rng.randrange(6),
                     "lanes": rng.getrandbits(PE_COUNT), "words": words()}
             ctx.set(dut.load, load)
