@@ -25,7 +25,7 @@ _WORD_BYTES: Final = 4
 _COMMENT: Final = re.compile(r"(--|;|#).*")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Image:
     """A validated program: it fits the code RAM and holds only instructions of the instruction set.
 
@@ -37,7 +37,7 @@ class Image:
     words: tuple[int, ...]
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
     data: bytes = b""
-    lines: Mapping[int, Location] = field(default_factory=dict, compare=False, repr=False)
+    lines: Mapping[int, Location] = field(default_factory=dict, compare=False)
     """The line table: where in the source each word is, by its index. Words that are nowhere in it are absent."""
     pointers: tuple[int, ...] = ()
     """Where in ``data``, in bytes, words hold addresses of it, counted from its start; see :meth:`data_at`."""
@@ -63,6 +63,9 @@ class Image:
         object.__setattr__(self, "strings", tuple(self.strings))
         for format in self.formats:
             _check_format(format)
+
+    def __repr__(self) -> str:
+        return f"<Image of {len(self.words)} words: {', '.join(self.kernels) or 'no kernels'}>"
 
     def __hash__(self) -> int:
         return hash(self.words)

@@ -91,7 +91,7 @@ def enabled(masks: np.ndarray) -> np.ndarray:
     return np.asarray(bits.sum(axis=1, dtype=np.int64))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class EventLog:
     """What happened in some cycles of a launch, counted as :attr:`Run.cycles <fgpu.sim.run.Run.cycles>` are."""
 
@@ -109,6 +109,9 @@ class EventLog:
     """The cycles that were recorded, ``end`` not included."""
     parts: Parts
     """The parts of the core that were."""
+
+    def __repr__(self) -> str:
+        return f"<EventLog of {self.kernel}: {len(self.entries)} events of cycles {self.first} to {self.end}>"
 
     @cached_property
     def places(self) -> Places:

@@ -45,21 +45,20 @@ def print_ratios(records: "list[Record]") -> None:
     if integers:
         console.print()
         console.print(f"Hard and soft floating point do not apply to benchmarks of integers: {', '.join(integers)}")
-    if not records:
-        return
     hard, soft = ({(record.kernel, record.size, record.cus): record.cycles for record in records
                    if record.cycles is not None and record.engine != "scalar"
                    and bool(record.config.get("float_ops")) is is_hard}
                   for is_hard in (True, False))
+    ratios = {run: soft[run] / cycles for run, cycles in hard.items() if run in soft}
+    if not ratios:
+        return
     table = Table("kernel", pad_edge=False, box=None, title="Floating point in software", title_justify="left")
     for title in ("size", "CUs", "cycles, hard", "cycles, soft", "times"):
         table.add_column(title, justify="right")
-    ratios = {run: soft[run] / cycles for run, cycles in hard.items() if run in soft}
     for run, ratio in ratios.items():
         table.add_row(*map(str, run), f"{hard[run]:,}", f"{soft[run]:,}", f"{ratio:.2f}")
     console.print()
     print_table(console, table)
-    if ratios:
-        worst = max(ratios, key=lambda run: ratios[run])
-        console.print(f"Geometric mean {geometric_mean(ratios.values()):.2f}, most {ratios[worst]:.2f} "
-                      f"({worst[0]} {worst[1]}, {worst[2]} CU(s))")
+    worst = max(ratios, key=lambda run: ratios[run])
+    console.print(f"Geometric mean {geometric_mean(ratios.values()):.2f}, most {ratios[worst]:.2f} "
+                  f"({worst[0]} {worst[1]}, {worst[2]} CU(s))")

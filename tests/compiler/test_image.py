@@ -189,3 +189,8 @@ def test_a_failed_save_leaves_the_old_file(image, tmp_path, monkeypatch):
         Image((RET,)).save(path)
     assert Image.load(path).words == WORDS
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.mif"]
+
+
+def test_an_image_shows_itself_in_a_line(image):
+    assert repr(image) == f"<Image of {len(WORDS)} words: {', '.join(image.kernels)}>"
+    assert repr(Image(WORDS)) == f"<Image of {len(WORDS)} words: no kernels>"
