@@ -16,7 +16,8 @@ from fgpu.sim.functional.divergence.interface import FullStack, Paths
 from ..streams import simulate
 
 FRESH = (1 << WAVEFRONT_SIZE) - 1
-CODE = 60       # few addresses, so that paths meet
+CODE = 12       # few addresses, so that paths meet
+CANCELLED = 0.05        # of what a wavefront might do next: another starts in its place, as after a cancelled kernel
 DELAY = 7       # cycles from request to first phase
 
 
@@ -28,6 +29,7 @@ class Wavefront:
     pc: int
     parked: int = 0
     behind: int = 0
+    back: int = 0       # where its last call returns to
     expected: tuple[OutcomeKind, int | None] | None = None
     ended: bool = False
 
@@ -52,16 +54,15 @@ def test_random_control_flow(scheme: str) -> None:
     depth = 8
     rng = random.Random(depth)
     dut: Any = HARDWARE[scheme](Config(link_stack_depth=depth, divergence=scheme))
-    stops_behind = dut.stops_behind
-    code = CODE if stops_behind else 12     # these meet at one place at a time
 
     def fresh() -> Wavefront:
         mask = rng.choice([FRESH, rng.getrandbits(64) | 1])
-        return Wavefront(SCHEMES[scheme](mask, depth), rng.randrange(code))
+        return Wavefront(SCHEMES[scheme](mask, depth), rng.randrange(CODE))
 
     wavefronts = [fresh() for _ in range(WAVEFRONTS)]
     masks = [each.paths.mask for each in wavefronts]      # as the hardware changes them
     renewed: set[int] = set()
+    cancelled: dict[int, int] = {}      # by the cycle in which another starts
     kinds = dict.fromkeys([*OutcomeKind, "join", "meet"], 0)
 
     async def monitor(ctx: Any) -> None:
@@ -96,7 +97,7 @@ def test_random_control_flow(scheme: str) -> None:
         """A request of the wavefront, and the slots that it takes beyond the first."""
         wavefront = wavefronts[number]
         paths, pc = wavefront.paths, wavefront.pc
-        following, target = pc + 1, rng.randrange(code)
+        following, target = pc + 1, wavefront.back if rng.random() < 0.2 else rng.randrange(CODE)
         if paths.is_due(pc):
             asked = request(number, Flow.JOIN, pc, 0)
             kinds["join"] += 1
@@ -109,6 +110,7 @@ def test_random_control_flow(scheme: str) -> None:
             flow = Flow.RETURN      # who does not return from a call is not among those who go on behind it
         asked = request(number, flow, following, target)
         if flow is Flow.CALL:
+            wavefront.back = following
             wavefront.move(lambda: paths.call(target, following))
         elif flow is Flow.RETURN:
             wavefront.move(paths.ret)
@@ -151,11 +153,16 @@ def test_random_control_flow(scheme: str) -> None:
                 wavefronts[number] = fresh()
                 masks[number] = wavefronts[number].paths.mask
             renewed.clear()
+            if cycle in cancelled:
+                renewed.add(cancelled.pop(cycle))
             ctx.set(dut.request_valid, 0)
             if cycle % 4 == 0:
-                ready = [number for number, each in enumerate(wavefronts) if each.expected is None]
+                ready = [number for number, each in enumerate(wavefronts)
+                         if each.expected is None and number not in cancelled.values()]
                 if busy:
                     busy -= 1
+                elif ready and rng.random() < CANCELLED:
+                    cancelled[cycle + 3] = rng.choice(ready)
                 elif ready:
                     asked, busy = step(rng.choice(ready), cycle, phases)
                     ctx.set(dut.request, asked)
