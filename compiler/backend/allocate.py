@@ -111,8 +111,11 @@ class _Graph:
         return into
 
 
-def _coalesce(function: MachineFunction, graph: _Graph) -> None:
-    """Give both ends of a move one register wherever they do not interfere, hottest moves first."""
+def _coalesce(function: MachineFunction, graph: _Graph) -> bool:
+    """Give both ends of a move one register wherever they do not interfere, hottest moves first.
+
+    Returns whether ``graph`` is not the function's any more.
+    """
     merged: dict[int, int] = {}
     nodes: dict[int, int] = {}      # of registers that took others in
 
@@ -130,13 +133,18 @@ def _coalesce(function: MachineFunction, graph: _Graph) -> None:
         if a != b and other not in graph.edges[node] and max(a, b) >= REGISTER_COUNT:
             nodes[a] = graph.merge(node, other)
             merged[b] = a
+    is_changed = bool(merged)
     for block in function.blocks.values():
-        for op in block.reading():
-            op.substitute(final)
-            if op.dst is not None:
-                op.dst = final(op.dst)
+        if merged:
+            for op in block.reading():
+                op.substitute(final)
+                if op.dst is not None:
+                    op.dst = final(op.dst)
         equal = _equal_values(block.ops)
-        block.ops = [op for op in block.ops if op.dst not in equal.get(op, ())]
+        kept = [op for op in block.ops if op.dst not in equal.get(op, ())]
+        is_changed |= len(kept) < len(block.ops)
+        block.ops = kept
+    return is_changed
 
 
 def _colour(graph: _Graph, temporaries: set[int], available: Sequence[int]) -> tuple[dict[int, int], list[int]]:
@@ -196,8 +204,8 @@ def allocate(function: MachineFunction, room: int | None = None, frame_words: in
     words = function.private_words
     for _ in range(_ROUNDS):
         graph = _Graph(function)
-        _coalesce(function, graph)
-        graph = _Graph(function)
+        if _coalesce(function, graph):
+            graph = _Graph(function)
         frame = frame_register(function) if room is not None else None
         colours, failed = _colour(graph, temporaries if frame is None else temporaries | {frame}, available)
         if not failed:
