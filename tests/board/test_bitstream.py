@@ -104,6 +104,10 @@ def test_what_was_built_is_listed(folder: Path) -> None:
     assert "| ulx3s_85f | tiny | 40 MHz | 44.0 MHz | 7 (7 %) |" in fgpu.board.figures.markdown()
 
 
+def test_the_documents_table_is_that_of_the_package() -> None:
+    assert fgpu.board.figures.markdown() in (Path(__file__).parents[2] / "docs/boards.md").read_text(encoding="utf-8")
+
+
 def test_a_tool_that_fails_is_told_in_one_line(folder: Path) -> None:
     stand_in(folder, "nextpnr-ecp5", "(Version nextpnr-0.11)",
              "echo 'Warning: late' >&2; echo 'ERROR: no room' >&2; echo '1 warning, 1 error' >&2; exit 1")
