@@ -44,6 +44,11 @@ CASES = {       # before the kernel, in it, and what it writes for i
                              "__constant struct E tb[3] = {{1, ca + 2}, {2, 0}, {3, &ca[1]}};",
                              "__constant struct E *e = &tb[i % 3]; o[i] = e->p ? e->p[0] * e->n : -1;",
                              lambda i: [3, -1, 6][i % 3]),
+    "structs with gaps": ("struct G { char c; int n; short h; long w; };\n__constant struct G tg[5] = {"
+                          "{1, 70000, 3, 1L << 32}, {-5, 6, -7, -8}, {9, 8, 7, 6}, {0, 1, 0, 2}, {2, 2, 0, 0}};",
+                          "__constant struct G *g = &tg[i % 5]; int w = g->w >> 1; "
+                          "o[i] = g->c + 2 * g->n + 3 * g->h + w;",
+                          lambda i: [1 + 140000 + 9 + (1 << 31) - (1 << 32), -18, 49, 3, 6][i % 5]),
     "tables in a circle": ("struct N { int v; __constant struct N *n; }; extern __constant struct N b;\n"
                            "__constant struct N a = {1, &b}; __constant struct N b = {2, &a};",
                            "__constant struct N *p = i & 1 ? &a : &b; for (int j = 0; j < i >> 1; j++) p = p->n; "

@@ -149,6 +149,18 @@ def test_division_by_constants(random, type):
         assert (q[n, 1] == (a.astype(np.int64) - quotients * d).astype(TYPES[type])).all(), d
 
 
+def test_shifts_of_long_integers_by_every_amount(random):
+    body = "int j = i & 63; l[i] = a[i] << j; r[i] = a[i] >> j; s[i] = (long)a[i] >> j;"
+    image = compile_body(body, "__global ulong *a, __global ulong *l, __global ulong *r, __global long *s")
+    a = random.integers(0, 2**64, 128, dtype=np.uint64)
+    left, right, signed_right = np.zeros_like(a), np.zeros_like(a), np.zeros(a.size, np.int64)
+    run(image, "k", a.size, [a, left, right, signed_right])
+    amounts = np.arange(a.size, dtype=np.uint64) % np.uint64(64)
+    assert (left == a << amounts).all()
+    assert (right == a >> amounts).all()
+    assert (signed_right == a.view(np.int64) >> amounts.view(np.int64)).all()
+
+
 def test_integer_functions():
     functions = {
         "popcount(x)": lambda x, y: x.bit_count(),
