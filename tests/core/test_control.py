@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -426,6 +427,33 @@ def test_a_kernel_that_waits_is_aborted() -> None:
         assert ctx.get(control.pending) == 0b1010
 
     directed(script)
+
+
+def test_an_abort_meets_the_start() -> None:
+    """Of a kernel that the dispatcher takes before, or in the very cycle, it tells once; one that still waits never
+    starts."""
+    taken = []
+
+    async def script(ctx: Any, dut: Both, host: Host, wait: int) -> None:
+        control = dut.control
+        write, _ = access(host, ctx)
+        bit, stops, starts = 1 << 4, 0, False
+        await write(START, bit)
+        host.write(ABORT, bit)
+        for cycle in range(12):
+            if cycle >= wait and not starts and ctx.get(control.pending):
+                starts = True
+                await accept(ctx, host, control, bit)
+            else:
+                await host.cycle(ctx)
+            stops += ctx.get(control.abort)
+        assert ctx.get(control.pending) == 0
+        assert stops == starts
+        taken.append(starts)
+
+    for wait in range(8):
+        directed(partial(script, wait=wait))
+    assert {True, False} == set(taken)
 
 
 def test_registers() -> None:
