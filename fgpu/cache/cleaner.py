@@ -8,8 +8,8 @@ from amaranth.utils import exact_log2
 from fgpu.config import Config
 from fgpu.gateware.choose import encode_lowest
 
+from .line_states import GROUP_LINES, Sweep
 from .payloads import TagOp, TagRequest
-from .tag_stage import GROUP_LINES, Sweep
 
 __all__ = ["Cleaner"]
 

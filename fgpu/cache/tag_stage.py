@@ -12,39 +12,11 @@ from fgpu.gateware.choose import choose, lowest, number_of
 from fgpu.gateware.lut_ram import LutRam
 
 from .axi_master import LineTransfer
+from .line_states import GROUP_LINES, LineState, Sweep
 from .payloads import Station, TagManagerPort, TagOp, TagRequest, set_bits
+from .ways import UsedWay, choose_way
 
-__all__ = ["GROUP_LINES", "LineState", "Sweep", "TagStage", "TagStall"]
-
-GROUP_LINES = 8
-"""Lines whose states are one entry of memory, so that the cleaner sees them all in one cycle."""
-
-
-class LineState(data.Struct):
-    """What the tag stage knows of an entry of the cache, besides the tag (dissertation, section 3.5.3).
-
-    A valid line that is not populated holds nothing but its dirty bytes.
-    """
-
-    valid: 1
-    populated: 1
-    """*Block valid*."""
-    dirty: 1
-
-
-class Sweep(wiring.Signature):
-    """The cleaner's view of the line states, one group of 8 lines a cycle.
-
-    ``dirty`` shows the lines of ``group`` that are dirty, and ``invalidate`` makes all of them invalid at the end of
-    the cycle. No request of a compute unit may be in the tag stage then.
-    """
-
-    def __init__(self, config: Config) -> None:
-        super().__init__({
-            "group": Out(exact_log2(config.slice_lines // GROUP_LINES)),
-            "invalidate": Out(1),
-            "dirty": In(GROUP_LINES),
-        })
+__all__ = ["TagStage", "TagStall"]
 
 
 class TagStall(data.Struct):
@@ -221,8 +193,9 @@ class TagStage(wiring.Component):
                             Mux(follows, t1.new_written, written_read.data)))
         t0_match, _, t0_old, _ = entries[0]
         if len(reads) > 1:
-            t1_scrubs = t1.valid & (t1.request.op == TagOp.SCRUB)
-            t0_match = self._choose_way(m, t0_way, entries, t1.serves, t1_scrubs, t1.set, t1.way)
+            scrubs = t1.valid & (t1.request.op == TagOp.SCRUB)
+            t0_match = choose_way(m, config, t0_way, t0, [(match, state) for match, _, state, _ in entries],
+                                  UsedWay(t1.serves, scrubs, t1.set, t1.way), self.tag_managers.step)
             t0_old = choose([state for _, _, state, _ in entries], t0_way)
         managers: Any = self.tag_managers
         with m.If(managers.step):
@@ -366,31 +339,3 @@ class TagStage(wiring.Component):
             self.completed.payload.eq(t1.request.line),
             self.retired.eq(t1.go & t1.retires),
         ]
-
-    def _choose_way(self, m: Module, way: Signal, entries: list[tuple[Signal, Value, Value, Value]], serves: Value,
-                    scrubs: Value, used_set: Value, used_way: Signal) -> Value:
-        """The ``way`` of the entry for T0; returns whether that has the line. T1 uses an entry if it ``serves`` or
-        ``scrubs`` it.
-        """
-        low = set_bits(self._config)
-        t0 = self.requests.payload
-        # A way of each set that was not used lately: the next one, whenever it is used.
-        m.submodules.idle_ways = idle_ways = LutRam(len(way), self._config.cache_sets)
-        read, write = idle_ways.read_port(), idle_ways.write_port()
-        t1_idle_way = Signal(len(way))
-        used = serves | scrubs
-        m.d.comb += [
-            read.addr.eq(t0.line[:low]),
-            write.addr.eq(used_set),
-            # The last way of a set that is scrubbed is its highest: then the first is next, whatever was there.
-            write.data.eq(Mux(scrubs | (t1_idle_way == used_way), used_way + 1, t1_idle_way)),
-            write.en.eq(used),
-        ]
-        idle_way = Mux(used & (used_set == t0.line[:low]), write.data, read.data)
-        with m.If(self.tag_managers.step):
-            m.d.sync += t1_idle_way.eq(idle_way)
-        names_entry = Signal()
-        m.d.comb += names_entry.eq((t0.op == TagOp.CLEAN) | (t0.op == TagOp.SCRUB))
-        here = Cat(match & data.View(LineState, state).valid & ~names_entry for match, _, state, _ in entries)
-        m.d.comb += way.eq(Mux(here.any(), number_of(here), Mux(names_entry, t0.line[low:], idle_way)))
-        return here.any()

@@ -5,8 +5,9 @@ from amaranth.lib import data
 from amaranth.utils import exact_log2
 
 from fgpu.cache.cleaner import Cleaner
+from fgpu.cache.line_states import GROUP_LINES, LineState
 from fgpu.cache.payloads import TagOp, TagRequest, index_bits, set_bits
-from fgpu.cache.tag_stage import GROUP_LINES, LineState, TagStage
+from fgpu.cache.tag_stage import TagStage
 from fgpu.config import Config
 from fgpu.gateware.choose import lowest, number_of
 

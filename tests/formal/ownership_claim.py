@@ -4,9 +4,10 @@ from amaranth.hdl import Array, Cat, Module, Signal, Value
 from amaranth.lib.wiring import Out
 from amaranth.utils import exact_log2
 
+from fgpu.cache.line_states import GROUP_LINES, LineState
 from fgpu.cache.payloads import TagOp, index_bits
 from fgpu.cache.tag_manager import TagManagers
-from fgpu.cache.tag_stage import GROUP_LINES, LineState, TagStage
+from fgpu.cache.tag_stage import TagStage
 from fgpu.config import Config
 
 from .prover import Claim

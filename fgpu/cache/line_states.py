@@ -1,0 +1,39 @@
+"""What is known of the cache's lines, and how the cleaner looks through it."""
+
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from fgpu.config import Config
+
+__all__ = ["GROUP_LINES", "LineState", "Sweep"]
+
+GROUP_LINES = 8
+"""Lines whose states are one entry of memory, so that the cleaner sees them all in one cycle."""
+
+
+class LineState(data.Struct):
+    """What the tag stage knows of an entry of the cache, besides the tag (dissertation, section 3.5.3).
+
+    A valid line that is not populated holds nothing but its dirty bytes.
+    """
+
+    valid: 1
+    populated: 1
+    """*Block valid*."""
+    dirty: 1
+
+
+class Sweep(wiring.Signature):
+    """The cleaner's view of the line states, one group of 8 lines a cycle.
+
+    ``dirty`` shows the lines of ``group`` that are dirty, and ``invalidate`` makes all of them invalid at the end of
+    the cycle. No request of a compute unit may be in the tag stage then.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({
+            "group": Out(exact_log2(config.slice_lines // GROUP_LINES)),
+            "invalidate": Out(1),
+            "dirty": In(GROUP_LINES),
+        })
