@@ -110,8 +110,7 @@ class WavefrontScheduler(wiring.Component):
         if self._config.local_memory:
             m.d.comb += selector.room.local.eq(self.local_ready)
         if divergence.meets:
-            m.d.comb += [selector.waits.eq(divergence.waits),
-                         *(selector.tops[number].eq(divergence.tops[number]) for number in range(WAVEFRONTS))]
+            m.d.comb += [selector.waits.eq(divergence.waits), selector.tops.eq(divergence.tops)]
         if self._config.float_ops:
             m.d.comb += selector.float_slots.eq(self.floats.slots)
         if self._config.narrow_floats:

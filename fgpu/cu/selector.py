@@ -3,7 +3,7 @@
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import WAVEFRONT_BITS, WAVEFRONTS, Config
@@ -66,7 +66,7 @@ class WavefrontSelector(wiring.Component):
             "fault": Out(FaultReport),
         }
         if meets(config):
-            members |= {"waits": In(WAVEFRONTS), "tops": In(FAULT_PC_BITS).array(WAVEFRONTS)}
+            members |= {"waits": In(WAVEFRONTS), "tops": In(data.ArrayLayout(FAULT_PC_BITS, WAVEFRONTS))}
         if config.float_ops:
             members["float_slots"] = In(Slots().elem_shape)
         if config.narrow_floats:
