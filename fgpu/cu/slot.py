@@ -21,9 +21,10 @@ class Selected(data.Struct):
     valid: 1
     check: 1
     ahead: 1
-    joins: 1
     wavefront: WAVEFRONT_BITS
+    # Both follow from the wavefront: with it between them, Verilator sees a loop in the port.
     pc: FAULT_PC_BITS
+    joins: 1
 
 
 class Checked(data.Struct):
