@@ -122,6 +122,7 @@ class CacheSlice(wiring.Component):
 
             early.allowed.eq(managers.retirable),
             early.retired.eq(tags.retired),
+            early.premature.eq(tags.premature),
             early.flush.eq(cleaner.hold),
             arbiter.hold.eq(cleaner.hold),
             arbiter.admit_reads.eq(self._admit_reads(m, arbiter, tags, managers)),

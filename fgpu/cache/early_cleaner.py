@@ -10,6 +10,8 @@ from fgpu.gateware.lut_ram import LutRam
 __all__ = ["EarlyCleaner", "History"]
 
 _DEPTH = 32
+_DOUBT = 63
+"""Lines allocated after a premature write-back until lines are thought finished again."""
 
 
 class History(wiring.Component):
@@ -56,7 +58,9 @@ class EarlyCleaner(wiring.Component):
     Kernels write most of their output once; written back early, it takes cycles in which the write channel
     idles, instead of some at the end of the kernel. A line that a write allocated (``written``) but that did not
     become complete is thought finished when ``patience`` younger ones were allocated (8, or 16 if more than two
-    compute units write at a time). The tag stage knows whether there is something to do.
+    compute units write at a time), and given up. A write to it shows that this was ``premature``, as in a transpose
+    or a scatter: then only complete lines are offered, until 63 more were allocated. The tag stage knows whether
+    there is something to do.
 
     Lines are offered while ``allowed``: when a tag manager is free for them; and the next one when the one before
     is ``retired``. When there is no time for that, the oldest are forgotten and left to the cleaner. ``flush``
@@ -71,6 +75,7 @@ class EarlyCleaner(wiring.Component):
             "completed": In(stream.Signature(self._line, always_ready=True)),
             "allowed": In(1),
             "retired": In(1),
+            "premature": In(1),
             "flush": In(1),
             "finished": Out(stream.Signature(self._line)),
         })
@@ -83,6 +88,15 @@ class EarlyCleaner(wiring.Component):
         free = ~self.finished.valid | self.finished.ready
         retiring = Signal()
         offer: Value = free & self.allowed & ~retiring
+        doubt = Signal(range(_DOUBT + 1))
+        doubts = Signal()
+        m.d.sync += doubts.eq(doubt != 0)
+        with m.If(self.flush):
+            m.d.sync += doubt.eq(0)
+        with m.Elif(self.premature):
+            m.d.sync += doubt.eq(_DOUBT)
+        with m.Elif(self.written.valid & (doubt != 0)):
+            m.d.sync += doubt.eq(doubt - 1)
         m.d.comb += [
             complete.input.valid.eq(self.completed.valid),
             complete.input.payload.eq(self.completed.payload),
@@ -91,7 +105,7 @@ class EarlyCleaner(wiring.Component):
             allocated.input.valid.eq(self.written.valid),
             allocated.input.payload.eq(self.written.payload),
             allocated.flush.eq(self.flush),
-            allocated.take.eq(offer & (complete.level == 0) & (allocated.level > self._patience)),
+            allocated.take.eq(offer & (complete.level == 0) & (allocated.level > self._patience) & ~doubts),
         ]
         with m.If(self.finished.ready):
             m.d.sync += self.finished.valid.eq(0)

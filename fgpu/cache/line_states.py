@@ -1,5 +1,6 @@
 """What is known of the cache's lines, and how the cleaner looks through it."""
 
+from amaranth.hdl import Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -15,13 +16,18 @@ GROUP_LINES = 8
 class LineState(data.Struct):
     """What the tag stage knows of an entry of the cache, besides the tag (dissertation, section 3.5.3).
 
-    A valid line that is not populated holds nothing but its dirty bytes.
+    A valid line that is not populated holds nothing but its dirty bytes. One that is populated and not valid was given
+    up: written back early, before it was complete.
     """
 
     valid: 1
     populated: 1
     """*Block valid*."""
     dirty: 1
+
+    @property
+    def given_up(self) -> Value:
+        return ~self.valid & self.populated
 
 
 class Sweep(wiring.Signature):

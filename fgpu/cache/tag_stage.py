@@ -34,9 +34,9 @@ class _T1:
     """What step T0 leaves to T1, a request and the entry that was chosen for it, and what T1 makes of that.
 
     ``old``: the entry's state, of the line with ``old_tag``; ``settles``: the entry's state changes; ``go``: nothing
-    stands in the way; ``waited``: this is not its first cycle here. What a request is was found in T0: it ``reads``
-    or ``writes`` (it ``serves`` a compute unit then), ``cleans`` or ``retires``. Tags and written rows are those of
-    all ways: one is chosen here.
+    stands in the way; ``waited``: this is not its first cycle here; ``given_up``: the line was, in some way of its
+    set. What a request is was found in T0: it ``reads`` or ``writes`` (it ``serves`` a compute unit then), ``cleans``
+    or ``retires``. Tags and written rows are those of all ways: one is chosen here.
     """
 
     def __init__(self, config: Config) -> None:
@@ -44,6 +44,7 @@ class _T1:
         self.valid, self.match = Signal(name="t1_valid"), Signal(name="t1_match")
         self.reads, self.writes, self.cleans, self.retires = (
             Signal(name=f"t1_{name}") for name in ("reads", "writes", "cleans", "retires"))
+        self.given_up = Signal(name="t1_given_up")
         self.waited = Signal(name="t1_waited")
         self.request: Any = Signal(TagRequest(config), name="t1")
         self.old_tags = [Signal(config.line_address_bits - low, name=f"t1_old_tag{way}")
@@ -83,7 +84,7 @@ class TagStage(wiring.Component):
     clean                     evict                   the same: the cleaner invalidates
     scrub                     none                    the same: the cleaner invalidates
     retire, complete          evict                   populated, clean
-    retire, not populated     evict                   invalid
+    retire, not populated     evict                   invalid, given up
     retire, else              none, and no station    the same
     ========================  ======================  ==================================================
 
@@ -93,8 +94,9 @@ class TagStage(wiring.Component):
     know of the victim takes a cycle more. The request after a retire waits a cycle, too.
 
     A line is complete when all its rows were written, each with all its bytes at once, since it was allocated or
-    last written back early. ``completed`` reports that, ``written`` the lines that a write allocates, ``retired``
-    the end of a retire, each a cycle later. (Dissertation, section 3.5.4.)
+    last written back early. ``completed`` reports that, ``written`` the lines that a write allocates, ``premature``
+    that one of these had been given up by a retire and is still known as that, ``retired`` the end of a retire, each
+    a cycle later. (Dissertation, section 3.5.4.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -108,6 +110,7 @@ class TagStage(wiring.Component):
             "idle": Out(1),
             "written": Out(stream.Signature(config.line_address_bits, always_ready=True)),
             "completed": Out(stream.Signature(config.line_address_bits, always_ready=True)),
+            "premature": Out(1),
             "retired": Out(1),
             "needs_tag_manager": Out(1),
             "accepted": Out(1),
@@ -191,6 +194,7 @@ class TagStage(wiring.Component):
             ]
             entries.append((match, Mux(follows, t1.request.line[low:], tag_read.data), state.as_value(),
                             Mux(follows, t1.new_written, written_read.data)))
+        given_up = Cat(match & LineState(state).given_up for match, _, state, _ in entries).any()
         t0_match, _, t0_old, _ = entries[0]
         if len(reads) > 1:
             scrubs = t1.valid & (t1.request.op == TagOp.SCRUB)
@@ -210,6 +214,7 @@ class TagStage(wiring.Component):
                 t1.request.eq(t0),
                 t1.way.eq(t0_way),
                 t1.match.eq(t0_match),
+                t1.given_up.eq(given_up),
                 t1.old.eq(t0_old),
                 *(t1.old_tags[way].eq(tag) for way, (_, tag, _, _) in enumerate(entries)),
                 *(t1.olds_written[way].eq(written) for way, (_, _, _, written) in enumerate(entries)),
@@ -255,7 +260,7 @@ class TagStage(wiring.Component):
             with m.Case(TagOp.RETIRE):
                 m.d.comb += [
                     t1.new.valid.eq(t1.complete),
-                    t1.new.populated.eq(t1.complete),
+                    t1.new.populated.eq(1),
                     t1.new.dirty.eq(0),
                 ]
 
@@ -337,5 +342,6 @@ class TagStage(wiring.Component):
             self.written.payload.eq(t1.request.line),
             self.completed.valid.eq(t1.go & t1.writes & t1.complete & ~(t1.hit & t1.old_written.all())),
             self.completed.payload.eq(t1.request.line),
+            self.premature.eq(t1.go & t1.writes & t1.given_up),
             self.retired.eq(t1.go & t1.retires),
         ]

@@ -199,6 +199,34 @@ def test_incomplete_output_lines_are_written_back_when_younger_ones_came() -> No
     Bench(SMALL).simulate(script)
 
 
+async def settle(bench: Bench) -> None:
+    for _ in range(400):
+        await bench.step()
+
+
+def test_lines_that_are_written_again_after_an_early_write_back_stay() -> None:
+    """The first such line shows that others are not finished either; the next kernel begins without doubts."""
+    async def script(bench: Bench) -> None:
+        for _ in range(2):
+            start = bench.memory.write_bursts
+            bench.units[0].requests.extend(full_row(bench, line, 0) for line in range(20))
+            await bench.run()
+            await settle(bench)
+            assert bench.memory.write_bursts - start == 12
+            bench.units[0].requests.extend(full_row(bench, line, 1) for line in range(12))
+            await bench.run()
+            await settle(bench)
+            # One was chosen before it was known.
+            assert bench.memory.write_bursts - start == 13
+            bench.units[0].requests.extend(full_row(bench, 0, row) for row in range(bench.config.line_rows))
+            await bench.run()
+            await settle(bench)
+            assert bench.memory.write_bursts - start == 14, "a complete line goes"
+            await bench.clean()
+
+    Bench(SMALL).simulate(script)
+
+
 def test_lines_that_were_read_and_overwritten_are_written_back_early() -> None:
     """A kernel that works in place writes each line back once, even though it was filled."""
     async def script(bench: Bench) -> None:
