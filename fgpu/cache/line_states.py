@@ -16,8 +16,8 @@ GROUP_LINES = 8
 class LineState(data.Struct):
     """What the tag stage knows of an entry of the cache, besides the tag (dissertation, section 3.5.3).
 
-    A valid line that is not populated holds nothing but its dirty bytes. One that is populated and not valid was given
-    up: written back early, before it was complete.
+    A valid line that is not populated holds nothing but its dirty bytes. One that is populated and not valid was
+    given up: written back early, before it was complete.
     """
 
     valid: 1
