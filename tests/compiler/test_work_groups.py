@@ -1,6 +1,7 @@
 """Kernels with barriers and local memory on all engines, against what PoCL makes of them: see :mod:`.work_groups`."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -33,20 +34,20 @@ def image(file: str, kernel: str, config: Config) -> Image:
     return compile_opencl(source(file), filename=f"{file}.cl", options=["-w"], config=config, kernels=[kernel])
 
 
-def result(launch: Launch, device: Device) -> list[Argument]:
-    """The arguments of a launch on ``device`` afterwards."""
+def result(launch: Launch, device: Device) -> tuple[list[Argument], int | None]:
+    """The arguments of a launch on ``device`` afterwards, and the cycles that it took."""
     given = launch.arguments()
     buffers = {at: device.buffer(np.frombuffer(bytes(each), np.uint8)) for at, each in enumerate(given)
                if isinstance(each, bytearray)}
     arguments = [buffers[at].address if at in buffers else LocalMemory(each) if isinstance(each, int)
                  else int.from_bytes(each, "little") for at, each in enumerate(given)]
-    device.launch(image(launch.file, launch.name, device.config), launch.name, global_size=launch.global_size,
-                  local_size=launch.local_size, global_offset=launch.global_offset, args=arguments,
-                  max_cycles=5_000_000)
+    run = device.launch(image(launch.file, launch.name, device.config), launch.name, global_size=launch.global_size,
+                        local_size=launch.local_size, global_offset=launch.global_offset, args=arguments,
+                        max_cycles=5_000_000)
     for at, buffer in buffers.items():
         given[at] = bytearray(buffer.read().tobytes())
         buffer.free()
-    return given
+    return given, run.cycles
 
 
 def difference(launch: Launch, got: list[Argument]) -> str:
@@ -72,7 +73,7 @@ def check(file: str, device: Device, names: Collection[str] = ()) -> None:
         if names and launch.name not in names:
             continue
         try:
-            got = result(launch, device)
+            got, _ = result(launch, device)
         except Exception as error:
             wrong.append(f"{launch}: {type(error).__name__}: {error}")
             continue
@@ -139,7 +140,14 @@ def test_hardware(name: str, file: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("file", FILES)
-def test_pysim(file: str) -> None:
-    """Amaranth's own simulator: half a minute and more for each kernel."""
-    with Device(Config.preset("tiny", local_memory=32, atomics=ATOMICS), engine="pysim") as device:
-        check(file, device)
+def test_engines_agree(file: str) -> None:
+    """A work-group of each kernel: Amaranth's own simulator takes some seconds for it."""
+    config = Config.preset("tiny", local_memory=32, atomics=ATOMICS)
+    first = {launch.name: launch for launch in reversed(launches(file))}
+    with (Device(config, engine="pysim") as slow, Device(config, engine="verilator") as quick,
+          Device(config, engine="functional") as functional):
+        for launch in first.values():
+            group = replace(launch, global_size=launch.local_size)
+            memory, cycles = result(group, quick)
+            assert result(group, slow) == (memory, cycles), group
+            assert result(group, functional)[0] == memory, group
