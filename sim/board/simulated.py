@@ -1,7 +1,6 @@
 """A simulated board: its whole design behind a pseudo-terminal, which a host opens like a serial port."""
 
 import ctypes
-import json
 import os
 import pty
 import threading
@@ -19,18 +18,15 @@ from fgpu.config import Config
 from fgpu.errors import SimulationError
 from fgpu.extras import demand
 
-from ..testbench.build import Progress, cached, compiled_by, digest, find_compiler, run_tool
-from ..verilator_build import hardware_digest, runtime_object, verilator_flags, verilator_root
+from ..testbench.build import Progress, cached, compiled_by, digest, find_compiler
+from ..verilate import runtime_object, verilate, verilated_by, verilator_flags
+from ..verilator_build import hardware_digest
 
 __all__ = ["BoardState", "Noise", "SimulatedBoard"]
 
 _HERE = Path(__file__).parent
 _SOURCES = [_HERE / name for name in ("board.cpp", "sdram_chip.h", "serial_line.h", "ecp5_models.v")]
-_VERILATE = [
-    "--cc", "-O3", "--x-assign", "fast", "--x-initial", "unique", "--no-assert", "--no-timing", "--make", "json",
-    "--prefix", "Vboard", "--top-module", TOP, "-Wno-fatal", "-Wno-lint", "-Wno-style", "--pins-inout-enables",
-    "--output-split", "20000", "--output-split-cfuncs", "5000",
-]
+_VERILATE = ["--no-assert", "--pins-inout-enables", "--output-split", "20000", "--output-split-cfuncs", "5000"]
 _TIMEOUT = 0.0005
 """Of the bridge, in seconds of the board's time: 100 ms would be minutes here."""
 _HOST_TIMEOUT = 300.0
@@ -135,7 +131,8 @@ def _build(board: Board, given: SystemParameters, progress: Progress) -> Path:
     """The model, as a shared library; built if need be."""
     chosen = find_compiler()
     key = f"board-{board.name}-" + digest([
-        repr(given), repr(board), hardware_digest(board_verilog), *_SOURCES, *_VERILATE, *compiled_by(chosen)])
+        repr(given), repr(board), hardware_digest(board_verilog), *_SOURCES, *_VERILATE, *verilated_by(),
+        *compiled_by(chosen)])
 
     def build(work: Path) -> dict[str, Any]:
         progress("generating Verilog")
@@ -143,21 +140,12 @@ def _build(board: Board, given: SystemParameters, progress: Progress) -> Path:
         for name, text in files.items():
             (work / name).write_text(text)
         progress("running Verilator")
-        root = verilator_root()
-        run_tool([root / "bin" / "verilator_bin", *_VERILATE, "-Mdir", work / "obj",
-                  *(work / name for name in files), _HERE / "ecp5_models.v"],
-                 work, {**os.environ, "VERILATOR_ROOT": str(root)})
+        model = verilate(work, [*files, _HERE / "ecp5_models.v"], TOP, *_VERILATE, prefix="Vboard",
+                         initial="unique")
         progress("compiling")
-        made = json.loads((work / "obj" / "Vboard.json").read_text())["sources"]
-        flags = [*verilator_flags(False), f"-I{work / 'obj'}", f"-I{_HERE}", "-fno-strict-aliasing", "-w"]
-        sources = [
-            *((Path(path), ["-O2"]) for path in made["classes_fast"]),
-            *((Path(path), ["-O0"]) for path in [
-                *made["classes_slow"], *made["support_slow"], *made.get("support_fast", [])]),
-            (_HERE / "board.cpp", ["-O2"]),
-        ]
-        chosen.compile(sources, work / "board.so", flags=flags, progress=progress,
-                       objects=[runtime_object(chosen, False, made["global"])])
+        chosen.compile(model.sources(_HERE / "board.cpp"), work / "board.so", progress=progress,
+                       objects=[runtime_object(chosen, model)],
+                       flags=[*verilator_flags(), f"-I{model.folder}", f"-I{_HERE}"])
         return {"config": given.config.key}
 
     return cached(key, "board.so", build)[0]

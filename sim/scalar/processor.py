@@ -2,8 +2,6 @@
 
 import ctypes
 import importlib.util
-import json
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -20,7 +18,7 @@ from fgpu.extras import demand
 from fgpu.sim.engine import MemoryTiming
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench.build import bench_sources, cached, compiled_by, digest, find_compiler, run_tool, write_abi
-from fgpu.sim.verilator_build import runtime_object, verilator_flags, verilator_root
+from fgpu.sim.verilate import runtime_object, verilate, verilated_by, verilator_flags
 
 __all__ = ["CODE_BASE", "DATA_BASE", "Launches", "compile_program", "run_program"]
 
@@ -36,8 +34,6 @@ _VARIANT: Final = "VexRiscv_Full.v"
 _TARGET: Final = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m", "-O3", "-std=gnu2x", "-fwrapv",
                   "-ffreestanding", "-ffp-contract=off", "-fno-sanitize=all", "-fsigned-char", "-w",
                   "-nostartfiles", "-static", "-g0")
-_VERILATE: Final = ("--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert", "--no-timing",
-                    "--make", "json", "--top-module", "VexRiscv", "-Wno-fatal", "-Wno-lint", "-Wno-style")
 
 
 @dataclass(frozen=True)
@@ -136,21 +132,14 @@ def _model() -> Path:
     assert found.submodule_search_locations
     verilog = Path(found.submodule_search_locations[0]) / "verilog" / _VARIANT
     chosen = find_compiler()
-    root = verilator_root()
     machine = _HERE / "machine.cpp"
 
     def build(work: Path) -> dict[str, str]:
-        run_tool([root / "bin" / "verilator_bin", *_VERILATE, "-Mdir", work / "obj", verilog], work,
-                 {**os.environ, "VERILATOR_ROOT": str(root)})
-        files = json.loads((work / "obj" / "VVexRiscv.json").read_text())["sources"]
-        made = [source for kind in ("classes_fast", "classes_slow", "support_fast", "support_slow")
-                for source in files.get(kind, [])]
-        whole = work / "whole.cpp"
-        whole.write_text("".join(f'#include "{source}"\n' for source in [*made, machine]))
-        flags = [*verilator_flags(False), f"-I{work / 'obj'}", *write_abi(work), "-O2", "-fno-strict-aliasing", "-w"]
-        chosen.compile([(whole, ())], work / "scalar.so", flags=flags,
-                       objects=[runtime_object(chosen, False, files["global"])])
+        model = verilate(work, [verilog], "VexRiscv", "--no-assert")
+        chosen.compile(model.sources(machine), work / "scalar.so", objects=[runtime_object(chosen, model)],
+                       flags=[*verilator_flags(), f"-I{model.folder}", *write_abi(work)])
         return {"compiler": chosen.version}
 
-    key = "scalar-" + digest([verilog, machine, *bench_sources(), Path(__file__), *compiled_by(chosen)])
+    key = "scalar-" + digest([verilog, machine, *bench_sources(), Path(__file__), *verilated_by(),
+                              *compiled_by(chosen)])
     return cached(key, "scalar.so", build)[0]

@@ -60,7 +60,7 @@ class Compiler:
 
     def compile(self, sources: Sequence[tuple[Path, Sequence[str]]], output: Path, *,
                 flags: Sequence[str] = (), objects: Sequence[Path] = (), progress: Progress | None = None) -> None:
-        """Compile sources, each with flags of its own, in parallel.
+        """Compile sources, each with flags of its own, in parallel, in their order: large ones should be first.
 
         ``output`` is an object file (``.o``, of one source), or else a shared library with ``objects`` in it.
         """
@@ -78,11 +78,9 @@ class Compiler:
                 progress(f"compiled {done} of {len(sources)} files")
             return target
 
-        # The largest files first, so that none is left alone at the end.
-        order = sorted(range(len(sources)), key=lambda i: -sources[i][0].stat().st_size)
         pool = ThreadPoolExecutor(os.cpu_count() or 1)
         try:
-            compiled = list(pool.map(job, order))
+            compiled = list(pool.map(job, range(len(sources))))
         finally:
             pool.shutdown(cancel_futures=True)
         if output.suffix != ".o":

@@ -3,7 +3,6 @@
 ``long`` tests demand Icarus; the others do without where it is not installed.
 """
 
-import os
 import random
 import re
 import shutil
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fgpu.config import PRESETS, Config
-from fgpu.sim.verilator_build import verilator_root
+from fgpu.sim.verilate import run_verilator
 from fgpu.tools.verilog import write_verilog
 
 from ..random_config import random_config
@@ -33,12 +32,8 @@ def sample(number: int, compute_units: int) -> Config:
 
 def verilator(file: str, folder: Path) -> set[str]:
     """The kinds of Verilator's warnings, with all of them on."""
-    root = verilator_root()
-    done = subprocess.run([root / "bin" / "verilator_bin", "--lint-only", "-Wall", "-Wno-fatal", file], cwd=folder,
-                          env={**os.environ, "VERILATOR_ROOT": str(root)}, text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    assert done.returncode == 0, done.stdout[-3000:]
-    return set(re.findall(r"^%Warning-(\w+)", done.stdout, re.MULTILINE))
+    printed = run_verilator(folder, "--lint-only", "-Wall", "-Wno-fatal", file)
+    return set(re.findall(r"^%Warning-(\w+)", printed, re.MULTILINE))
 
 
 def lint(config: Config, folder: Path, *, everywhere: bool = True) -> None:

@@ -1,8 +1,6 @@
 """A lane of floating-point units as compiled by Verilator: some million operations a second."""
 
 import ctypes
-import json
-import os
 from ctypes import POINTER, c_uint, c_uint8, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 
@@ -12,13 +10,11 @@ from amaranth.back import rtlil
 from fgpu.cu.float.format import BINARY32
 from fgpu.cu.float.lane import Lane
 from fgpu.cu.float.operations import LATENCY, FloatOp
-from fgpu.sim.testbench.build import cached, compiled_by, digest, find_compiler, run_tool
-from fgpu.sim.verilator_build import verilator_root
+from fgpu.sim.testbench.build import cached, compiled_by, digest, find_compiler
+from fgpu.sim.verilate import FAST, runtime_object, verilate, verilated_by, verilator_flags
 from fgpu.tools.verilog import verilog_text
 
 _HARNESS = Path(__file__).parent / "harness.cpp"
-_VERILATE = ["--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert", "--no-timing",
-             "--make", "json", "--prefix", "Vlane", "--top-module", "lane", "-Wno-fatal", "-Wno-lint", "-Wno-style"]
 
 
 class LaneModel:
@@ -27,7 +23,7 @@ class LaneModel:
     def __init__(self, operations=frozenset(FloatOp), number=BINARY32, lane=None):
         text = verilog_text(rtlil.convert(lane or Lane(frozenset(operations), number), name="lane", emit_src=False))
         compiler = find_compiler()
-        key = digest([text, _HARNESS, Path(__file__), *compiled_by(compiler)])
+        key = digest([text, _HARNESS, Path(__file__), *verilated_by(), *compiled_by(compiler)])
         library, _ = cached(f"lane-{key}", "lane.so", lambda work: _build(work, text, compiler))
         self._library = ctypes.CDLL(str(library))
         self._library.lane_create.restype = c_void_p
@@ -68,19 +64,8 @@ class LaneModel:
 
 def _build(work, text, compiler):
     (work / "lane.v").write_text(text)
-    root = verilator_root()
-    run_tool([root / "bin" / "verilator_bin", *_VERILATE, "-Mdir", work / "obj", work / "lane.v"], work,
-             {**os.environ, "VERILATOR_ROOT": str(root)})
-    sources = json.loads((work / "obj" / "Vlane.json").read_text())["sources"]
-    hot = work / "hot.cpp"
-    hot.write_text("".join(f'#include "{path}"\n' for path in [*sources["classes_fast"], _HARNESS]))
-    cold = work / "cold.cpp"
-    cold.write_text("".join(f'#include "{path}"\n' for path in [
-        *sources["classes_slow"], *sources["support_slow"], *sources.get("support_fast", []), *sources["global"]]))
-    include = root / "include"
-    flags = [f"-I{include}", f"-I{include / 'vltstd'}", f"-I{work / 'obj'}", "-DVM_TRACE=0", "-DVM_COVERAGE=0",
-             "-DVM_SC=0", "-w"]
+    model = verilate(work, ["lane.v"], "lane", "--no-assert")
     # No contraction and no excess precision in what the sweeps compare with.
-    compiler.compile([(hot, ["-O2", "-fno-strict-aliasing", "-ffp-contract=off"]), (cold, ["-O0"])], work / "lane.so",
-                     flags=flags)
+    compiler.compile(model.sources(_HARNESS, fast=[*FAST, "-ffp-contract=off"]), work / "lane.so",
+                     flags=[*verilator_flags(), f"-I{model.folder}"], objects=[runtime_object(compiler, model)])
     return {}
