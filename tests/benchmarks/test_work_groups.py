@@ -16,6 +16,8 @@ from fgpu.cli.bench_local import print_comparison, with_all_units
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from fgpu.errors import LaunchError
 
+from ..configurations import GROUPS
+
 LOCAL = [name for name, benchmark in WORK_GROUPS.items() if benchmark.without]
 SMALL = Config(local_memory=32)
 
@@ -152,7 +154,7 @@ def test_several_latencies(tmp_path: Any) -> None:
     ("bitonic_local", 256, 0, 2), ("sum_local", 1024, 0, 1.99), ("matmul_local", 1024, 0, 1),
     ("matmul_local", 1024, 60, 1)])
 def test_local_memory_gains(name: str, size: int, latency: int, least: float) -> None:
-    plain, local = (run_benchmark(each, size, config=SMALL, memory_latency=latency).cycles
+    plain, local = (run_benchmark(each, size, config=GROUPS, memory_latency=latency).cycles
                     for each in (EVERY[name].without, name))
     assert plain is not None
     assert local is not None

@@ -98,5 +98,12 @@ async def rounds(bench: Bench, count: int, requests: int) -> None:
 @pytest.mark.parametrize("name", quick(CONFIGS, ["2 slices"]))
 def test_random_traffic(name: str) -> None:
     bench = Bench(CONFIGS[name], seed=seed_of_test())
-    count = 2 if len(bench.units) >= 4 else 4       # of large ones a round takes most of a minute
+    # Of large ones a round takes most of a minute.
+    count = 1 if bench.config.slices >= 4 else 2 if len(bench.units) >= 4 else 4
     bench.simulate(lambda bench: rounds(bench, count, 120))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CONFIGS)
+def test_more_random_traffic(name: str) -> None:
+    Bench(CONFIGS[name], seed=seed_of_test()).simulate(lambda bench: rounds(bench, 8, 120))

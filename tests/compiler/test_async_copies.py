@@ -5,15 +5,15 @@ import pytest
 
 from fgpu import LocalMemory
 from fgpu.compiler import compile_opencl
-from fgpu.config import ATOMICS, Config
 from fgpu.sim import Device
+
+from ..configurations import ATOMIC, GROUPS
 
 TYPES = {"char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32,
          "uint": np.uint32, "long": np.int64, "ulong": np.uint64, "float": np.float32, "double": np.float64,
          "half": np.float16}
 WIDTHS = ("", 2, 3, 4, 8, 16)
-CONFIGS = {"local memory": Config(local_memory=32, cram_size=16, atomics=ATOMICS),
-           "global memory": Config(cram_size=16, atomics=ATOMICS)}
+CONFIGS = {"local memory": GROUPS, "global memory": ATOMIC}
 COUNT = 150
 LOCAL = (4, 6, 5)
 """Two wavefronts, of which neither copies what it reads."""

@@ -172,7 +172,8 @@ def test_arrival_order_has_the_same_lines_and_each_work_items_in_order():
 
 @pytest.mark.ci
 @pytest.mark.parametrize("atomics", [frozenset({"add"}), frozenset()], ids=CONFIGS)
-@pytest.mark.parametrize(("engine", "work_items"), [("verilator", 200), ("pysim", 3)])
+@pytest.mark.parametrize(("engine", "work_items"), [
+    ("verilator", 200), pytest.param("pysim", 3, marks=pytest.mark.long)])
 def test_cycle_accurate_engines_print_the_same(engine, work_items, atomics):
     config = replace(Config.preset("tiny"), atomics=atomics)
     printed = output(DIVERGENT, np.zeros(work_items, np.int32), config=config, engine=engine, global_size=work_items)

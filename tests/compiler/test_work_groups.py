@@ -11,7 +11,7 @@ from fgpu.compiler import Image, compile_opencl
 from fgpu.config import ATOMICS, Config
 from fgpu.sim import Device, LocalMemory
 
-from ..configurations import ATOMIC
+from ..configurations import ATOMIC, GROUPS
 from ..tiers import quick
 from .fuzz.pocl import Argument
 from .work_groups.launches import FILES, Launch, digest, digests, launches, source
@@ -21,7 +21,7 @@ from .work_groups.on_pocl import on_pocl
 # Work-items that return before a barrier are what some kernels are about.
 pytestmark = pytest.mark.filterwarnings("ignore::fgpu.errors.DivergentBarrierWarning")
 
-WITH = Config(local_memory=32, atomics=ATOMICS)
+WITH = GROUPS
 WITHOUT = Config(atomics=ATOMICS)
 QUICK = ["aggregates", "left_open", "loops"]
 QUICK_HARDWARE = ["aggregates", "atomics", "divergence", "exchange", "helpers", "left_open", "loops"]

@@ -7,12 +7,13 @@ import pytest
 from fgpu.benchmarks import FLOATS, run_benchmark
 from fgpu.config import FLOAT_OPS, Config
 
+from ..configurations import EVERYTHING
 from ..seeds import seed_of_test
 from .harness import random_timing
 
 CONFIGS = {
     "some units": Config.preset("tiny", float_ops=frozenset({"fadd", "fslt"})),
-    "1 CU": Config.preset("float"),
+    "1 CU": EVERYTHING,
     "rare ones on fewer lanes": Config.preset("float-small"),
     "4 CUs": Config(compute_units=4, float_ops=FLOAT_OPS, cache_banks=4, cu_stations=24, tag_managers=2),
     "4 CUs, half of the units": Config(compute_units=4, float_ops=frozenset({"fadd", "fdiv", "fslt", "itofp"}),

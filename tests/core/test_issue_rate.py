@@ -6,6 +6,7 @@ import pytest
 from fgpu.config import Config
 from fgpu.isa import Operands, by_mnemonic, encode
 
+from ..configurations import EVERYTHING
 from .harness import Pair, simple_kernel
 
 LENGTH = 400
@@ -20,7 +21,7 @@ def pair():
 
 @pytest.fixture(scope="module")
 def float_pair():
-    pair = Pair(Config.preset("float"))
+    pair = Pair(EVERYTHING)
     yield pair
     pair.close()
 

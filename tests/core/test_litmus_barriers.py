@@ -13,17 +13,18 @@ from fgpu.compiler import Image, compile_opencl
 from fgpu.config import ATOMICS, Config
 from fgpu.sim import Buffer, Device, MemoryTiming
 
-from ..configurations import ATOMIC, TWO_PORTS
+from ..configurations import ATOMIC, SLICES, TWO_PORTS
 from ..seeds import seed_of_test
 from ..tiers import quick
 from .test_litmus import LAUNCHES, N
 
 CONFIGS = {
     "2 CUs": ATOMIC, "local memory": ATOMIC.replace(local_memory=64),
-    "2 ports": TWO_PORTS.replace(cram_size=8, atomics=ATOMICS),
+    "4 slices": SLICES, "2 ports": TWO_PORTS.replace(cram_size=8, atomics=ATOMICS),
     "4 ports": Config(compute_units=4, axi_ports=4, axi_data_width=32, cache_banks=2, cache_size=16, cache_line=64,
                       cache_ways=4, cu_stations=24, atomics=ATOMICS, local_memory=32)}
-TIERS = {"2 CUs": [], "local memory": [pytest.mark.ci], "2 ports": [pytest.mark.ci], "4 ports": [pytest.mark.long]}
+TIERS = {"2 CUs": [], "local memory": [pytest.mark.ci], "4 slices": [pytest.mark.ci],
+         "2 ports": [pytest.mark.long], "4 ports": [pytest.mark.long]}
 ROUNDS = 4
 
 SOURCE = """

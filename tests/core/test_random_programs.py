@@ -12,7 +12,7 @@ import pytest
 from fgpu.config import ATOMICS, FLOAT_OPS, Config
 from fgpu.sim.engine import MemoryTiming
 
-from ..configurations import ATOMIC, LOCAL, SLICES, TWO_PORTS
+from ..configurations import ATOMIC, EVERYTHING, LOCAL, SLICES, TWO_PORTS
 from ..random_config import random_config
 from ..seeds import seed_of_test
 from ..tiers import quick
@@ -28,7 +28,7 @@ CONFIGS = {
     "4 CUs, 2 ports, 2 ways": Config.preset("reference", compute_units=4, axi_ports=2, cache_ways=2),
     "atomics": ATOMIC,
     "slices on a port": SLICES,
-    "floats": Config.preset("float"),
+    "everything": EVERYTHING,
     "floats, rare ones on fewer lanes": Config.preset("float-small"),
     "local memory": LOCAL,
 }
@@ -44,6 +44,7 @@ LONG = {
     "8 CUs": Config.preset("full"),
     "4 ports, 4 ways": Config(compute_units=4, axi_ports=4, axi_data_width=32, cache_banks=2, cache_size=16,
                               cache_line=64, cache_ways=4, cu_stations=24),
+    "floats": Config.preset("float"),
     "floats, 4 CUs": Config(compute_units=4, float_ops=FLOAT_OPS, cache_banks=4, cu_stations=24, tag_managers=2),
     "some floats, flushed": Config(float_ops=frozenset({"fadd", "fmul", "fdiv", "itofp"}), float_subnormals=False),
     "floats on 1, 2 and 4 lanes": Config(

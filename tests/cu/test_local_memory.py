@@ -201,7 +201,9 @@ CONFIGS = {
 
 
 @pytest.mark.parametrize("name", quick(CONFIGS, ["tiny"]))
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.ci) for seed in range(1, 4))])
+@pytest.mark.parametrize("seed", [
+    0, pytest.param(1, marks=pytest.mark.ci),
+    *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 8))])
 def test_random_accesses(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read in a cycle in which it is written is wrong, and must not matter."""
     monkeypatch.setattr("fgpu.cu.local_banks.BlockRam", Wrong)

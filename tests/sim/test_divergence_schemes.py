@@ -16,6 +16,7 @@ from fgpu.sim.engine import Launch
 from fgpu.sim.functional import functional_engine
 
 from ..annotations import Reconvergence, annotated
+from ..configurations import GROUPS
 from ..core.program_generator import Kernel, generate
 from ..core.program_statements import Statements
 from ..seeds import seed_of_test
@@ -109,7 +110,7 @@ def test_a_core_does_what_its_model_does(scheme: str) -> None:
 @pytest.mark.parametrize("scheme", [scheme for scheme in HARDWARE if scheme != "stack"])
 def test_hardware_does_what_its_model_does(scheme: str) -> None:
     """Compiled programs give the same memory, by as many instructions, which have as many work-items enabled."""
-    config = CONFIG.replace(local_memory=32, link_stack_depth=16, divergence=scheme)
+    config = GROUPS.replace(divergence=scheme)
     for body in BODIES.values():
         assert run(body, scheme, "verilator", config) == run(body, scheme, "functional", config)
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from fgpu.benchmarks.work_groups import CONFIG
 from fgpu.compiler import compile_opencl
 from fgpu.config import DIVERGENCE
 from fgpu.errors import CompileError, KernelFault
 from fgpu.sim import Device
 
+from ..configurations import GROUPS
 from ..divergent_programs import GROUP, INPUTS, ITEMS, Program, random_program
 from ..seeds import seed_of_test
 
@@ -23,7 +23,7 @@ SEEDS = ("14", "16", "17")
 
 def run(program: Program, scheme: str, engine: str) -> tuple[int, int]:
     """The instructions that it took, and the work-items in them; its results are right."""
-    config = CONFIG.replace(divergence=scheme)
+    config = GROUPS.replace(divergence=scheme)
     image = compile_opencl(program.text, config=config)
     with Device(config, engine=engine) as device:
         out = device.buffer(np.zeros(len(program.expected), np.uint32))
