@@ -54,6 +54,10 @@ class Bench:
     def message(self) -> str:
         return self.result.message.decode()
 
+    @property
+    def quiet(self) -> bool:
+        return bool(self.library.bench_quiet(self._bench))
+
     def address(self, channel: abi.AxiAddress, address: int, beats: int, identifier: int = 0) -> None:
         """Raise an address."""
         channel.addr, channel.len, channel.id, channel.valid = address, beats - 1, identifier, 1
