@@ -107,6 +107,13 @@ def test_which_load_is_waited_for() -> None:
     assert places.awaited(len(words)) is None
 
 
+@pytest.mark.parametrize("last", ["sw r4, r9[r0]", "beq r4, r0, 0", "movn r4, r9, r0", "add r1, r4, r0",
+                                  "add r1, r0, r4"])
+def test_any_register_may_be_waited_for(last: str) -> None:
+    """What is stored, compared or moved over as well as an operand, although a younger load is under way."""
+    assert Places(assemble(f"lw r4, r9[r0]\n lw r5, r9[r0]\n {last}").words).awaited(2) == 0
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_stack_that_overflows(engine: str) -> None:
     image = with_lines(".kernel k\n lid r1, 0\nagain:\n jsub again\n ret")
