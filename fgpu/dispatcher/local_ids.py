@@ -12,7 +12,6 @@ from fgpu.interfaces.runtime import LOCAL_ID_BITS, RuntimeAddress, RuntimeWrite
 __all__ = ["LocalIdGenerator"]
 
 
-
 class LocalIdGenerator(wiring.Component):
     """Counts through a work-group eight work-items at a time.
 
@@ -37,8 +36,8 @@ class LocalIdGenerator(wiring.Component):
         sizes: Any = self.sizes
         ids = [Array(Signal(LOCAL_ID_BITS, name=f"id{lane}_{dimension}") for dimension in range(DIMENSIONS))
                for lane in range(PE_COUNT)]
-        # The running count, and when it is done the step: a digit may reach 512.
-        step = Array(Signal(10, name=f"step{dimension}") for dimension in range(DIMENSIONS))
+        # The running count, and when it is done the step.
+        step = Array(Signal(range(PE_COUNT + 1), name=f"step{dimension}") for dimension in range(DIMENSIONS))
         lane_count = Signal(range(PE_COUNT + 1))
         dimension = Signal(range(DIMENSIONS))
         phase, wavefront = Signal(range(PHASES)), Signal(WAVEFRONT_BITS)
@@ -67,7 +66,7 @@ class LocalIdGenerator(wiring.Component):
                 m.d.comb += [self.busy.eq(1), self.write.valid.eq(self.enable)]
                 with m.If(self.enable):
                     for lane in range(PE_COUNT):
-                        total = Signal(11, name=f"total{lane}")
+                        total = Signal(10, name=f"total{lane}")
                         wraps = Signal(name=f"wraps{lane}")
                         m.d.comb += [
                             total.eq(ids[lane][dimension] + step[dimension] + carries[lane]),
