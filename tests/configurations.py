@@ -2,7 +2,8 @@
 
 from dataclasses import fields
 
-from fgpu.config import ATOMICS, FLOAT_OPS, Config
+from fgpu.benchmarks.work_groups import CONFIG
+from fgpu.config import ATOMICS, Config
 
 __all__ = ["ATOMIC", "EVERYTHING", "GROUPS", "LOCAL", "SLICES", "TWO_PORTS", "options"]
 
@@ -11,8 +12,8 @@ TWO_PORTS = Config(compute_units=2, axi_ports=2, cache_banks=2, cache_size=4, ca
                    cram_size=1, link_stack_depth=8, scratchpad_check=True, atomics=ATOMICS - {"cmpxchg"})
 SLICES = ATOMIC.replace(cache_slices=4, cache_line=64, cache_size=8)
 LOCAL = Config.preset("tiny", local_memory=8)
-GROUPS = Config(local_memory=32, atomics=ATOMICS)
-EVERYTHING = GROUPS.replace(float_ops=FLOAT_OPS)
+EVERYTHING = CONFIG      # of the benchmarks with local memory
+GROUPS = EVERYTHING.replace(float_ops=frozenset())
 
 
 def options(config: Config) -> str:

@@ -66,7 +66,7 @@ class LocalIdGenerator(wiring.Component):
                 m.d.comb += [self.busy.eq(1), self.write.valid.eq(self.enable)]
                 with m.If(self.enable):
                     for lane in range(PE_COUNT):
-                        total = Signal(10, name=f"total{lane}")
+                        total = Signal(LOCAL_ID_BITS + 1, name=f"total{lane}")
                         wraps = Signal(name=f"wraps{lane}")
                         m.d.comb += [
                             total.eq(ids[lane][dimension] + step[dimension] + carries[lane]),
