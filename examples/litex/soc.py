@@ -22,7 +22,7 @@ from fgpu import compile_opencl
 from fgpu.config import Config
 from fgpu.litex import add_fgpu
 from fgpu.sim.testbench.build import find_compiler, run_tool
-from fgpu.sim.verilate import SAFE, verilate, verilator_flags
+from fgpu.sim.verilate import SAFE, runtime_object, verilate, verilator_flags
 from fgpu.software.header import library_files
 
 HERE = Path(__file__).resolve().parent
@@ -105,9 +105,9 @@ def compile_program(folder: Path, soc: SoC, config: Config) -> list[int]:
 def simulate(folder: Path, verilog: list[Path]) -> str:
     """What the program prints, and cycles."""
     model = verilate(folder, verilog, "sim", "--exe", "--output-split", "10000")
-    flags = ["-std=c++17", "-O1", *SAFE, f"-I{model.folder}", *verilator_flags(own_time=False)]
-    run_tool([*find_compiler().command, *flags, *model.fast, *model.slow, *model.runtime, HERE / "main.cpp", "-o",
-              "soc", "-lpthread"], folder)
+    chosen = find_compiler()
+    chosen.compile(model.sources(HERE / "main.cpp", fast=["-O1", *SAFE]), folder / "soc",
+                   flags=[f"-I{model.folder}", *verilator_flags()], objects=[runtime_object(chosen, model)])
     return subprocess.run(["./soc"], cwd=folder, text=True, capture_output=True, check=False).stdout
 
 

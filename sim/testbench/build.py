@@ -59,10 +59,12 @@ class Compiler:
     version: str
 
     def compile(self, sources: Sequence[tuple[Path, Sequence[str]]], output: Path, *,
-                flags: Sequence[str] = (), objects: Sequence[Path] = (), progress: Progress | None = None) -> None:
+                flags: Sequence[str] = (), objects: Sequence[Path] = (), libraries: Sequence[str] = (),
+                progress: Progress | None = None) -> None:
         """Compile sources, each with flags of its own, in parallel, in their order: large ones should be first.
 
-        ``output`` is an object file (``.o``, of one source), or else a shared library with ``objects`` in it.
+        ``output`` is an object file (``.o``, of one source), or a shared library (``.so``) or else a program, with
+        ``objects`` in it; ``libraries`` are the linker's options.
         """
         work = output.parent
         common = ["-std=c++17", "-fPIC", *flags]
@@ -84,7 +86,8 @@ class Compiler:
         finally:
             pool.shutdown(cancel_futures=True)
         if output.suffix != ".o":
-            run_tool([*self.command, "-shared", "-o", output, *compiled, *objects, "-lpthread"], work)
+            shared = ["-shared"] if output.suffix == ".so" else []
+            run_tool([*self.command, *shared, "-o", output, *compiled, *objects, *libraries, "-lpthread"], work)
 
 
 def find_compiler(kind: str | None = None) -> Compiler:
