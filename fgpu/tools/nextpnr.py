@@ -3,6 +3,9 @@
 import json
 from typing import Final
 
+from .multiplier_registers import take_multiplier_registers
+from .output_registers import take_output_registers
+
 __all__ = ["PLACER_AND_ROUTER", "SETTINGS", "tuned"]
 
 PLACER_AND_ROUTER: Final = ("--placer", "static", "--router", "router2")
@@ -15,8 +18,9 @@ SETTINGS: Final = {
 
 
 def tuned(netlist: str) -> str:
-    """A netlist of Yosys (JSON) with :data:`SETTINGS`, where nextpnr takes them from."""
-    design = json.loads(netlist)
+    """A netlist of ``synth_ecp5`` (JSON) as nextpnr is to have it: with registers in block RAM and multipliers, and
+    with :data:`SETTINGS`, where nextpnr takes them from."""
+    design = json.loads(take_multiplier_registers(take_output_registers(netlist)))
     for module in design["modules"].values():
         module["settings"] = {**module.get("settings", {}), **SETTINGS}
     return json.dumps(design)

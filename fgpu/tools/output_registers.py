@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
+from .netlist import REGISTER, readers_of, register_kind
+
 __all__ = ["take_output_registers"]
 
-_RAM, _REGISTER, _WIDE = "DP16KD", "TRELLIS_FF", 36
+_RAM, _WIDE = "DP16KD", 36
 
 
 def take_output_registers(netlist: str) -> str:
@@ -16,22 +18,8 @@ def take_output_registers(netlist: str) -> str:
     """
     design = json.loads(netlist)
     for module in design["modules"].values():
-        _take(module["cells"], _readers(module))
+        _take(module["cells"], readers_of(module))
     return json.dumps(design)
-
-
-def _readers(module: Any) -> dict[int, list[tuple[str, str]]]:
-    """Of each net the inputs that it drives, as cell and port; for a port of the module without a cell."""
-    readers: dict[int, list[tuple[str, str]]] = {}
-    for name, port in module["ports"].items():
-        for bit in port["bits"]:
-            readers.setdefault(bit, []).append(("", name))
-    for name, cell in module["cells"].items():
-        for port, bits in cell["connections"].items():
-            if cell["port_directions"][port] == "input":
-                for bit in bits:
-                    readers.setdefault(bit, []).append((name, port))
-    return readers
 
 
 def _take(cells: dict[str, Any], readers: dict[int, list[tuple[str, str]]]) -> None:
@@ -43,7 +31,7 @@ def _take(cells: dict[str, Any], readers: dict[int, list[tuple[str, str]]]) -> N
             read = {port: bits[0] for port in outputs
                     if (bits := ram["connections"].get(port)) and readers.get(bits[0])}
             registers = {port: _register(cells, readers[bit]) for port, bit in read.items()}
-            kinds = {_kind(cells[name]) if name else None for name in registers.values()}
+            kinds = {register_kind(cells[name]) if name else None for name in registers.values()}
             kind = kinds.pop() if len(kinds) == 1 else None
             if kind is None:
                 continue
@@ -61,14 +49,4 @@ def _take(cells: dict[str, Any], readers: dict[int, list[tuple[str, str]]]) -> N
 def _register(cells: dict[str, Any], readers: list[tuple[str, str]]) -> str:
     """The register that alone reads a net, if one does."""
     (name, port), *others = readers
-    return name if not others and name and cells[name]["type"] == _REGISTER and port == "DI" else ""
-
-
-def _kind(register: Any) -> tuple[Any, Any] | None:
-    """Clock and reset of a register that a block RAM may have at its output."""
-    parameters, wires = register["parameters"], register["connections"]
-    enabled = parameters["CEMUX"].strip() == "1" or wires.get("CE") == ["1"]
-    synchronous = parameters["SRMODE"] == "LSR_OVER_CE" and parameters["REGSET"] == "RESET"
-    if not enabled or not synchronous or parameters["CLKMUX"] != "CLK" or parameters["LSRMUX"] != "LSR":
-        return None
-    return wires["CLK"][0], wires.get("LSR", ["0"])[0]
+    return name if not others and name and cells[name]["type"] == REGISTER and port == "DI" else ""

@@ -23,7 +23,6 @@ from ..store import kept_bytes, workspace
 from .delays import Delays, Path
 from .native import Tool, find_tool, is_native
 from .nextpnr import PLACER_AND_ROUTER, tuned
-from .output_registers import take_output_registers
 from .verilog import verilog_text
 from .yosys import run_yosys
 
@@ -43,7 +42,7 @@ _OPTIONS = (
 TARGET = 100.0
 """MHz that nextpnr aims at."""
 _SYNTHESIZE = "synth_ecp5 -top top -json design.json"
-_FLOW = 6
+_FLOW = 7
 """Of what is done between the tools, a number that changes with it."""
 _SDF = "delays.sdf"
 _UNIT = "unit"
@@ -190,7 +189,7 @@ def _netlist(text: str, yosys: Tool) -> str:
     """Of the module ``top`` of a Verilog source, for nextpnr; kept, for a core's takes Yosys minutes."""
     def synthesize() -> bytes:
         netlist = run_yosys(["read_verilog top.v", _SYNTHESIZE], {"top.v": text}, "design.json", run=yosys.run)
-        return gzip.compress(tuned(take_output_registers(netlist)).encode(), compresslevel=1)
+        return gzip.compress(tuned(netlist).encode(), compresslevel=1)
 
     return gzip.decompress(kept_bytes("netlists", _key([text, _SYNTHESIZE, str(_FLOW), str(yosys)]),
                                       synthesize)).decode()
