@@ -70,8 +70,9 @@ class TagManagers(wiring.Component):
             free.eq(~(filling | evicting[:normal])),
             self.free.eq(Mux(sum(free) > 4, 4, sum(free))),
             self.demand.eq(~free.all()),
-            self.idle.eq(~filling.any() & ~evicting.any()),
         ]
+        # A cycle late, but not where one is taken.
+        m.d.sync += self.idle.eq(~filling.any() & ~evicting.any() & ~allocate)
         m.d.sync += stage.victim_conflict.eq(
             Cat(evicting[n] & (victims[n] == stage.victim) for n in range(normal, count)).any())
         new_matches = Signal()

@@ -198,9 +198,9 @@ class TagStage(wiring.Component):
         t0_match, _, t0_old, _ = entries[0]
         if len(reads) > 1:
             scrubs = t1.valid & (t1.request.op == TagOp.SCRUB)
-            t0_match = choose_way(m, config, t0_way, t0, [(match, state) for match, _, state, _ in entries],
-                                  UsedWay(t1.serves, scrubs, t1.set, t1.way), self.tag_managers.step)
-            t0_old = choose([state for _, _, state, _ in entries], t0_way)
+            t0_match, t0_old = choose_way(
+                m, config, t0_way, t0, [(match, state) for match, _, state, _ in entries],
+                UsedWay(t1.serves, scrubs, t1.set, t1.way), self.tag_managers.step)
         managers: Any = self.tag_managers
         with m.If(managers.step):
             comes = self.requests.valid & ~t0_waits

@@ -7,7 +7,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 
 from fgpu.config import Config
-from fgpu.gateware.choose import number_of
+from fgpu.gateware.choose import choose, number_of, only
 from fgpu.gateware.lut_ram import LutRam
 
 from .line_states import LineState
@@ -27,8 +27,8 @@ class UsedWay:
 
 
 def choose_way(m: Module, config: Config, way: Signal, request: Any, entries: list[tuple[Signal, Value]],
-               used: UsedWay, step: Value) -> Value:
-    """Assign the ``way`` of the entry for ``request``, in T0; returns whether that has the line.
+               used: UsedWay, step: Value) -> tuple[Value, Value]:
+    """Assign the ``way`` of the entry for ``request``, in T0; returns whether that has the line, and its state.
 
     ``entries``: of each way of the set, whether the tag is that of the line, and the state. With each ``step`` the
     request goes on to T1, and the way that it has ``used`` there is noted, in the submodule ``idle_ways`` of ``m``.
@@ -52,5 +52,11 @@ def choose_way(m: Module, config: Config, way: Signal, request: Any, entries: li
     names_entry = Signal()
     m.d.comb += names_entry.eq((request.op == TagOp.CLEAN) | (request.op == TagOp.SCRUB))
     here = Cat(match & data.View(LineState, state).valid & ~names_entry for match, state in entries)
-    m.d.comb += way.eq(Mux(here.any(), number_of(here), Mux(names_entry, request.line[low:], idle_way)))
-    return here.any()
+    # Whether tags match is known late: the state of the entry otherwise is chosen beside that.
+    otherwise = Signal.like(way, name="otherwise")
+    m.d.comb += [
+        otherwise.eq(Mux(names_entry, request.line[low:], idle_way)),
+        way.eq(Mux(here.any(), number_of(here), otherwise)),
+    ]
+    states = [state for _, state in entries]
+    return here.any(), Mux(here.any(), only(states, here), choose(states, otherwise))

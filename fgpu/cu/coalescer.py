@@ -6,7 +6,7 @@ row travel together, and rows of one cache line that a load touches in ascending
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, ShapeLike, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -24,8 +24,6 @@ from .vector import PhaseAccess
 
 __all__ = ["PHASE_ENTRIES", "Coalescer", "RowAccess"]
 
-_LINE_PARTS = 4
-"""Parts in which lines are compared; it takes a stage more to know whether any of them differs."""
 PHASE_ENTRIES = 4 * PHASES
 """Phases that it keeps, each in an entry of LUT RAM."""
 
@@ -38,8 +36,8 @@ def parts_of_word(config: Config) -> int:
 class RowAccess(data.StructLayout):
     """Accesses of one phase to one cache row.
 
-    The previous access of the same load, if there was one, used the same row unless ``other_row`` or any bit of
-    ``other_line``, each for a part of the address; ``higher``: if it used the same line, then a lower row there.
+    ``new_row`` unless the previous access of the same load used the same row; ``ascends``: that used a lower row of
+    the same line.
     ``words`` are the lanes' word positions in the row, ``writes`` the parts of them that they store and no higher
     lane of the access overwrites. An atomic ``operation`` is a ``load`` of one lane. The last access of an
     instruction, flagged ``last``, may have no lanes.
@@ -50,9 +48,8 @@ class RowAccess(data.StructLayout):
             "load": 1,
             **({"atomic": 1, "operation": AtomicOp} if config.atomics else {}),
             **({"expected": 32} if "cmpxchg" in config.atomics else {}),
-            "other_line": _LINE_PARTS,
-            "other_row": 1,
-            "higher": 1,
+            "new_row": 1,
+            "ascends": 1,
             "line": config.line_address_bits,
             "row_index": exact_log2(config.line_rows),
             "wavefront": WAVEFRONT_BITS,
@@ -70,11 +67,25 @@ _PAIRS = [(lane, other) for other in range(PE_COUNT) for lane in range(other)]
 """Of lanes that may share a row."""
 
 
-class _Plan(data.StructLayout):
+class _Compared(data.StructLayout):
     """What tells how many accesses a phase becomes: its lanes, the lowest alone, and which pairs share a row."""
 
     def __init__(self) -> None:
         super().__init__({"lanes": PE_COUNT, "first": PE_COUNT, "same_row": len(_PAIRS)})
+
+
+class _RowLanes(data.StructLayout):
+    """Lanes of the next row of a phase, their lowest as a number, and those ``left`` for other rows, if any."""
+
+    def __init__(self) -> None:
+        super().__init__({"lanes": PE_COUNT, "leader": range(PE_COUNT), "left": PE_COUNT, "final": 1})
+
+
+class _Plan(data.StructLayout):
+    """How the accesses of a phase begin, and which pairs of lanes share a row."""
+
+    def __init__(self) -> None:
+        super().__init__({"first": _RowLanes(), "same_row": len(_PAIRS)})
 
 
 class _Kept(data.StructLayout):
@@ -95,13 +106,14 @@ class _Placed(data.StructLayout):
 class Coalescer(wiring.Component):
     """Splits phases into accesses of one row each, lowest lane first; one a cycle.
 
-    Latency 3 cycles, and no path from the ready of ``accesses`` to what is made next. All lanes of a phase that are
-    in the row of the lowest remaining lane leave with it; atomic operations leave one by one. A phase has an enabled
-    lane, or is the last of its instruction.
+    Latency 5 cycles, and no path from the ready of ``accesses`` to what is made next. All lanes of a phase that are
+    in the row of the lowest remaining lane leave with it; atomic operations leave one by one. Phases without any
+    enabled lane are ``dropped``, a cycle later, except the last of an instruction.
 
     Phases stay in LUT RAM, ``PHASE_ENTRIES`` at most, until their last access is accepted: then ``released``
     is high. ``store_data`` is that of the access. The lanes of the next row are known a cycle ahead: the plans of the
-    phases are a memory of their own, which is read before the rest.
+    phases are a memory of their own, which is read before the rest, and written a cycle later, when lanes have been
+    compared.
     """
 
     def __init__(self, config: Config) -> None:
@@ -109,6 +121,7 @@ class Coalescer(wiring.Component):
         super().__init__({
             "phase": In(PhaseAccess(config)),
             "phase_valid": In(1),
+            "dropped": Out(1),
             "released": Out(1),
             "accesses": Out(stream.Signature(RowAccess(config))),
             "store_data": Out(Words),
@@ -120,8 +133,19 @@ class Coalescer(wiring.Component):
         offset_bits = exact_log2(config.row_words) + 2
         row_bits = exact_log2(config.line_rows)
 
+        # Stage 0: lanes are compared, while the rest of the phase is written.
         new: Any = self.phase
-        incoming = Signal(_Plan())
+        incoming = Signal(_Compared())
+        compared: Any = Signal(_Compared())
+        planned = Signal()
+        plan: Any = Signal(_Plan())
+        wanted = Signal()
+        m.d.comb += wanted.eq(self.phase_valid & (new.lanes.any() | new.last))
+        m.d.sync += [compared.eq(incoming), planned.eq(wanted), self.dropped.eq(self.phase_valid & ~wanted)]
+        m.d.comb += [
+            plan.first.eq(self._next_row(m, "planned", compared.first, compared.lanes, compared.same_row)),
+            plan.same_row.eq(compared.same_row),
+        ]
         rows = [new.addresses[lane][offset_bits:] for lane in range(PE_COUNT)]
         m.d.comb += [
             incoming.lanes.eq(new.lanes),
@@ -134,118 +158,127 @@ class Coalescer(wiring.Component):
         kept = _Kept(config)
         write_place = Signal(range(PHASE_ENTRIES))
         next_place = Signal(range(PHASE_ENTRIES))
+        plan_place = Signal(range(PHASE_ENTRIES))          # where the plan of the phase before is written
         place = Signal(range(PHASE_ENTRIES))               # of the phase in stage 2
         takes = Signal()                                   # stage 1 is done with its phase
         m.submodules.ready_accesses = ready_accesses = SkidBuffer(_Placed(config))
         made, done = ready_accesses.input, ready_accesses.output
-        next_plan: Any = self._memory(m, "plans", _Plan(), incoming, write_place, next_place)
-        following: Any = self._memory(m, "kept", kept, Cat(new[name] for name in kept.members), write_place,
-                                      next_place)
+        next_plan: Any = self._memory(m, "plans", plan, planned, plan_place, next_place)
+        whole = Signal(kept)
+        m.d.comb += whole.eq(Cat(new[name] for name in kept.members))
+        following: Any = self._memory(m, "kept", whole, self.phase_valid, write_place, next_place)
         phase: Any = Signal(kept)
-        strobes = [Signal(4, name=f"strobe{lane}") for lane in range(PE_COUNT)]
         with m.If(takes):
             m.d.sync += phase.eq(following)
-            m.d.sync += [strobe.eq(self._strobe(following.addresses[lane], following.width))
-                         for lane, strobe in enumerate(strobes)]
-        store_data = self._memory(m, "store_data", Words, new.store_data, write_place,
+        store_data = self._memory(m, "store_data", new.store_data, self.phase_valid, write_place,
                                   ready_accesses.following.place)
         with m.If(~done.valid | done.ready):
             m.d.sync += self.store_data.eq(store_data)
         kept_count = Signal(range(PHASE_ENTRIES + 1))      # of phases that have not begun to leave
         more = Signal()                                    # there are any
-        with m.If(self.phase_valid):
+        m.d.sync += plan_place.eq(write_place)
+        with m.If(wanted):      # what is not is written over
             m.d.sync += write_place.eq(write_place + 1)
 
         # Stage 1: the lanes of the next row, of the phase or of the next one.
         busy = Signal()
         same_row = Signal(len(_PAIRS))
-        lanes = Signal(PE_COUNT)                # of the row
-        leader = Signal(range(PE_COUNT))        # the lowest of them
-        left = Signal(PE_COUNT)                 # of the phase, for other rows
-        final = Signal()                        # none is
-
-        def to_row_of(first: Value, remaining: Value, same: Value) -> list[Any]:
-            """Go on to the row of the lane ``first``, one-hot, of those that remain."""
-            shares = {pair: same[number] for number, pair in enumerate(_PAIRS)}
-            in_row, others = Signal(PE_COUNT), Signal(PE_COUNT)
-            shared = Cat(Cat(first[lane], *(first[lower] & shares[lower, lane] for lower in range(lane))).any()
-                         for lane in range(PE_COUNT))
-            m.d.comb += [in_row.eq(remaining & shared), others.eq(remaining & ~shared)]
-            return [lanes.eq(in_row), leader.eq(number_of(first)), left.eq(others), final.eq(others == 0)]
+        now: Any = Signal(_RowLanes())
 
         advance, follow = Signal(), Signal()
-        m.d.comb += [takes.eq(~busy | (advance & final)), follow.eq(more & takes)]
+        m.d.comb += [takes.eq(~busy | (advance & now.final)), follow.eq(more & takes)]
         m.d.sync += [
-            kept_count.eq(kept_count + self.phase_valid - follow),
-            more.eq(self.phase_valid | Mux(follow, kept_count[1:].any(), more)),
+            kept_count.eq(kept_count + planned - follow),
+            more.eq(planned | Mux(follow, kept_count[1:].any(), more)),
         ]
         with m.If(follow):
             m.d.sync += [
-                *to_row_of(next_plan.first, next_plan.lanes, next_plan.same_row),
+                now.eq(next_plan.first),
                 busy.eq(1), same_row.eq(next_plan.same_row), place.eq(next_place), next_place.eq(next_place + 1),
             ]
         with m.Elif(advance):
-            m.d.sync += [*to_row_of(lowest(left), left, same_row), busy.eq(~final)]
+            m.d.sync += [now.eq(self._next_row(m, "rest", lowest(now.left), now.left, same_row)), busy.eq(~now.final)]
 
-        # Stage 2: one row.
+        # Stage 2: the row.
         row = Signal(32 - offset_bits)
         addresses: Any = phase.addresses
-        m.d.comb += row.eq(choose([addresses[lane][offset_bits:] for lane in range(PE_COUNT)], leader))
-        atomic = phase.atomic if config.atomics else Const(0)
-        fresh = Signal(init=1)
-        previous_row = Signal(32 - offset_bits)
-        index, previous_index = row[:row_bits], previous_row[:row_bits]
-        out: Any = made.payload.access
-        line, previous_line = row[row_bits:], previous_row[row_bits:]
-        size = -(-len(line) // _LINE_PARTS)
-        differs = Cat(line[at:at + size] != previous_line[at:at + size] for at in range(0, len(line), size))
-        last = Signal()
+        chosen: Any = Signal(_Placed(config))
+        chosen_valid = Signal()
         m.d.comb += [
+            row.eq(choose([addresses[lane][offset_bits:] for lane in range(PE_COUNT)], now.leader)),
             advance.eq(busy & made.ready),
-            made.valid.eq(busy),
-            made.payload.place.eq(place),
-            made.payload.final.eq(final),
+        ]
+        with m.If(made.ready):
+            m.d.sync += [
+                chosen_valid.eq(busy),
+                chosen.place.eq(place),
+                chosen.final.eq(now.final),
+                chosen.access.load.eq(phase.load),
+                chosen.access.line.eq(row[row_bits:]),
+                chosen.access.row_index.eq(row[:row_bits]),
+                chosen.access.wavefront.eq(phase.wavefront),
+                chosen.access.phase.eq(phase.phase),
+                chosen.access.rd.eq(phase.rd),
+                chosen.access.width.eq(phase.width),
+                chosen.access.last.eq(phase.last & now.final),
+                chosen.access.lanes.eq(now.lanes),
+            ]
+            if config.atomics:
+                m.d.sync += [chosen.access.atomic.eq(phase.atomic), chosen.access.operation.eq(phase.operation)]
+            if "cmpxchg" in config.atomics:
+                m.d.sync += chosen.access.expected.eq(choose(list(phase.expected), now.leader))
+            for lane, writes in enumerate(self._writes(phase, now.lanes)):
+                m.d.sync += [chosen.access.words[lane].eq(addresses[lane][2:offset_bits]),
+                             chosen.access.writes[lane].eq(writes)]
+
+        # Stage 3: what it is to the one before. Rows are compared within one load only, so that a load after a store
+        # sees memory anew.
+        out = chosen.access
+        atomic = out.atomic if config.atomics else Const(0)
+        fresh = Signal(init=1)
+        previous: Any = Signal(data.StructLayout({"row_index": row_bits, "line": len(out.line)}))
+        has_lanes = out.lanes.any()
+        other_line = out.line != previous.line
+        m.d.comb += [
+            made.valid.eq(chosen_valid),
+            made.payload.eq(chosen),
+            made.payload.access.new_row.eq(
+                has_lanes & (fresh | atomic | other_line | (out.row_index != previous.row_index))),
+            made.payload.access.ascends.eq(~other_line & (out.row_index > previous.row_index)),
             self.accesses.valid.eq(done.valid),
             self.accesses.payload.eq(done.payload.access),
             done.ready.eq(self.accesses.ready),
             self.released.eq(done.valid & done.ready & done.payload.final),
-            last.eq(phase.last & final),
-            out.load.eq(phase.load),
-            out.other_line.eq(differs & lanes.any().replicate(len(differs))),
-            out.other_row.eq(lanes.any() & (fresh | atomic | (index != previous_index))),
-            out.higher.eq(index > previous_index),
-            out.line.eq(line),
-            out.row_index.eq(index),
-            out.wavefront.eq(phase.wavefront),
-            out.phase.eq(phase.phase),
-            out.rd.eq(phase.rd),
-            out.width.eq(phase.width),
-            out.last.eq(last),
-            out.lanes.eq(lanes),
         ]
-        if config.atomics:
-            m.d.comb += [out.atomic.eq(atomic), out.operation.eq(phase.operation)]
-        if "cmpxchg" in config.atomics:
-            m.d.comb += out.expected.eq(choose(list(phase.expected), leader))
-        for lane, writes in enumerate(self._writes(phase, strobes, lanes)):
-            m.d.comb += [out.words[lane].eq(addresses[lane][2:offset_bits]), out.writes[lane].eq(writes)]
-        with m.If(advance):
-            # Rows are compared within one load only, so that a load after a store sees memory anew.
-            with m.If(lanes.any()):
-                m.d.sync += [previous_row.eq(row), fresh.eq(last)]
+        with m.If(chosen_valid & made.ready):
+            with m.If(has_lanes):
+                m.d.sync += [previous.line.eq(out.line), previous.row_index.eq(out.row_index), fresh.eq(out.last)]
             with m.Else():
                 m.d.sync += fresh.eq(1)
         return m
 
-    def _memory(self, m: Module, name: str, shape: ShapeLike, value: Any, write_place: Signal,
+    @staticmethod
+    def _next_row(m: Module, name: str, first: Value, remaining: Value, same: Value) -> Value:
+        """Of the lanes that remain those in the row of ``first``, one-hot, as :class:`_RowLanes`."""
+        shares = {pair: same[number] for number, pair in enumerate(_PAIRS)}
+        found: Any = Signal(_RowLanes(), name=name)
+        shared = Cat(Cat(first[lane], *(first[lower] & shares[lower, lane] for lower in range(lane))).any()
+                     for lane in range(PE_COUNT))
+        m.d.comb += [
+            found.lanes.eq(remaining & shared), found.leader.eq(number_of(first)),
+            found.left.eq(remaining & ~shared), found.final.eq(found.left == 0),
+        ]
+        return found
+
+    def _memory(self, m: Module, name: str, value: Any, valid: Signal, write_place: Signal,
                 read_place: Signal) -> Any:
         """A part of all phases, in LUT RAM; the one in an entry."""
-        m.submodules[name] = memory = LutRam(shape, PHASE_ENTRIES)
+        m.submodules[name] = memory = LutRam(value.shape(), PHASE_ENTRIES)
         write, read = memory.write_port(), memory.read_port()
         m.d.comb += [
             write.addr.eq(write_place),
             write.data.eq(value),
-            write.en.eq(self.phase_valid),
+            write.en.eq(valid),
             read.addr.eq(read_place),
         ]
         return read.data
@@ -256,12 +289,13 @@ class Coalescer(wiring.Component):
         return Mux(width == Width.BYTE, 1 << address[:2],
                    Mux(width == Width.HALF, Mux(address[1], 0b1100, 0b0011), 0b1111))
 
-    def _writes(self, phase: Any, strobes: list[Signal], lanes: Signal) -> list[Value]:
+    def _writes(self, phase: Any, lanes: Value) -> list[Value]:
         """For each of the lanes of a row the parts of its word that it writes and no higher lane does."""
         wanted: list[Any] = []
         words = [phase.addresses[lane][2:exact_log2(self._config.row_words) + 2] for lane in range(PE_COUNT)]
         for lane in range(PE_COUNT):
-            mine = strobes[lane] if self._config.sub_integer_stores else Const(1, 1)
+            mine = (self._strobe(phase.addresses[lane], phase.width) if self._config.sub_integer_stores
+                    else Const(1, 1))
             wanted.append(mine & lanes[lane].replicate(len(mine)))
         writes = []
         for lane in range(PE_COUNT):

@@ -59,18 +59,22 @@ class RowQueue(wiring.Component):
         m.submodules.storage = storage = LutRam(Row(self._config), self._depth + 1)
         write, read = storage.write_port(), storage.read_port()
         level = Signal(range(self._depth + 1))
+        full = Signal()
         following = Signal.like(read.addr)
         before = Signal.like(read.addr)
         push = self.input.valid & self.input.ready
         m.d.comb += [
-            self.input.ready.eq(level != self._depth),
-            self.valid.eq(level != 0),
+            self.input.ready.eq(~full),
             write.data.eq(self.input.payload),
             write.en.eq(push),
             read.addr.eq(Mux(self.look, following, before)),
             self.row.eq(read.data),
         ]
-        m.d.sync += level.eq(level + push - self.take)
+        # Whether it is empty or full is kept beside the level: both steer much.
+        with m.If(push & ~self.take):
+            m.d.sync += [level.eq(level + 1), self.valid.eq(1), full.eq(level == self._depth - 1)]
+        with m.Elif(self.take & ~push):
+            m.d.sync += [level.eq(level - 1), self.valid.eq(level != 1), full.eq(0)]
         with m.If(push):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(self.take):

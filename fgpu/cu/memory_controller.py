@@ -76,19 +76,19 @@ class MemoryController(wiring.Component):
         # Another one is in the output register.
         m.submodules.stations = stations = Queue(Station(config), depth=config.cu_stations, registered=True)
         load_return = LoadReturn(config, self._row_fifo_depth)
-        m.submodules.load_return = ResetInserter(self.clear_registers)(load_return)
+        clear_registers = Signal()      # nobody is in a hurry, and it steers much
+        m.d.sync += clear_registers.eq(self.clear_registers)
+        m.submodules.load_return = ResetInserter(clear_registers)(load_return)
 
-        # Phases without any enabled work-item need no entry, except the last of an instruction.
-        wanted = Signal()
         m.d.comb += [
-            wanted.eq(self.access.lanes.any() | self.access.last),
             coalescer.phase.eq(self.access),
-            coalescer.phase_valid.eq(self.access_valid & wanted),
+            coalescer.phase_valid.eq(self.access_valid),
             builder.store_data.eq(coalescer.store_data),
         ]
         reserved = Signal(range(PHASE_ENTRIES + 1))
-        leaving = Cat(coalescer.released, self.access_valid & ~wanted)
+        leaving = Signal(2)
         m.d.sync += [
+            leaving.eq(Cat(coalescer.released, coalescer.dropped)),
             reserved.eq(reserved + self.reserve - leaving[0] - leaving[1]),
             self.ready.eq(reserved <= PHASE_ENTRIES - PHASES),
         ]

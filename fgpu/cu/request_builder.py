@@ -8,7 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, Config
 from fgpu.gateware.queue import Queue
-from fgpu.gateware.skid_buffer import SkidBuffer
 from fgpu.interfaces.line_map import LineMap
 from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
 
@@ -73,15 +72,15 @@ class RequestBuilder(wiring.Component):
         close = Signal()           # the open request is complete
         row_bit = Signal(config.line_rows)
         m.d.comb += row_bit.eq(1 << access.row_index)
-        other_line = access.other_line.any()
-        new_row, ascends = other_line | access.other_row, ~other_line & access.higher
+        new_row, ascends = access.new_row, access.ascends
         # The cache answers in ascending order. While a request is open, the access before is part of it.
         joins = Signal()
         m.d.comb += joins.eq(opened & ~close & ascends)
 
         m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH)
         load_free = loads.input.ready
-        m.submodules.directs = directs = SkidBuffer(MemoryRequest(config))      # stores and atomic operations
+        # Stores and atomic operations: in LUT RAM, so that what is accepted steers a counter and no wide registers.
+        m.submodules.directs = directs = Queue(MemoryRequest(config), depth=2)
         direct_in, direct_out = directs.input, directs.output
         atomic = access.atomic & new_row if config.atomics else Const(0)
         direct = Signal()          # a request of its own, which leaves at once

@@ -166,7 +166,9 @@ class ComputeVector(wiring.Component):
             self.fault.wavefront.eq(at.wavefront), self.fault.pc.eq(at.pc),
         ]
         at, word = issue[MEMORY_STAGE], control[MEMORY_STAGE]
-        accesses: Any = at.valid & (word.memory != MemoryAccess.NONE)
+        accesses = Signal()
+        m.d.sync += accesses.eq(issue[MEMORY_STAGE - 1].valid
+                                & (control[MEMORY_STAGE - 1].memory != MemoryAccess.NONE))
         local: Any = self._local(m, accesses, at, word, pes) if self._config.local_memory else 0
         m.d.comb += [
             self.memory_valid.eq(accesses & ~local),

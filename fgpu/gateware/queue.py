@@ -44,7 +44,6 @@ class Queue(wiring.Component):
         # Of a power of two the upper bit says as much.
         full = level[-1] if self._depth & (self._depth - 1) == 0 else level == self._depth
         m.d.comb += [
-            empty.eq(level == 0),
             self.input.ready.eq(~full),
             write.data.eq(self.input.payload),
             write.en.eq(self.input.ready),      # what is not pushed is written over: so that it is known early
@@ -73,9 +72,9 @@ class Queue(wiring.Component):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(pull):
             m.d.sync += read.addr.eq(read.addr + 1)
-        # Who comes late chooses; the adders are before.
+        # Who comes late chooses; the adders are before. Whether it is empty is kept beside the level: it steers much.
         with m.If(push & ~pull):
-            m.d.sync += level.eq(level + 1)
+            m.d.sync += [level.eq(level + 1), empty.eq(0)]
         with m.Elif(pull & ~push):
-            m.d.sync += level.eq(level - 1)
+            m.d.sync += [level.eq(level - 1), empty.eq(level == 1)]
         return m

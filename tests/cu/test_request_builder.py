@@ -29,14 +29,13 @@ class Access:
     line: int
     row: int
     last: bool
-    other_line: bool = True
-    other_row: bool = True
-    higher: bool = False
+    new_row: bool = True
+    ascends: bool = False
 
     @property
     def asks(self) -> bool:
         """Whether the cache answers it with a row of its own."""
-        return self.op is MemoryOp.ATOMIC or (self.op is MemoryOp.READ and (self.other_line or self.other_row))
+        return self.op is MemoryOp.ATOMIC or (self.op is MemoryOp.READ and self.new_row)
 
 
 def instruction(rng: random.Random, lines: list[int], weights: Weights) -> list[Access]:
@@ -56,9 +55,9 @@ def instructions(rng: random.Random, count: int, weights: Weights) -> list[Acces
     groups = [instruction(rng, lines, weights) for _ in range(count)]
     accesses = [access for group in groups for access in group]
     for before, access in pairwise(accesses):
-        access.other_line = before.line != access.line
-        access.other_row = before.last or access.op is MemoryOp.ATOMIC or before.row != access.row
-        access.higher = before.row < access.row
+        access.new_row = (before.last or access.op is MemoryOp.ATOMIC
+                          or (before.line, before.row) != (access.line, access.row))
+        access.ascends = before.line == access.line and before.row < access.row
     return accesses
 
 
@@ -91,8 +90,8 @@ class Bench:
                 await ctx.tick()
             ctx.set(dut.accesses.payload, {
                 "load": access.op is not MemoryOp.WRITE, "atomic": access.op is MemoryOp.ATOMIC,
-                "operation": AtomicOp.ADD, "other_line": 0b0100 if access.other_line else 0,
-                "other_row": access.other_row, "higher": access.higher, "line": access.line, "row_index": access.row,
+                "operation": AtomicOp.ADD, "new_row": access.new_row, "ascends": access.ascends,
+                "line": access.line, "row_index": access.row,
                 "wavefront": number % 8, "phase": number // 8 % 8, "rd": 1 + number % 31, "last": access.last,
                 "lanes": _LANES[access.op], "words": [0] * 8, "writes": [0xF] + [0] * 7,
             })
