@@ -51,6 +51,13 @@ class Bound:
         """Fewest cycles that the run can take."""
         return max(self.issue, self.cache, self.memory, self.local) + self.overhead
 
+    @property
+    def limit(self) -> str:
+        """What it comes from: ``issue``, ``cache``, ``memory``, ``local`` memory, or ``launch``, their overhead."""
+        most = {"issue": self.issue, "cache": self.cache, "memory": self.memory, "local": self.local,
+                "launch": self.overhead}
+        return max(most, key=lambda name: most[name])
+
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
@@ -100,6 +107,13 @@ class Record:
     def scheme(self) -> str:
         """The scheme of divergence."""
         return str(self.config.get("divergence", Config().divergence))
+
+    @property
+    def hardware(self) -> Config:
+        """The configuration that it ran on."""
+        values: dict[str, Any] = {name: frozenset(value) if isinstance(value, list) else value
+                                  for name, value in self.config.items()}
+        return Config(**values)
 
     def bound(self, config: Config) -> "Bound":
         """What the hardware allows at best; ``config`` gives the width of its AXI ports.
