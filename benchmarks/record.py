@@ -26,10 +26,10 @@ from .registry import EVERY
 
 __all__ = ["Record", "difference", "fixed_latency", "run_benchmark", "version"]
 
-_LAUNCH_CYCLES: Final = 34
+_LAUNCH_CYCLES: Final = 22
 """Of a kernel with one parameter that returns at once, in one wavefront, without the 8 in which its instruction is
 issued; tests/core/test_launch_time.py keeps these true."""
-_ENDS_CYCLES: Final = 30
+_ENDS_CYCLES: Final = 10
 """More for that kernel if it initializes and cleans: of a run, the first launch does the one, the last the other."""
 _FIRST_ADDRESS: Final = 0x1000_0000
 _SPACING: Final = 0x4_0000
@@ -50,6 +50,13 @@ class Bound:
     def total(self) -> int:
         """Fewest cycles that the run can take."""
         return max(self.issue, self.cache, self.memory, self.local) + self.overhead
+
+    @property
+    def limit(self) -> str:
+        """What it comes from: ``issue``, ``cache``, ``memory``, ``local`` memory, or ``launch``, their overhead."""
+        most = {"issue": self.issue, "cache": self.cache, "memory": self.memory, "local": self.local,
+                "launch": self.overhead}
+        return max(most, key=lambda name: most[name])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +107,13 @@ class Record:
     def scheme(self) -> str:
         """The scheme of divergence."""
         return str(self.config.get("divergence", Config().divergence))
+
+    @property
+    def hardware(self) -> Config:
+        """The configuration that it ran on."""
+        values: dict[str, Any] = {name: frozenset(value) if isinstance(value, list) else value
+                                  for name, value in self.config.items()}
+        return Config(**values)
 
     def bound(self, config: Config) -> "Bound":
         """What the hardware allows at best; ``config`` gives the width of its AXI ports.

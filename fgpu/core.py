@@ -94,6 +94,7 @@ class FGPU(wiring.Component):
                 unit.number.eq(number),
                 unit.kernel.eq(dispatcher.kernel),
                 unit.runtime_write.eq(dispatcher.runtime_write),
+                unit.loading.eq(dispatcher.loading),
                 unit.fetched.eq(code_ram.fetched[number]),
             ]
             if config.statistics:

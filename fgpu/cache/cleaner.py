@@ -8,18 +8,19 @@ from amaranth.utils import exact_log2
 from fgpu.config import Config
 from fgpu.gateware.choose import encode_lowest
 
-from .line_states import GROUP_LINES, Sweep
+from .line_states import GROUP_LINES, Sweep, part_bits
 from .payloads import TagOp, TagRequest
 
 __all__ = ["Cleaner"]
 
 
 class Cleaner(wiring.Component):
-    """Walks the line states, a group of 8 lines a cycle, and stops only at groups with dirty lines.
+    """Walks the states of lines that were used, 8 lines a cycle, and stops only at groups with dirty lines.
 
     ``start`` (a pulse) waits until the cache is idle, then requests an evict for each dirty line and
     invalidates all lines: what the host writes before the next kernel is seen. ``done`` is a pulse, when all
-    write-backs have been acknowledged. With nothing dirty that takes ``slice_lines / 8`` + 4 cycles.
+    write-backs have been acknowledged. With nothing dirty that takes ``slice_lines / 8`` + 4 cycles, or an eighth of
+    the first term for each eighth of the sets of which a line was used since it was last invalidated.
 
     Until then it passes on the lines that the early cleaner thinks ``finished``. ``serving``: nobody asked to clean.
 
@@ -48,6 +49,16 @@ class Cleaner(wiring.Component):
         step = Signal(range(groups))
         way_bits = exact_log2(self._config.cache_ways)
         group = Cat(step[way_bits:], step[:way_bits])
+        parts = part_bits(self._config)
+        inner = step[:len(step) - parts]        # within a part
+        used = Signal(1 << parts)
+        left = Signal(1 << parts)
+        first, following = Signal(parts), Signal(parts)     # the lowest part that was used, and the next one
+        with m.If(self.sweep.uses):
+            m.d.sync += used.bit_select(self.sweep.part, 1).eq(1)
+        m.d.comb += left.eq(used & (used - 1))
+        encode_lowest(m, first, used)
+        encode_lowest(m, following, left)
         waiting = Signal(GROUP_LINES, init=-1)
         lane = Signal(range(GROUP_LINES))
         others = Signal(GROUP_LINES)
@@ -60,6 +71,14 @@ class Cleaner(wiring.Component):
             self.requests.payload.line.eq(Cat(lane, group)),
         ]
         encode_lowest(m, lane, waiting)
+
+        def go_on() -> None:
+            """To the next group of this part, or the next part that was used."""
+            m.d.sync += step.eq(step + 1)
+            with m.If(Cat(inner, 1).all()):
+                m.d.sync += [used.eq(left), step.eq(following << len(inner))]
+                with m.If(~left.any()):
+                    m.next = "SETTLE"
 
         with m.FSM():
             with m.State("SCRUB"):
@@ -85,8 +104,10 @@ class Cleaner(wiring.Component):
                 ]
                 with m.If((asked | self.start) & self.idle & ~self.pending & ~self.finished.valid):
                     # Nobody asks for anything now: hold may come with the next state.
-                    m.d.sync += [asked.eq(0), self.hold.eq(1)]
+                    m.d.sync += [asked.eq(0), self.hold.eq(1), step.eq(first << len(inner))]
                     m.next = "SCAN"
+                    with m.If(~used.any()):
+                        m.next = "SETTLE"
             with m.State("SCAN"):
                 m.d.comb += [
                     self.sweep.invalidate.eq(1),
@@ -95,9 +116,7 @@ class Cleaner(wiring.Component):
                 with m.If(self.sweep.dirty.any()):
                     m.next = "EVICT"
                 with m.Else():
-                    m.d.sync += step.eq(step + 1)
-                    with m.If(step == groups - 1):
-                        m.next = "SETTLE"
+                    go_on()
             with m.State("EVICT"):
                 m.d.comb += [
                     self.requests.valid.eq(1),
@@ -106,10 +125,8 @@ class Cleaner(wiring.Component):
                 with m.If(self.requests.ready):
                     m.d.sync += waiting.eq(others)
                     with m.If(others == 0):
-                        m.d.sync += step.eq(step + 1)
                         m.next = "SCAN"
-                        with m.If(step == groups - 1):
-                            m.next = "SETTLE"
+                        go_on()
             with m.State("SETTLE"):
                 with m.If(self.idle):
                     m.d.comb += self.done.eq(1)

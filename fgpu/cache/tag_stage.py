@@ -12,7 +12,7 @@ from fgpu.gateware.choose import choose, lowest, number_of
 from fgpu.gateware.lut_ram import LutRam
 
 from .axi_master import LineTransfer
-from .line_states import GROUP_LINES, LineState, Sweep
+from .line_states import GROUP_LINES, LineState, Sweep, part_bits
 from .payloads import Station, TagManagerPort, TagOp, TagRequest, set_bits
 from .ways import UsedWay, choose_way
 
@@ -332,6 +332,7 @@ class TagStage(wiring.Component):
         if self._config.atomics:
             m.d.comb += self.stations.payload.atomic.eq(t1.atomic)
         m.d.comb += [
+            self.sweep.uses.eq(t1.serves), self.sweep.part.eq(t1.set[len(t1.set) - part_bits(self._config):]),
             self.idle.eq(~t1.valid),
             self.needs_tag_manager.eq(t1.fill),
             self.accepted.eq(t1.go & t1.serves),

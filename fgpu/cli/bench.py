@@ -19,6 +19,7 @@ from .baselines import refuse_other_options, rewrite
 from .bench_divergence import chosen_schemes, print_schemes
 from .bench_floats import KINDS, float_configs, print_ratios
 from .bench_local import print_comparison, with_all_units
+from .bench_scaling import print_scaling
 from .bench_tables import print_bounds, print_records, print_speedups
 from .common import config_options, engine_options
 from .groups import command
@@ -40,6 +41,8 @@ __all__ = ["bench"]
 @click.option("--divergence", type=NameList(), default=(), metavar="NAME[,NAME...]",
               help="How diverged work-items part and meet; several schemes, or all, to compare: docs/divergence.md.")
 @click.option("--cus", type=NumberList(), default=(1,), metavar="N[,M...]", help="Compute units to try. Default 1.")
+@click.option("--axi-ports", "ports", type=NumberList(), default=(), metavar="N[,M...]",
+              help="AXI ports to try; several: also print what limits each run. Default 1, or the preset's.")
 @click.option("--sizes", type=NumberList(), default=(), metavar="N[,M...]",
               help="Output elements to try (matmul: 1024 is 32 x 32). Default: each kernel's own.")
 @click.option("--group-size", type=int, default=64, show_default=True,
@@ -63,11 +66,12 @@ __all__ = ["bench"]
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/baseline.json says; goes with no other option.")
 @partial(engine_options, latencies=True)
-@config_options(omit=("compute_units", "divergence"))
+@config_options(omit=("compute_units", "divergence", "axi_ports"))
 def bench(kernels: tuple[str, ...], suite: str | None, divergence: tuple[str, ...], cus: tuple[int, ...],
-          sizes: tuple[int, ...], group_size: int, seed: int, results: Path | None, jobs: int, dask: str | None,
-          accurate_cycles: int | None, patterns: bool, scalar: bool, floats: str | None, compare: bool,
-          write_baseline: bool, engine: str, latency: tuple[Any, ...], max_cycles: int, config: Config) -> None:
+          ports: tuple[int, ...], sizes: tuple[int, ...], group_size: int, seed: int, results: Path | None,
+          jobs: int, dask: str | None, accurate_cycles: int | None, patterns: bool, scalar: bool, floats: str | None,
+          compare: bool, write_baseline: bool, engine: str, latency: tuple[Any, ...], max_cycles: int,
+          config: Config) -> None:
     """Run benchmark kernels and check their results: copy, vec_add, vec_mul, fir, matmul, bitonic.
 
     Without KERNEL these are run, or a --suite. The names of chapter6 end with the type of their elements where
@@ -80,6 +84,7 @@ def bench(kernels: tuple[str, ...], suite: str | None, divergence: tuple[str, ..
       fgpu bench matmul fir --cus 1,4 --sizes 256,1024 --json bench.json
       fgpu bench --suite chapter6 --sizes 64,1024,4096 --cus 1,4 --json chapter6.jsonl
       fgpu bench --suite work-groups --cus 1,4 --latency 0,60
+      fgpu bench --suite chapter6 --cus 1,2,4,8 --axi-ports 1,2,4 --latency 0,60:100 --json scaling.jsonl
     """
     demand("fgpu bench", "sim", "opencl", *(["scalar"] if scalar else []), *(["dask"] if dask else []))
     if write_baseline:
@@ -100,10 +105,11 @@ def bench(kernels: tuple[str, ...], suite: str | None, divergence: tuple[str, ..
         config = with_all_units(config, given)
     schemes = chosen_schemes(divergence)
     points = [
-        Point(kernel=benchmark.name, size=size, config=variant.replace(compute_units=units, divergence=scheme),
-              engine=engine, accurate_cycles=accurate, group_size=group_size, seed=seed,
+        Point(kernel=benchmark.name, size=size, engine=engine, accurate_cycles=accurate, group_size=group_size,
+              config=variant.replace(compute_units=units, axi_ports=count, divergence=scheme), seed=seed,
               latency=cycles, max_cycles=max_cycles if "max_cycles" in given else None)
-        for scheme in schemes for cycles in latency for benchmark in chosen for units in cus
+        for scheme in schemes for cycles in latency for benchmark in chosen
+        for count in ports or (config.axi_ports,) for units in cus
         for variant in float_configs(floats, config, integers=not benchmark.element.is_float)
         for size in fitting[benchmark.name]]
     if scalar:
@@ -113,12 +119,13 @@ def bench(kernels: tuple[str, ...], suite: str | None, divergence: tuple[str, ..
     if suite == "divergence" or divergence:
         print_schemes(records)
     print_comparison(records)
+    print_scaling(records)
     if scalar:
         print_speedups(records)
     if floats == "both":
         print_ratios(records)
     if compare:
-        print_bounds(records, config)
+        print_bounds(records)
     failed = sum(not record.passed for record in records)
     if failed:
         raise click.ClickException(f"{failed} of {len(records)} runs failed")

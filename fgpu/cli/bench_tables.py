@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from fgpu.config import Config
-
 from .bench_floats import is_float
 from .report import print_table
 
@@ -80,7 +78,7 @@ def print_speedups(records: "list[Record]") -> None:
     print_table(console, table)
 
 
-def print_bounds(records: "list[Record]", config: Config) -> None:
+def print_bounds(records: "list[Record]") -> None:
     """How close each run, and each of its work-items, is to what issue and memories allow; the mean speed-up."""
     table = Table("kernel", pad_edge=False, box=None, title="Bounds", title_justify="left")
     for title in ("size", "CUs", "issue", "cache", "memory", "local", "start and end", "cycles", "of the bound",
@@ -89,7 +87,7 @@ def print_bounds(records: "list[Record]", config: Config) -> None:
     for record in records:
         if record.cycles is None or record.engine == "scalar":
             continue
-        bound = record.bound(config)
+        bound = record.bound(record.hardware)
         table.add_row(record.kernel, str(record.size), str(record.cus), _number(bound.issue), _number(bound.cache),
                       _number(bound.memory), _number(bound.local), _number(bound.overhead), _number(record.cycles),
                       f"{record.cycles / bound.total:.2f}", f"{record.cycles / record.work_items:.2f}",

@@ -33,7 +33,8 @@ __all__ = ["ComputeUnit"]
 class ComputeUnit(wiring.Component):
     """Runs work-groups of up to 512 work-items.
 
-    ``runtime_write`` is the dispatcher's initialization, which comes only while no wavefront runs.
+    ``runtime_write`` is the dispatcher's initialization, which comes only while it is ``loading``: wavefronts may
+    start then, but nothing is issued.
     ``room``: a work-group of the running kernel would be taken at once. ``idle``: no wavefront runs and
     every memory access has left for the cache. After a ``fault`` (one cycle each) the dispatcher answers with
     ``cancel``, which ends all wavefronts. After a reset, and after ``clear_registers``, which may come while it is
@@ -47,6 +48,7 @@ class ComputeUnit(wiring.Component):
             "kernel": In(KernelInfo),
             "work_groups": In(stream.Signature(WorkGroup)),
             "runtime_write": In(RuntimeWrite),
+            "loading": In(1),
             "fetch": Out(stream.Signature(FetchRequest(config))),
             "fetched": In(Fetched),
             "requests": Out(stream.Signature(MemoryRequest(config))),
@@ -81,9 +83,11 @@ class ComputeUnit(wiring.Component):
             launcher.free.eq(scheduler.free),
             launcher.mask_ready.eq(scheduler.start_mask_ready),
             launcher.clearing.eq(memory.clear),
+            launcher.loading.eq(self.loading),
             self.room.eq(launcher.room),
 
             scheduler.kernel.eq(self.kernel),
+            scheduler.hold.eq(self.loading),
             scheduler.start.eq(launcher.start),
             scheduler.start_number.eq(launcher.number),
             scheduler.start_mask.eq(launcher.mask_write),

@@ -25,10 +25,11 @@ _GROUPS = 1 << GROUP_BITS
 class Launcher(wiring.Component):
     """Takes a work-group when enough slots are free; starts one wavefront every 3 cycles, or every 4 with ``place``.
 
-    In these the runtime memory gets the wavefront's work-group offset and id, one dimension each, and the place.
-    ``start`` is one-hot; ``number`` is the wavefront's number within its work-group. A work-group has the lowest
-    number that is free when it is taken, from then until its last wavefront has ended; with ``local_groups`` one
-    below that.
+    A wavefront starts in the first of these, for it has to fetch its first instruction; meanwhile the runtime memory
+    gets its work-group's offset and id, one dimension each, and the place: not while the dispatcher writes there,
+    ``loading``. ``start`` is one-hot; ``number`` is the wavefront's number within its work-group. A work-group has
+    the lowest number that is free when it is taken, from then until its last wavefront has ended; with
+    ``local_groups`` one below that.
     """
 
     compute_unit: In(COMPUTE_UNIT_BITS)
@@ -37,6 +38,8 @@ class Launcher(wiring.Component):
     free: In(WAVEFRONTS)
     clearing: In(1)
     """Registers are being cleared: no wavefront may start."""
+    loading: In(1)
+    """The runtime memory is the dispatcher's; nothing is issued until 2 cycles after."""
     start: Out(WAVEFRONTS)
     number: Out(WAVEFRONT_BITS)
     group: Out(GROUP_BITS)
@@ -58,14 +61,11 @@ class Launcher(wiring.Component):
         m.d.sync += free_count.eq(sum(self.free[slot] for slot in range(WAVEFRONTS)))
 
         # The lowest free slot when the wavefront's turn begins; others may become free meanwhile.
-        slot, held_slot = Signal(range(WAVEFRONTS)), Signal(range(WAVEFRONTS))
-        held = Signal(WAVEFRONTS)       # its bit
-        m.d.sync += held_slot.eq(slot)
-        with m.If(dimension != 0):
-            m.d.comb += slot.eq(held_slot)
-        with m.Else():
-            encode_lowest(m, slot, self.free)
+        slot, held = Signal(range(WAVEFRONTS)), Signal(WAVEFRONTS)
+        choosing = Signal()
+        with m.If(choosing):
             m.d.sync += held.eq(lowest(self.free))
+            encode_lowest(m, slot, self.free, domain="sync")
 
         taking, taken, has_number = self._numbers(m)
         last = self.number == kernel.wavefronts_minus_1
@@ -76,38 +76,40 @@ class Launcher(wiring.Component):
             pair.high.eq(Array(group.ids[number] for number in range(DIMENSIONS))[dimension]),
             self.runtime_write.address.eq(RuntimeAddress.work_group(dimension, slot)),
             self.runtime_write.word.eq(Cat(pair)),
-            self.mask_write.wavefront.eq(held_slot),
+            self.mask_write.wavefront.eq(slot),
             self.mask_write.mask.eq(Mux(last, kernel.last_mask, -1)),
         ]
-        # In the last cycle of a wavefront's turn, or if it waits there: what starts is known early in the cycle.
-        finishing = Signal()
-        m.d.comb += self.start.eq(held & (finishing & self.mask_ready).replicate(WAVEFRONTS))
-        settled = Signal()      # free_count and has_number are up to date, and registers are clear
+        waiting = Signal()      # the wavefront has still to start
+        m.d.comb += [
+            self.mask_write.valid.eq(waiting),
+            self.start.eq(held & (waiting & self.mask_ready).replicate(WAVEFRONTS)),
+        ]
+        with m.If(self.mask_ready):
+            m.d.sync += waiting.eq(0)
+        clear = Signal()        # are all registers
+        m.d.sync += clear.eq(~self.clearing)
+        finishing = dimension == Mux(kernel.place, DIMENSIONS, DIMENSIONS - 1)
         with m.FSM():
             with m.State("Idle"):
-                m.d.sync += settled.eq(~self.clearing)
                 m.d.comb += [
-                    self.room.eq(settled & has_number & (free_count > kernel.wavefronts_minus_1)),
-                    self.work_groups.ready.eq(self.room),
+                    self.room.eq(clear & has_number & (free_count > kernel.wavefronts_minus_1)),
+                    self.work_groups.ready.eq(self.room), choosing.eq(1),
                 ]
                 m.d.sync += [group.eq(self.work_groups.payload), self.number.eq(0), dimension.eq(0),
                              taking.eq(lowest(~taken))]
                 with m.If(self.work_groups.valid & self.work_groups.ready):
+                    m.d.sync += waiting.eq(1)
                     m.next = "Start wavefront"
             with m.State("Start wavefront"):
-                m.d.comb += [self.busy.eq(1), self.runtime_write.valid.eq(1), self.groups.starting.eq(taking)]
-                with m.If(~finishing):
-                    m.d.sync += [
-                        dimension.eq(dimension + 1),
-                        finishing.eq(dimension == Mux(kernel.place, DIMENSIONS - 1, DIMENSIONS - 2)),
-                    ]
-                with m.Else():
-                    m.d.comb += self.mask_write.valid.eq(1)
-                    with m.If(self.mask_ready):
-                        m.d.sync += [dimension.eq(0), finishing.eq(0), self.number.eq(self.number + 1),
-                                     settled.eq(0)]
-                        with m.If(last):
-                            m.next = "Idle"
+                m.d.comb += [self.busy.eq(1), self.runtime_write.valid.eq(~self.loading),
+                             self.groups.starting.eq(taking)]
+                with m.If(~self.loading & ~finishing):
+                    m.d.sync += dimension.eq(dimension + 1)
+                with m.If(~self.loading & finishing & ~waiting):
+                    m.d.comb += choosing.eq(1)
+                    m.d.sync += [dimension.eq(0), self.number.eq(self.number + 1), waiting.eq(~last)]
+                    with m.If(last):
+                        m.next = "Idle"
         return m
 
     def _numbers(self, m: Module) -> tuple[Signal, Signal, Signal]:

@@ -47,6 +47,7 @@ class WavefrontScheduler(wiring.Component):
         members: dict[str, Any] = {
             "beat": Out(BEAT_BITS),
             "kernel": In(KernelInfo),
+            "hold": In(1),
             "start": In(WAVEFRONTS),
             "start_number": In(WAVEFRONT_BITS),
             "start_mask": In(MaskWrite),
@@ -97,7 +98,8 @@ class WavefrontScheduler(wiring.Component):
                           divergence: DivergenceUnit) -> None:
         connect(m, selector.fetch, flipped(self.fetch))
         m.d.comb += [
-            selector.beat.eq(self.beat), selector.entry.eq(self.kernel.entry), selector.start.eq(self.start),
+            selector.beat.eq(self.beat), selector.hold.eq(self.hold),
+            selector.entry.eq(self.kernel.entry), selector.start.eq(self.start),
             selector.groups.eq(self.groups), selector.fetched.eq(self.fetched), selector.cancel.eq(self.cancel),
             selector.room.memory.eq(self.memory_ready),
             selector.loading.eq(issuer.loading),

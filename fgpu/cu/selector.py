@@ -39,13 +39,15 @@ class WavefrontSelector(wiring.Component):
     ``loading`` have a bit for each wavefront. One that starts begins at ``entry``; ``outcome`` tells where one
     goes on after a control instruction. Of those that lack instructions one at a time asks for them (``fetch``).
     ``float_slots`` and ``narrow_*`` are those of the :class:`~fgpu.cu.wavefront.WavefrontController`. Where paths of
-    wavefronts meet, ``tops`` has the PC of one that waits for each wavefront in ``waits``.
+    wavefronts meet, ``tops`` has the PC of one that waits for each wavefront in ``waits``. Nothing is picked in the
+    cycle after a ``hold``, which comes only while no wavefront has issued anything yet.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         members: dict[str, Any] = {
             "beat": In(BEAT_BITS),
+            "hold": In(1),
             "entry": In(FAULT_PC_BITS),
             "start": In(WAVEFRONTS),
             "groups": In(ResidentGroups),
@@ -99,7 +101,7 @@ class WavefrontSelector(wiring.Component):
         early, look_ahead = Signal(WAVEFRONTS), Signal(WAVEFRONTS)
         picks = Signal(init=1)      # in slot cycle 0
         looks = Signal()            # in slot cycle 1
-        m.d.sync += [picks.eq(self.beat == SLOT_CYCLES - 1), looks.eq(picks)]
+        m.d.sync += [picks.eq((self.beat == SLOT_CYCLES - 1) & ~self.hold), looks.eq(picks)]
         present = Cat(controller.present for controller in controllers)
         m.d.comb += look_ahead.eq(self.at_vector.continues & present & looks.replicate(WAVEFRONTS))
         m.submodules.turn = turn = WavefrontTurn()

@@ -15,7 +15,7 @@ from fgpu.address_map import (
     ShapeWord,
     SizeWord,
 )
-from fgpu.config import DIMENSIONS, KERNEL_SLOTS, WAVEFRONT_SIZE, Config
+from fgpu.config import DIMENSION_BITS, DIMENSIONS, KERNEL_SLOTS, WAVEFRONT_SIZE, Config
 from fgpu.gateware.choose import encode_lowest
 from fgpu.gateware.round_robin import RoundRobin
 from fgpu.interfaces.runtime import RuntimeAddress, RuntimePair, RuntimeWrite
@@ -25,8 +25,8 @@ from .local_ids import LocalIdGenerator
 
 __all__ = ["Dispatcher"]
 
-_LAST_FIXED_WORD = DescriptorWord.SIZE.value
 _FIRST_PARAMETER = DescriptorWord.PARAMETERS.value
+_FIRST_SIZE, _LAST_SIZE = DescriptorWord.GLOBAL_SIZE.value, DescriptorWord.GLOBAL_SIZE + DIMENSIONS - 1
 _SETTLE_CYCLES = 4
 """Cycles after the last work-group's acceptance until the compute units' ``idle`` tells of it."""
 
@@ -35,7 +35,6 @@ class _Descriptor:
     """Registers with what was read of the running kernel's descriptor."""
 
     def __init__(self) -> None:
-        self.sizes = Array(Signal(32, name=f"size{number}") for number in range(DIMENSIONS))
         self.origins = Array(Signal(32, name=f"origin{number}") for number in range(DIMENSIONS))
         self.last_ids = Array(Signal(32, name=f"last_id{number}") for number in range(DIMENSIONS))
         self.shape: Any = Signal(ShapeWord)
@@ -45,10 +44,11 @@ class _Descriptor:
 class Dispatcher(wiring.Component):
     """Runs the pending kernels, lowest slot first, one after the other.
 
-    Reading the descriptor takes a cycle a word; parameters go to the runtime memories on the way. Then
-    global and work-group sizes (3 cycles) and the local ids (see :class:`LocalIdGenerator`) follow. Local
-    ids are kept from the kernel before if ``initialize`` is 0 and the work-groups have the same shape and
-    number of wavefronts.
+    Reading the descriptor takes a cycle a word. Work-groups are handed out as soon as what they are made of is
+    there: entry, shape, size, offsets, and the numbers of work-groups. Sizes and parameters follow, and go to the
+    runtime memories on the way; then come the local ids (see :class:`LocalIdGenerator`), but if ``initialize`` is 0
+    and the work-groups have the same shape and number of wavefronts as those of the kernel before. Until all of
+    these are written the compute units are ``loading``: they start wavefronts, but issue nothing.
 
     A work-group goes to the next compute unit with room, in turn; one every 2 cycles. At the end the cache
     is cleaned if the kernel's ``clean_cache`` bit is set: the cache does so when it has served all requests.
@@ -74,6 +74,7 @@ class Dispatcher(wiring.Component):
             "lram_data": In(32),
             "kernel": Out(KernelInfo),
             "runtime_write": Out(RuntimeWrite),
+            "loading": Out(1),
             "work_groups": Out(stream.Signature(WorkGroup)).array(count),
             "room": In(count),
             "idle": In(count),
@@ -105,25 +106,17 @@ class Dispatcher(wiring.Component):
             kernel.dimensions_minus_1.eq(shape.dimensions_minus_1),
             *(kernel[name].eq(size_word[name]) for name in ("local_rows", "local_groups", "place")),
         ]
-        # The shape and the number of wavefronts for which the runtime memories hold local ids.
-        known, shape_arrived = Signal(), Signal()
-        known_shape = Signal(ShapeWord)
-        generates = Signal()            # local ids, from the next cycle on
-        m.d.sync += local_ids.start.eq(generates)
-        known_wavefronts_minus_1 = Signal.like(kernel.wavefronts_minus_1)
         self._mask_last_wavefront(m, size_word)
-
-        read_word = Signal(range(DESCRIPTOR_WORDS))
-        arriving_word = Signal(range(DESCRIPTOR_WORDS))
-        arriving = Signal()
+        reading, arriving = self.lram_read, Signal()
+        read_word, arriving_word = Signal(range(DESCRIPTOR_WORDS)), Signal(range(DESCRIPTOR_WORDS))
         m.d.comb += self.lram_address.eq(Cat(read_word, slot))
-        m.d.sync += [arriving.eq(self.lram_read), arriving_word.eq(read_word)]
-        parameter = (arriving_word - _FIRST_PARAMETER)[:4]
-        is_parameter = arriving & (arriving_word >= _FIRST_PARAMETER)
-        # 16 parameters do not fit the descriptor's 4 bits: 0 means that all are loaded.
-        last_parameter = (size_word.parameters - 1)[:4]
+        m.d.sync += [arriving.eq(reading), arriving_word.eq(read_word)]
+        with m.If(reading):
+            m.d.sync += read_word.eq(self._following(m, read_word, shape))
+        # The last word that work-groups are made of arrives when the first of the others is read.
+        complete = reading & (read_word == _FIRST_SIZE)
+        self._load(m, arriving, arriving_word, reading, descriptor, local_ids)
 
-        dimension = Signal(range(DIMENSIONS))
         settle = Signal(range(_SETTLE_CYCLES + 1))
         m.submodules.turn = turn = RoundRobin(self._config.compute_units)
         target = Signal.like(turn.choice)
@@ -136,42 +129,22 @@ class Dispatcher(wiring.Component):
                     m.next = "Start to clean"
                 with m.Elif(self.pending.any()):
                     m.d.comb += self.accepted.eq(1 << lowest)
-                    m.d.sync += [slot.eq(lowest), read_word.eq(0), active.eq(1)]
+                    m.d.sync += [
+                        slot.eq(lowest), read_word.eq(DescriptorWord.ENTRY), active.eq(1),
+                        reading.eq(1), self.loading.eq(1), group.ids.eq(0),
+                        *(each.eq(0) for each in descriptor.last_ids),
+                    ]
                     m.next = "Read descriptor"
             with m.State("Read descriptor"):
-                m.d.comb += self.lram_read.eq(1)
-                m.d.sync += read_word.eq(Mux(read_word == _LAST_FIXED_WORD, _FIRST_PARAMETER, read_word + 1))
-                m.d.sync += dimension.eq(0)
-                m.d.sync += shape_arrived.eq(arriving & (arriving_word == DescriptorWord.SHAPE))
-                with m.If(shape_arrived):
-                    m.d.comb += generates.eq(
-                        self.initialize.bit_select(slot, 1) | ~known | (known_shape != shape)
-                        | (known_wavefronts_minus_1 != kernel.wavefronts_minus_1))
-                    m.d.sync += [
-                        known.eq(1), known_shape.eq(shape),
-                        known_wavefronts_minus_1.eq(kernel.wavefronts_minus_1),
-                    ]
-                with m.If(is_parameter & (parameter == last_parameter)):
-                    m.d.sync += arriving.eq(0)      # the word after it is on its way, but not wanted
-                    m.next = "Write sizes"
-            with m.State("Write sizes"):
-                size_pair = Signal(RuntimePair)
-                m.d.comb += [
-                    size_pair.low.eq(descriptor.sizes[dimension]),
-                    size_pair.high.eq(Array(shape.work_group_size[n] for n in range(DIMENSIONS))[dimension]),
-                    self.runtime_write.valid.eq(1),
-                    self.runtime_write.address.eq(RuntimeAddress.size(dimension)),
-                    self.runtime_write.word.eq(size_pair),
+                m.d.comb += turn.accept.eq(complete)
+                m.d.sync += [
+                    target.eq(turn.choice),
+                    *(group.offsets[number].eq(descriptor.origins[number]) for number in range(DIMENSIONS)),
                 ]
-                m.d.sync += dimension.eq(dimension + 1)
-                with m.If(dimension == DIMENSIONS - 1):
-                    m.next = "Write local ids"
-            with m.State("Write local ids"):
-                m.d.comb += [local_ids.enable.eq(1), self.runtime_write.eq(local_ids.write)]
-                for number in range(DIMENSIONS):
-                    m.d.sync += [group.ids[number].eq(0), group.offsets[number].eq(descriptor.origins[number])]
-                with m.If(~local_ids.busy):
+                with m.If(complete):
                     m.next = "Choose compute unit"
+                    with m.If(turn.valid & ~self.cancel):
+                        m.next = "Hand out work-group"
             with m.State("Choose compute unit"):
                 m.d.comb += turn.accept.eq(1)
                 m.d.sync += target.eq(turn.choice)
@@ -192,7 +165,7 @@ class Dispatcher(wiring.Component):
             with m.State("Drain"):
                 with m.If(settle != 0):
                     m.d.sync += settle.eq(settle - 1)
-                with m.Elif(self.idle.all()):
+                with m.Elif(self.idle.all() & ~self.loading):
                     with m.If(self.cancel | self.fault | self.clean_cache.bit_select(slot, 1)):
                         m.next = "Start to clean"
                     with m.Else():
@@ -216,15 +189,82 @@ class Dispatcher(wiring.Component):
         for work_groups in self.work_groups:
             m.d.comb += work_groups.payload.eq(group)
 
-        with m.If(is_parameter):
+        with m.If(arriving):
+            self._keep_word(m, arriving_word, descriptor)
+        return m
+
+    @staticmethod
+    def _following(m: Module, word: Signal, shape: Any) -> Signal:
+        """The word that is read after ``word``: of each dimension that is used a number of work-groups."""
+        following = Signal.like(word)
+        m.d.comb += following.eq(word + 1)
+        first, last = DescriptorWord.WORK_GROUPS.value, DescriptorWord.WORK_GROUPS + DIMENSIONS - 1
+        with m.Switch(word):
+            for one, other in ((DescriptorWord.ENTRY, DescriptorWord.SHAPE),
+                               (DescriptorWord.SHAPE, DescriptorWord.SIZE),
+                               (DescriptorWord.SIZE, DescriptorWord.GLOBAL_OFFSET),
+                               (DescriptorWord.GLOBAL_OFFSET + DIMENSIONS - 1, DescriptorWord.WORK_GROUPS),
+                               (last, DescriptorWord.GLOBAL_SIZE),
+                               (_LAST_SIZE, DescriptorWord.PARAMETERS)):
+                with m.Case(int(one)):
+                    m.d.comb += following.eq(int(other))
+            for dimension in range(DIMENSIONS - 1):
+                with m.Case(first + dimension):
+                    with m.If(shape.dimensions_minus_1 == dimension):
+                        m.d.comb += following.eq(_FIRST_SIZE)
+        return following
+
+    def _load(self, m: Module, arriving: Signal, word: Signal, reading: Signal, descriptor: _Descriptor,
+              local_ids: Any) -> None:
+        """What goes to the runtime memories: sizes and parameters as they arrive, then the local ids."""
+        kernel: Any = self.kernel
+        shape, size_word = descriptor.shape, descriptor.size_word
+        # The shape and the number of wavefronts for which the runtime memories hold local ids.
+        known, shape_arrived = Signal(), Signal()
+        known_shape = Signal(ShapeWord)
+        known_wavefronts_minus_1 = Signal.like(kernel.wavefronts_minus_1)
+        generates, generating = Signal(), Signal()      # local ids
+        m.d.sync += [
+            shape_arrived.eq(arriving & (word == DescriptorWord.SHAPE)), local_ids.start.eq(generates),
+        ]
+        with m.If(shape_arrived):
+            m.d.comb += generates.eq(
+                self.initialize.bit_select(self.slot, 1) | ~known | (known_shape != shape)
+                | (known_wavefronts_minus_1 != kernel.wavefronts_minus_1))
+            m.d.sync += [
+                known.eq(1), known_shape.eq(shape), known_wavefronts_minus_1.eq(kernel.wavefronts_minus_1),
+                generating.eq(generates),
+            ]
+
+        dimension = (word - _FIRST_SIZE)[:DIMENSION_BITS]
+        parameter = (word - _FIRST_PARAMETER)[:4]
+        # 16 parameters do not fit the descriptor's 4 bits: 0 means that all are loaded.
+        last_parameter = (size_word.parameters - 1)[:4]
+        size_pair = Signal(RuntimePair)
+        m.d.comb += [
+            size_pair.low.eq(self.lram_data),
+            size_pair.high.eq(Array(shape.work_group_size[n] for n in range(DIMENSIONS))[dimension]),
+            local_ids.enable.eq(self.loading & ~reading),
+        ]
+        with m.If(arriving & (word >= _FIRST_PARAMETER)):
             m.d.comb += [
                 self.runtime_write.valid.eq(1),
                 self.runtime_write.address.eq(RuntimeAddress.parameter(parameter)),
                 self.runtime_write.word.eq(self.lram_data),
             ]
-        with m.If(arriving):
-            self._keep_word(m, arriving_word, descriptor)
-        return m
+            with m.If(parameter == last_parameter):
+                # The word after it is on its way, but not wanted.
+                m.d.sync += [reading.eq(0), arriving.eq(0), self.loading.eq(generating)]
+        with m.Elif(arriving & (word >= _FIRST_SIZE) & (word <= _LAST_SIZE)):
+            m.d.comb += [
+                self.runtime_write.valid.eq(1),
+                self.runtime_write.address.eq(RuntimeAddress.size(dimension)),
+                self.runtime_write.word.eq(size_pair),
+            ]
+        with m.Elif(~reading):
+            m.d.comb += self.runtime_write.eq(local_ids.write)
+            with m.If(local_ids.last):
+                m.d.sync += self.loading.eq(0)
 
     @staticmethod
     def _extents(m: Module, shape: Any) -> Any:
@@ -268,13 +308,10 @@ class Dispatcher(wiring.Component):
             with m.Case(DescriptorWord.SIZE):
                 m.d.sync += descriptor.size_word.eq(word)
             for dimension in range(DIMENSIONS):
-                with m.Case(DescriptorWord.GLOBAL_SIZE + dimension):
-                    m.d.sync += descriptor.sizes[dimension].eq(word)
                 with m.Case(DescriptorWord.GLOBAL_OFFSET + dimension):
                     m.d.sync += descriptor.origins[dimension].eq(word)
                 with m.Case(DescriptorWord.WORK_GROUPS + dimension):
-                    used = dimension <= descriptor.shape.dimensions_minus_1
-                    m.d.sync += descriptor.last_ids[dimension].eq(Mux(used, word, 0))
+                    m.d.sync += descriptor.last_ids[dimension].eq(word)
 
     @staticmethod
     def _advance(m: Module, group: Any, descriptor: _Descriptor, extents: Any, end: str) -> None:

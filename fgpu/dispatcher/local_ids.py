@@ -20,7 +20,8 @@ class LocalIdGenerator(wiring.Component):
     one phase to the next. Then each cycle adds the step in one dimension, in all lanes.
 
     After ``start`` it is busy for 9 cycles, then writes ``dimensions`` words for each phase of each
-    wavefront, one a cycle while ``enable`` is high. ``sizes`` must be 1 in unused dimensions.
+    wavefront, one a cycle while ``enable`` is high; ``last`` tells of the last one. ``sizes`` must be 1 in unused
+    dimensions.
     """
 
     start: In(1)
@@ -30,6 +31,7 @@ class LocalIdGenerator(wiring.Component):
     wavefronts_minus_1: In(WAVEFRONT_BITS)
     write: Out(RuntimeWrite)
     busy: Out(1)
+    last: Out(1)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -83,6 +85,7 @@ class LocalIdGenerator(wiring.Component):
                         with m.If(phase == PHASES - 1):
                             m.d.sync += wavefront.eq(wavefront + 1)
                             with m.If(wavefront == self.wavefronts_minus_1):
+                                m.d.comb += self.last.eq(1)
                                 m.next = "Idle"
         m.d.comb += [
             self.write.address.eq(RuntimeAddress.local_ids(dimension, wavefront, phase)),

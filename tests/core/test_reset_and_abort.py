@@ -49,13 +49,13 @@ class Trial:
         self.core.load(kernel.program, *((slot, kernel.descriptor) for slot in slots),
                        clean=self.rng.getrandbits(16), initialize=bits)
 
-    def run_one(self) -> None:
+    def run_one(self, kernel: Kernel | None = None, *, initialize: int | None = None) -> None:
         """A kernel from what memory holds now, which must be all that there is: nothing may be dirty in the cache."""
-        kernel, slot = self.kernel(), self.rng.randrange(16)
+        kernel, slot = kernel or self.kernel(), self.rng.randrange(16)
         self.model.memory.words[:] = self.memory.words
         self.model.launch(Launch(program=kernel.program, descriptor=kernel.descriptor.words(), max_cycles=20_000_000))
         self.core.load(kernel.program, (slot, kernel.descriptor), clean=1 << slot,
-                       initialize=self.rng.getrandbits(16))
+                       initialize=self.rng.getrandbits(16) if initialize is None else initialize)
         fault, status = self.core.do(
             (abi.OP_START, START, 1 << slot), (abi.OP_WAIT, 0, slot), (abi.OP_READ, FAULT, 0),
             (abi.OP_READ, STATUS, 0), limit=5_000_000)
@@ -135,6 +135,32 @@ def run(once: Callable[[Trial], None], config: Config, seed: object, count: int)
     for number in range(count):
         print(f"{seed}: {number}")
         once(trial)
+    trial.core.close()
+
+
+@pytest.mark.parametrize("stops", ["abort", "reset"])
+def test_every_moment_of_a_launch(stops: str) -> None:
+    """While the descriptor is read, work-groups go out, wavefronts start and fetch, local ids are written and the
+    first instructions issue. The same kernel then runs rightly with the local ids that there are."""
+    trial = Trial(TINY, stops)
+    core, kernel = trial.core, trial.kernel()
+    ends = 0
+    for moment in range(60):
+        core.load(kernel.program, (3, kernel.descriptor), clean=0, initialize=1 << 3)
+        start, wait = (abi.OP_START, START, 1 << 3), (abi.OP_WAIT, 0, 3)
+        if stops == "reset":
+            core.run_for(moment, start, wait, (abi.OP_READ, FAULT, 0))
+            core.reset()
+        else:
+            fault, = core.do(start, (abi.OP_PAUSE, 0, moment), (abi.OP_WRITE, ABORT, 1 << 3), wait,
+                             (abi.OP_READ, FAULT, 0))
+            assert cause(fault) in (FaultCause.ABORTED, FaultCause.NONE)
+            ends += not fault
+            if not fault:
+                trial.flush()
+            assert core.quiet
+        trial.run_one(kernel, initialize=0)
+    assert ends < 30
     trial.core.close()
 
 

@@ -25,7 +25,7 @@ def test_random_work_groups(wavefronts: int, limit: int, place: int) -> None:
     numbers: dict[int, int] = {}        # slot that is not free: number of its work-group
     number_of_group: list[int] = []
     unit = rng.randrange(8)
-    began = 0                           # in which cycle its first write was
+    began = 0                           # in which cycle the turn of a wavefront began
     cycle = 0
     memory: dict[int, int] = {}
     started: list[int] = []             # numbers of work-groups
@@ -51,27 +51,32 @@ def test_random_work_groups(wavefronts: int, limit: int, place: int) -> None:
         """Slots become free after random times; now and then another mask is written."""
         nonlocal began, cycle, seen_together
         known: set[int] = set()         # numbers taken, as the launcher knows them: a cycle ago
-        were_free, settled_at, not_ready = 0, 30, 0
+        were_free, settled_at, not_ready, writes = 0, 30, 0, 0
+        current: int | None = None      # the slot that has started, until all is written
         while True:
             cycle += 1
             ctx.set(dut.free, sum(each << slot for slot, each in enumerate(free)))
             ctx.set(dut.mask_ready, rng.random() < 0.8)
-            *_, start, number, mask, mask_ready, write, room, ready, valid, group, groups = await ctx.tick().sample(
+            ctx.set(dut.loading, cycle % 200 < 30 or rng.random() < 0.1)
+            (*_, start, number, mask, mask_ready, write, room, ready, valid, group, groups, loading,
+             busy) = await ctx.tick().sample(
                 dut.start, dut.number, dut.mask_write, dut.mask_ready, dut.runtime_write, dut.room,
-                dut.work_groups.ready, dut.work_groups.valid, dut.group, dut.groups)
+                dut.work_groups.ready, dut.work_groups.valid, dut.group, dut.groups, dut.loading, dut.busy)
             assert ready == room
             if room:
                 assert sum(free) >= wavefronts
                 assert len(known) < (limit or WAVEFRONTS)
-            elif not limit and cycle >= settled_at and not write.valid:
+            elif not limit and cycle >= settled_at and not busy:
                 assert were_free < wavefronts       # it is not late
             were_free = sum(free)
             if valid and ready:
                 number_of_group.append(min(set(range(WAVEFRONTS)) - known))
+            assert write.valid == (busy and not loading)
+            if busy:
+                began = began or cycle
             if write.valid:
                 memory[write.address] = write.word
-                began = began or cycle
-                not_ready += cycle >= began + 2 + place and not mask_ready
+                writes += 1
             for slot in range(WAVEFRONTS):
                 assert groups.members[slot] in (0, 1 << numbers.get(slot, 8)) or free[slot]
             known = set(numbers.values())
@@ -84,32 +89,41 @@ def test_random_work_groups(wavefronts: int, limit: int, place: int) -> None:
             if start:
                 slot = start.bit_length() - 1
                 assert start == 1 << slot
+                assert current is None
+                current = slot
                 check(slot, number, mask, mask_ready)
                 assert group == number_of_group[-1]
                 assert groups.starting == 1 << group
-                assert cycle - began == 2 + place + not_ready
-                began, not_ready, settled_at = 0, 0, cycle + 2
+                assert cycle - began == not_ready       # in the first cycle in which its mask is taken
+                settled_at = cycle + 3 + place
                 free[slot] = False
                 running[slot] = rng.randint(5, 90)
                 numbers[slot] = group
                 started.append(number)
             else:
                 assert groups.starting in (0, 1 << number_of_group[-1] if number_of_group else 0)
-            assert bool(groups.starting) == bool(write.valid)
+                not_ready += busy and current is None
+            assert bool(groups.starting) == busy
+            if busy and current is not None and writes >= 3 + place and not start:
+                check_memory(current, (len(started) - 1) // wavefronts)
+                if not loading:
+                    began, not_ready, writes, current = 0, 0, 0, None
 
     def check(slot: int, number: int, mask, mask_ready: int) -> None:
         assert free[slot]
-        group = groups[len(started) // wavefronts]
         assert number == len(started) % wavefronts
         assert mask.valid
         assert mask_ready
         assert mask.wavefront == slot
         assert mask.mask == (last_mask if number == wavefronts - 1 else FULL)
+
+    def check_memory(slot: int, number: int) -> None:
+        group = groups[number]
         for dimension in range(3):
             address = 0b1_1000_0000 | slot << 2 | dimension & 3
-            assert memory[address] == group["offsets"][dimension] | group["ids"][dimension] << 32
+            assert memory.get(address) == group["offsets"][dimension] | group["ids"][dimension] << 32
         if place:
-            assert memory[0b1_1000_0011 | slot << 2] & 0xFFFF_FFFF == 8 * unit + number_of_group[-1]
+            assert memory.get(0b1_1000_0011 | slot << 2, 0) & 0xFFFF_FFFF == 8 * unit + number_of_group[-1]
 
     simulate(dut, drive, background=[slots])
     assert seen_together == limit or (not limit and seen_together >= WAVEFRONTS // wavefronts)

@@ -1,4 +1,5 @@
-"""Faults planted in the barrier, in the allocation of local memory and in its banks are found by the tests beside."""
+"""Faults planted in the start of wavefronts, in the barrier, in the allocation of local memory and in its banks are
+found by the tests beside."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from ..formal.prover import mutant
-from . import test_barrier, test_launcher, test_local_bases, test_local_memory
+from . import test_barrier, test_launcher, test_local_bases, test_local_memory, test_scheduler
 
 _Test = Callable[[], None]
 
@@ -35,6 +36,8 @@ BARRIER = Unit("fgpu.cu.barrier", "Barrier", (test_barrier, "Barrier"), tuple(
     partial(test_barrier.test_random_work_groups, most) for most in (1, 2, 4)))
 LAUNCHER = Unit("fgpu.cu.launcher", "Launcher", (test_launcher, "Launcher"), tuple(
     partial(test_launcher.test_random_work_groups, *each) for each in ((1, 0, 0), (2, 0, 1), (5, 1, 0))))
+SELECTOR = Unit("fgpu.cu.selector", "WavefrontSelector", ("fgpu.cu.scheduler", "WavefrontSelector"),
+                (partial(test_scheduler.test_nothing_is_issued_during_a_hold, 30),))
 BASES = Unit("fgpu.cu.local_bases", "LocalBases", (test_local_bases, "LocalBases"),
              (test_local_bases.test_a_base_is_that_of_the_issue,))
 MEMORY = Unit(_MEMORY, "LocalMemory", (_CONTROLLER, "LocalMemory"), _OF_MEMORY)
@@ -69,12 +72,19 @@ def found(unit: Unit, old: str, new: str) -> None:
     (LAUNCHER, "with m.Elif(self.free[slot]):", "with m.Elif(0):"),
     (LAUNCHER, "number < kernel.local_groups", "number <= kernel.local_groups"),
     (LAUNCHER, "left | unlimited", "1"),
-    (LAUNCHER, "settled & has_number ", "settled "),
+    (LAUNCHER, "clear & has_number ", "clear "),
+    (LAUNCHER, "self.runtime_write.valid.eq(~self.loading)", "self.runtime_write.valid.eq(1)"),
+    (LAUNCHER, "with m.If(~self.loading & ~finishing):", "with m.If(~finishing):"),
+    (LAUNCHER, "with m.If(~self.loading & finishing & ~waiting):", "with m.If(finishing & ~waiting):"),
+    (LAUNCHER, "with m.If(~self.loading & finishing & ~waiting):", "with m.If(~self.loading & finishing):"),
+    (LAUNCHER, "(waiting & self.mask_ready).replicate", "waiting.replicate"),
+    (LAUNCHER, "with m.If(choosing):", "with m.If(1):"),
+    (SELECTOR, "& ~self.hold)", ")"),
     (LAUNCHER, "lowest(~taken)", "1"),
     (LAUNCHER, "members[slot].eq(taking)", "members[slot].eq(lowest(~taken))"),
     (LAUNCHER, "self.groups.starting.eq(taking)", "self.groups.starting.eq(0)"),
     (LAUNCHER, "free_count > kernel", "free_count >= kernel"),
-    (LAUNCHER, "settled.eq(~self.clearing)", "settled.eq(1)"),
+    (LAUNCHER, "clear.eq(~self.clearing)", "clear.eq(1)"),
     (LAUNCHER, "taken.eq(reduce(or_, (members[slot] for slot in range(WAVEFRONTS)",
      "taken.eq(reduce(or_, (members[slot] for slot in range(WAVEFRONTS - 1)"),
     (LAUNCHER, "Cat(self.group, self.compute_unit)", "Cat(taken[:3], self.compute_unit)"),

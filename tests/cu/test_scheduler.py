@@ -329,6 +329,32 @@ def test_random_programs(wavefronts: int, seed: int, floats: bool) -> None:
     assert bench.delayed or floats or wavefronts < WAVEFRONTS       # a start met a branch's change of the mask
 
 
+@pytest.mark.parametrize("length", [1, 2, 7, 30])
+def test_nothing_is_issued_during_a_hold(length: int) -> None:
+    """Wavefronts start and fetch meanwhile, so that the first one issues a slot later at most. It reads the runtime
+    memory when what the launcher writes in four cycles after the hold is there: in the fifth."""
+    dut = WavefrontScheduler(Config())
+    word = encode(Opcode.ADD, Operands(1, 2, 3))
+
+    async def run(ctx) -> None:
+        fetched: deque[dict] = deque([{"valid": 0}] * 2)
+        ctx.set(dut.fetch.ready, 1)
+        for cycle in range(60):
+            ctx.set(dut.hold, cycle < length)
+            ctx.set(dut.start, 1 << cycle if cycle < WAVEFRONTS else 0)
+            ctx.set(dut.start_mask, {"valid": cycle < WAVEFRONTS, "wavefront": cycle % WAVEFRONTS, "mask": POISON})
+            ctx.set(dut.fetched, fetched.popleft())
+            *_, issue, request, valid = await ctx.tick().sample(dut.issue, dut.fetch.payload, dut.fetch.valid)
+            fetched.append({"valid": valid, "wavefront": request.wavefront, "pair": word | word << 32})
+            if issue.valid:
+                assert cycle >= length + 5
+                assert cycle < max(length + 5, 11) + 4
+                return
+        pytest.fail("nothing is issued")
+
+    simulate(dut, run)
+
+
 def test_loads_that_follow_each_other_stay_together() -> None:
     """However many others are ready; another operation waits for its turn."""
     dut = WavefrontScheduler(Config())

@@ -11,6 +11,7 @@ from fgpu.dispatcher.dispatcher import Dispatcher
 from fgpu.sim.descriptor import KernelDescriptor
 
 from ..core.program_statements import random_index_space
+from ..formal.prover import mutant
 from ..streams import random_waits, simulate, stream_get
 
 WORD = 1 << 32
@@ -60,13 +61,14 @@ class Bench:
             ctx.set(dut.idle, sum((not busy) << unit for unit, busy in enumerate(self.busy)))
             done = self.cleaning and self.rng.random() < 0.1
             ctx.set(dut.clean_done, done)
-            *_, address, read, write, start, finished, accepted, kernel = await ctx.tick().sample(
-                dut.lram_address, dut.lram_read, dut.runtime_write, dut.clean_start, dut.finished, dut.accepted,
-                dut.kernel)
+            *_, address, read, write, loading, start, finished, accepted, kernel = await ctx.tick().sample(
+                dut.lram_address, dut.lram_read, dut.runtime_write, dut.loading, dut.clean_start, dut.finished,
+                dut.accepted, dut.kernel)
             ctx.set(dut.lram_data, self.lram[address] if read else self.rng.getrandbits(32))
             if write.valid:
-                assert not any(self.busy)
+                assert loading      # nothing is issued then
                 self.runtime[write.address] = write.word
+            assert not (loading and (start or finished))
             self.pending &= ~accepted
             if start:
                 assert not any(self.busy)
@@ -156,6 +158,50 @@ def test_random_kernels(count: int) -> None:
 
     units = [lambda ctx, number=number: bench.unit(ctx, number) for number in range(count)]
     simulate(bench.dut, drive, background=[bench.memory, *units])
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("old", "new"), [
+    ("self.loading.eq(generating)", "self.loading.eq(0)"),
+    ("self.loading.eq(generating)", "self.loading.eq(generates)"),
+    ("with m.If(local_ids.last):", "with m.If(local_ids.write.valid):"),
+    ("with m.If(parameter == last_parameter):", "with m.If(parameter == 0):"),
+    ("size_pair.low.eq(self.lram_data)", "size_pair.low.eq(descriptor.origins[0])"),
+])
+def test_what_is_not_loaded_is_missed(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted faults, after which the units are told too early that the runtime memories are filled."""
+    monkeypatch.setattr(f"{__name__}.Dispatcher", mutant("fgpu.dispatcher.dispatcher", old, new).Dispatcher)
+    with pytest.raises((AssertionError, KeyError)):
+        test_random_kernels(1)
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_times(dimensions: int) -> None:
+    """From the acceptance to the first work-group, and until all is loaded, as docs/architecture.md has it."""
+    rng = random.Random(dimensions)
+    bench = Bench(1, rng)
+    bench.load(0, KernelDescriptor(entry=0, local_size=(2,) * dimensions, work_groups=(1,) * dimensions,
+                                   global_size=(2,) * dimensions, parameters=(1, 2, 3)))
+    times: list[tuple[int, int]] = []
+
+    async def drive(ctx) -> None:
+        for initialize in (1, 0):
+            bench.initialize, bench.pending, bench.finished = initialize, 1, []
+            accepted = handed = loaded = cycle = 0
+            while not bench.finished:
+                _, _, took, valid, loading = await ctx.tick().sample(
+                    bench.dut.accepted, bench.dut.work_groups[0].valid, bench.dut.loading)
+                cycle += 1
+                accepted = cycle if took else accepted
+                handed = handed or (valid and cycle)
+                loaded = cycle if loading else loaded
+            times.append((handed - accepted, loaded - accepted))
+
+    simulate(bench.dut, drive, background=[bench.memory, lambda ctx: bench.unit(ctx, 0)])
+    first, last = 8 + dimensions, 10 + dimensions + 3       # parameters
+    assert times[1] == (first, last)
+    assert times[0][0] == first
+    assert times[0][1] == max(last, 14) + 8 * dimensions
 
 
 def test_pending_kernels_run_lowest_slot_first() -> None:

@@ -5,7 +5,7 @@ from amaranth.lib import data
 from amaranth.utils import exact_log2
 
 from fgpu.cache.cleaner import Cleaner
-from fgpu.cache.line_states import GROUP_LINES, LineState
+from fgpu.cache.line_states import GROUP_LINES, LineState, part_bits
 from fgpu.cache.payloads import TagOp, TagRequest, index_bits, set_bits
 from fgpu.cache.tag_stage import TagStage
 from fgpu.config import Config
@@ -13,7 +13,7 @@ from fgpu.gateware.choose import lowest, number_of
 
 from .prover import Claim
 
-STATES = ("SCRUB", "SERVE", "SCAN", "EVICT", "SETTLE")
+STATES = ("SCRUB", "SERVE", "SCAN", "SETTLE", "EVICT")
 """In the order in which the source names them first, which is how Amaranth numbers them."""
 
 
@@ -41,7 +41,8 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     claim.drive(sweeper.idle, stage.idle & claim.free("others_idle"))
     for name in ("group", "invalidate"):
         claim.drive(getattr(stage.sweep, name), getattr(sweeper.sweep, name))
-    claim.drive(sweeper.sweep.dirty, stage.sweep.dirty)
+    for name in ("dirty", "uses", "part"):
+        claim.drive(getattr(sweeper.sweep, name), getattr(stage.sweep, name))
 
     # What is at one place, as the data stage sees it.
     place = claim.constant("place", index_bits(config))
@@ -145,4 +146,10 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     claim.invariant(~swept | (~here.as_value().any() & (dirty == (cleaned | waits)) & ~(cleaned & waits)))
     claim.invariant(~state("EVICT") | waiting.any())
     claim.invariant(~state("SERVE", "SETTLE") | (step == 0))
+    # Where nothing was used since the last sweep, nothing is valid.
+    parts = part_bits(config)
+    used = claim.inside("cleaner.used", 1 << parts)
+    claim.invariant(unknown | used.bit_select(place[low - parts:low], 1) | ~here.as_value().any())
+    claim.invariant(~state("SCRUB", "SETTLE") | (used == 0))
+    claim.invariant(~state("SCAN", "EVICT") | (used.any() & (step[len(step) - parts:] == number_of(lowest(used)))))
     return claim

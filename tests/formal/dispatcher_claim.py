@@ -1,5 +1,7 @@
 """What the dispatcher promises: each work-group of each kernel once, and then the end."""
 
+from itertools import pairwise
+
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data
 
@@ -10,10 +12,14 @@ from fgpu.dispatcher.dispatcher import _SETTLE_CYCLES, Dispatcher
 from .prover import Claim
 
 CONFIG = Config(compute_units=2)
-STATES = ("Idle", "Start to clean", "Read descriptor", "Write sizes", "Write local ids", "Choose compute unit",
-          "Drain", "Hand out work-group", "Finish", "Clean cache")
+STATES = ("Idle", "Start to clean", "Read descriptor", "Choose compute unit", "Hand out work-group", "Drain",
+          "Finish", "Clean cache")
 """In the order in which the source names them first, which is how Amaranth numbers them."""
-_FIRST_PARAMETER, _LAST_FIXED = DescriptorWord.PARAMETERS.value, DescriptorWord.SIZE.value
+_FIRST_PARAMETER, _FIRST_SIZE = DescriptorWord.PARAMETERS.value, DescriptorWord.GLOBAL_SIZE.value
+_OFFSET, _GROUPS = DescriptorWord.GLOBAL_OFFSET.value, DescriptorWord.WORK_GROUPS.value
+_ORDER = (DescriptorWord.ENTRY, DescriptorWord.SHAPE, DescriptorWord.SIZE, *range(_OFFSET, _OFFSET + 3),
+          *range(_GROUPS, _GROUPS + 3), *range(_FIRST_SIZE, _FIRST_SIZE + 3), *range(_FIRST_PARAMETER, 32))
+"""The words as they are read; of those of work-groups as many as there are dimensions."""
 
 
 def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
@@ -21,6 +27,8 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
 
     The kernel finishes once, when the last one was taken (or after a fault) and all units were idle, and when the
     cache was cleaned if its bit is set or there was a fault. After a fault at most one more work-group goes out.
+    Work-groups go out when the descriptor's words that they are made of are there, the first one at its offset. The
+    runtime memories are written only while the units are ``loading``, which ends before the kernel.
     After a fault between kernels the cache is cleaned before the next one. That it finishes at all is not stated.
     """
     dut = dispatcher(CONFIG)
@@ -67,31 +75,63 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
 
     # What the descriptor says, word by word a cycle after it is asked for.
     word = claim.past(dut.lram_address[:5])
+    claim.always(~dut.runtime_write.valid | dut.loading)
+    claim.always(~dut.loading | (running & ~dut.clean_start & ~dut.finished.any()))
     comes = claim.past(dut.lram_read)
     shape = Signal(ShapeWord)
     last_ids = Signal(data.ArrayLayout(32, 3))
     with m.If(comes & (word == DescriptorWord.SHAPE.value)):
         m.d.sync += shape.eq(dut.lram_data)
+    origins = Signal(data.ArrayLayout(32, 3))
+    with m.If(dut.accepted.any()):
+        m.d.sync += last_ids.eq(0)
     for n in range(3):
-        with m.If(comes & (word == DescriptorWord.WORK_GROUPS.value + n)):
-            m.d.sync += last_ids[n].eq(Mux(n <= shape.dimensions_minus_1, dut.lram_data, 0))
+        with m.If(comes & (word == _GROUPS + n)):
+            m.d.sync += last_ids[n].eq(dut.lram_data)
+        with m.If(comes & (word == _OFFSET + n)):
+            m.d.sync += origins[n].eq(dut.lram_data)
         claim.invariant(claim.inside(f"dut.last_id{n}", 32) == last_ids[n])
+        claim.invariant(claim.inside(f"dut.origin{n}", 32) == origins[n])
     claim.invariant(claim.inside("dut.shape", 32) == shape.as_value())
     arriving, arriving_word = claim.inside("dut.arriving", 1), claim.inside("dut.arriving_word", 5)
-    read_word = claim.inside("dut.read_word", 5)
-    following = Signal(5)
-    m.d.comb += following.eq(Mux(arriving_word == _LAST_FIXED, _FIRST_PARAMETER, arriving_word + 1))
-    claim.invariant(~arriving | (comes & (arriving_word == word) & state("Read descriptor")))
-    claim.invariant(~state("Read descriptor") | (read_word == Mux(arriving, following, 0)))
+    reading, read_word = dut.lram_read, dut.lram_address[:5]
+    following, dimensions = Signal(5), shape.dimensions_minus_1
+    for one, other in pairwise(_ORDER):
+        with m.If(arriving_word == int(one)):
+            m.d.comb += following.eq(int(other))
+    for n in range(2):
+        with m.If((arriving_word == _GROUPS + n) & (dimensions == n)):
+            m.d.comb += following.eq(_FIRST_SIZE)
+    claim.invariant(~arriving | (comes & (arriving_word == word) & reading))
+    claim.invariant(~reading | (read_word == Mux(arriving, following, DescriptorWord.ENTRY.value)))
     claim.invariant(arriving | ~comes | (word == 0) | (word >= _FIRST_PARAMETER))
+    claim.invariant(~reading | dut.loading)
+    claim.invariant(~dut.loading | (running & ~state("Start to clean", "Clean cache", "Finish")))
+    # Which words have been read, as a bit each: what work-groups are made of before the first of them goes out.
+    read = Signal(32)
+    with m.If(dut.accepted.any()):
+        m.d.sync += read.eq(0)
+    with m.Elif(dut.lram_read):
+        m.d.sync += read.eq(read | (1 << dut.lram_address[:5]))
+    needed = Cat(read[int(each)] for each in _ORDER[:6]).all() & Cat(
+        (dimensions < n) | read[_GROUPS + n] for n in range(3)).all()
+    head = Cat(read_word == int(each) for each in _ORDER[:9]).any()
+    claim.invariant(~state("Read descriptor") | (reading & (head | (read_word == _FIRST_SIZE))))
+    claim.invariant(~(state("Read descriptor") & arriving)
+                    | Cat(arriving_word == int(each) for each in _ORDER[:9]).any())
+    for place, each in enumerate(_ORDER[:10]):
+        so_far = Cat(read[int(other)] for other in _ORDER[:min(place, 6)]).all()
+        counts = Cat((dimensions < n) | read[_GROUPS + n] for n in range(place - 6 if place < 9 else 3)).all()
+        claim.invariant(~(state("Read descriptor") & (read_word == int(each))) | (so_far & counts))
 
     # Each work-group, once.
     taken = Cat(each.valid & each.ready for each in dut.work_groups)
     valid = Cat(each.valid for each in dut.work_groups)
     claim.always((valid == 0) | (valid == 1) | (valid == 2))
     expected, complete, aborted, extra = Signal(data.ArrayLayout(32, 3)), Signal(), Signal(), Signal()
+    first = Signal()
     with m.If(dut.accepted.any()):
-        m.d.sync += [expected.eq(0), complete.eq(0), aborted.eq(0), extra.eq(0)]
+        m.d.sync += [expected.eq(0), complete.eq(0), aborted.eq(0), extra.eq(0), first.eq(1)]
     with m.Elif(taken.any()):
         last: Value = Const(1)
         for n in range(3):
@@ -99,12 +139,14 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
             with m.If(last):
                 m.d.sync += expected[n].eq(Mux(is_last, 0, expected[n] + 1))
             last = last & is_last
-        m.d.sync += [complete.eq(last), extra.eq(aborted)]
+        m.d.sync += [complete.eq(last), extra.eq(aborted), first.eq(0)]
     with m.If(dut.fault & (running | dut.accepted.any())):
         m.d.sync += aborted.eq(1)
     for each in dut.work_groups:
         claim.always(claim.stable(each.valid, each.ready, each.payload))
         claim.always(~each.valid | claim.same(each.payload.ids, expected))
+        claim.always(~each.valid | needed)
+        claim.always(~(each.valid & first) | claim.same(each.payload.offsets, origins))
         claim.always(~each.valid | (running & ~complete & ~extra))
     claim.always(dut.cancel == (aborted & running))
     claim.always(~dut.finished.any() | complete | aborted)
@@ -113,8 +155,18 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
     claim.invariant(~handing | ((ids == expected.as_value()) & ~complete))
     claim.invariant(~state("Hand out work-group") | ~extra)
     claim.invariant(~extra | aborted)
-    claim.invariant(~state("Read descriptor", "Write sizes", "Write local ids")
-                    | ((expected.as_value() == 0) & ~complete & ~extra))
+    offsets = claim.inside("dut.group", 192)[96:]
+    claim.invariant(~(handing & first) | (offsets == origins.as_value()))
+    claim.invariant(~handing | needed)
+    parameters = claim.inside("dut.size_word", 32)[28:]
+    beyond = arriving & (arriving_word == 31)       # is read, but not kept
+    claim.invariant(~reading | beyond | Cat(read_word == int(each) for each in _ORDER).any())
+    claim.invariant(~(arriving & (arriving_word >= _FIRST_PARAMETER))
+                    | (arriving_word[:4] <= (parameters - 1)[:4]))
+    claim.invariant(~running | ~state("Choose compute unit", "Hand out work-group", "Drain") | ~reading | beyond
+                    | ~Cat(read_word == int(each) for each in _ORDER[:10]).any())
+    claim.invariant(~state("Read descriptor")
+                    | ((expected.as_value() == 0) & (ids == 0) & ~complete & ~extra))
     claim.invariant(~running | ~state("Drain", "Start to clean", "Clean cache", "Finish") | complete | aborted)
 
     # The end: all units were idle some time after the last work-group, then the cache was cleaned, once.

@@ -35,8 +35,8 @@ def launcher_claim(launcher: type[Launcher] = Launcher) -> Claim:
     acts = dut.room | dut.work_groups.ready | dut.busy | dut.start.any() | dut.runtime_write.valid
     claim.always(~dut.clearing | ~acts)
     claim.reachable(dut.start.any())
-    claim.invariant(~claim.past(dut.clearing) | ~(claim.inside("dut.settled", 1) | dut.busy))
-    claim.invariant(~claim.inside("dut.finishing", 1) | dut.busy)
+    claim.invariant(~claim.past(dut.clearing) | ~(claim.inside("dut.clear", 1) | dut.busy))
+    claim.invariant(~claim.inside("dut.waiting", 1) | dut.busy)
     return claim
 
 

@@ -28,7 +28,7 @@ def test_wavefronts_start_afterwards(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_launcher_that_does_not_wait(tmp_path: Path) -> None:
-    wrong = mutant("fgpu.cu.launcher", "settled.eq(~self.clearing)", "settled.eq(1)").Launcher
+    wrong = mutant("fgpu.cu.launcher", "clear.eq(~self.clearing)", "clear.eq(1)").Launcher
     assert not launcher_claim(wrong).is_proven(tmp_path, depth=2)
 
 
