@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib import metadata
 from itertools import count
@@ -97,6 +97,15 @@ class Record:
     stats: dict[str, int] = field(default_factory=dict)
     latency: int | None = 0
     """Cycles that the memory adds to each burst; None where they are not always the same."""
+    mhz: float | None = None
+    """The clock that ``microseconds`` is of; None where none is known."""
+    microseconds: float | None = None
+    """What the cycles take."""
+
+    def at(self, mhz: float | None) -> "Record":
+        """The same run on a core that is clocked with so many MHz."""
+        time = None if mhz is None or self.cycles is None else round(self.cycles / mhz, 3)
+        return replace(self, mhz=mhz, microseconds=time)
 
     @property
     def occupancy(self) -> float | None:

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from fgpu.config import Config
+from fgpu.errors import LaunchError
 from fgpu.tools.timing import best, component_timings, tools
 from fgpu.tools.units import TIMED
 
 from .checked_in import read_figures, write_figures
 
-__all__ = ["BASELINE", "MEASURED", "REWRITE", "differences", "load", "measure", "save"]
+__all__ = ["BASELINE", "MEASURED", "REWRITE", "core_frequency", "differences", "load", "measure", "save"]
 
 BASELINE: Final = Path(__file__).parent / "timing.json"
 REWRITE: Final = "fgpu synth --write-timing"
@@ -48,6 +49,22 @@ def load() -> Frequencies:
     """The checked-in frequencies."""
     found: Frequencies = read_figures(BASELINE)
     return found
+
+
+def core_frequency(compute_units: int) -> float:
+    """MHz of the default core, routed, as it is checked in.
+
+    Raises :class:`~fgpu.errors.LaunchError` if nobody has measured it.
+    """
+    found, core = load(), ("core", compute_units)
+    for name, measured in MEASURED.items():
+        if measured == core and name in found:
+            return float(found[name]["routed"])
+    names = [name for name, measured in MEASURED.items() if measured == core]
+    how = (f"{REWRITE} --timing {names[0]} measures it" if names else
+           f"fgpu synth --family ecp5 --timing core --cus {compute_units} measures it, for --mhz NUMBER")
+    raise LaunchError(f"benchmarks/{BASELINE.name} has no clock of a core of {compute_units} compute unit(s): {how}, "
+                      "where it fits into the device")
 
 
 def save(frequencies: Frequencies) -> None:

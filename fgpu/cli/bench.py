@@ -20,7 +20,8 @@ from .bench_divergence import chosen_schemes, print_schemes
 from .bench_floats import KINDS, float_configs, print_ratios
 from .bench_local import print_comparison, with_all_units
 from .bench_scaling import print_scaling
-from .bench_tables import print_bounds, print_records, print_speedups
+from .bench_seconds import BASELINE, Clock, Megahertz, clock_of
+from .bench_tables import print_bounds, print_markdown, print_records, print_speedups
 from .common import config_options, engine_options
 from .groups import command
 from .values import NameList, NumberList
@@ -62,6 +63,9 @@ __all__ = ["bench"]
               "(VexRiscv), as plain C in loops over all work-items: what the FGPU's speed-up is measured against.")
 @click.option("--float", "floats", type=click.Choice(KINDS), help="Floating point in hardware (all units, "
               "or those of --float-ops), in software, or both beside each other. Without KERNEL: --suite floats.")
+@click.option("--mhz", type=Megahertz(), help="Also show the microseconds that cycles take at so many MHz, or, by "
+              f"{BASELINE}, at those of the default core of as many compute units, routed (benchmarks/timing.json).")
+@click.option("--markdown", is_flag=True, help="Print the runs as a table in Markdown, for documents.")
 @click.option("--compare", is_flag=True, help="Also show how far each run is from its bound.")
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/baseline.json says; goes with no other option.")
@@ -70,8 +74,8 @@ __all__ = ["bench"]
 def bench(kernels: tuple[str, ...], suite: str | None, divergence: tuple[str, ...], cus: tuple[int, ...],
           ports: tuple[int, ...], sizes: tuple[int, ...], group_size: int, seed: int, results: Path | None,
           jobs: int, dask: str | None, accurate_cycles: int | None, patterns: bool, scalar: bool, floats: str | None,
-          compare: bool, write_baseline: bool, engine: str, latency: tuple[Any, ...], max_cycles: int,
-          config: Config) -> None:
+          mhz: float | str | None, markdown: bool, compare: bool, write_baseline: bool, engine: str,
+          latency: tuple[Any, ...], max_cycles: int, config: Config) -> None:
     """Run benchmark kernels and check their results: copy, vec_add, vec_mul, fir, matmul, bitonic.
 
     Without KERNEL these are run, or a --suite. The names of chapter6 end with the type of their elements where
@@ -85,6 +89,7 @@ def bench(kernels: tuple[str, ...], suite: str | None, divergence: tuple[str, ..
       fgpu bench --suite chapter6 --sizes 64,1024,4096 --cus 1,4 --json chapter6.jsonl
       fgpu bench --suite work-groups --cus 1,4 --latency 0,60
       fgpu bench --suite chapter6 --cus 1,2,4,8 --axi-ports 1,2,4 --latency 0,60:100 --json scaling.jsonl
+      fgpu bench matmul --mhz baseline
     """
     demand("fgpu bench", "sim", "opencl", *(["scalar"] if scalar else []), *(["dask"] if dask else []))
     if write_baseline:
@@ -114,8 +119,11 @@ def bench(kernels: tuple[str, ...], suite: str | None, divergence: tuple[str, ..
         for size in fitting[benchmark.name]]
     if scalar:
         points += _scalar_points(points)
-    records = _run(points, results, jobs, dask)
-    print_records(records)
+    records = _run(points, results, jobs, dask, clock_of(mhz, points))
+    if markdown:
+        print_markdown(records)
+    else:
+        print_records(records)
     if suite == "divergence" or divergence:
         print_schemes(records)
     print_comparison(records)
@@ -175,8 +183,9 @@ def _scalar_points(points: "list[Point]") -> "list[Point]":
     return found
 
 
-def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | None) -> "list[Record]":
-    """The records of all points, in their order; those in ``results`` are not made anew."""
+def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | None,
+         clock: Clock) -> "list[Record]":
+    """The records of all points, in their order; those in ``results`` are not made anew, but for their time."""
     from fgpu.benchmarks import EVERY
     from fgpu.benchmarks.campaign import run_points
     from fgpu.benchmarks.results import append_record, check_path, read_records, write_records
@@ -188,7 +197,8 @@ def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | Non
         check_path(results)
         if lines and results.exists():
             wanted = {point.key for point in points}
-            kept = [record for record in read_records(results) if record.passed or record.point not in wanted]
+            kept = [record.at(clock(record)) if record.point in wanted else record
+                    for record in read_records(results) if record.passed or record.point not in wanted]
             write_records(results, kept)    # what failed goes, and a line that was not finished
             records = {record.point: record for record in kept if record.point in wanted}
     left = [point for point in points if point.key not in records]
@@ -200,8 +210,8 @@ def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | Non
                   TimeRemainingColumn(), console=console, transient=True,
                   disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=len(points), completed=len(points) - len(left))
-        for record in run_points(left, jobs=jobs, dask=dask):
-            records[record.point] = record
+        for run in run_points(left, jobs=jobs, dask=dask):
+            record = records[run.point] = run.at(clock(run))
             if lines and results is not None:
                 append_record(results, record)
             progress.update(task, description=f"{record.kernel} {record.size}, {record.cus} CU(s)", advance=1)

@@ -3,6 +3,7 @@
 from statistics import geometric_mean
 from typing import TYPE_CHECKING
 
+import click
 from rich.console import Console
 from rich.table import Table
 
@@ -12,7 +13,7 @@ from .report import print_table
 if TYPE_CHECKING:
     from fgpu.benchmarks import Record
 
-__all__ = ["print_bounds", "print_records", "print_speedups"]
+__all__ = ["print_bounds", "print_markdown", "print_records", "print_speedups"]
 
 
 def print_records(records: "list[Record]") -> None:
@@ -24,7 +25,9 @@ def print_records(records: "list[Record]") -> None:
     tells_latency = len({record.latency for record in records}) > 1
     if tells_latency:
         table.add_column("latency", justify="right")
-    for title in ("size", "CUs", "cycles", "reference", "speed-up", "instructions", "cycles/s"):
+    tells_time = any(record.mhz for record in records)
+    time = ["µs"] if tells_time else []
+    for title in ("size", "CUs", "cycles", *time, "reference", "speed-up", "instructions", "cycles/s"):
         table.add_column(title, justify="right")
     table.add_column("result")
     for record in records:
@@ -32,7 +35,7 @@ def print_records(records: "list[Record]") -> None:
         table.add_row(
             record.kernel, *([_floats(record)] if tells_floats else []),
             *([_latency(record)] if tells_latency else []), str(record.size), _units(record),
-            _number(cycles), _number(reference),
+            _number(cycles), *([_microseconds(record)] if tells_time else []), _number(reference),
             f"{reference / cycles:.2f}" if reference and cycles else "", _number(record.instructions),
             _number(round(cycles / record.seconds) if cycles and record.seconds else None),
             "[green]right[/]" if record.passed else "[red]FAILED[/]")
@@ -42,6 +45,22 @@ def print_records(records: "list[Record]") -> None:
         if record.failure or record.note:
             console.print(f"{record.kernel} {record.size}, {record.cus} CU(s): {record.failure or record.note}",
                           style="red" if record.failure else "yellow", markup=False)
+
+
+def print_markdown(records: "list[Record]") -> None:
+    """Print measurements as a table in Markdown, a row for each, without what another run of them would change."""
+    titles = ["kernel", "size", "CUs", "cycles", "µs", "MHz", "reference's cycles"]
+    lines = [titles, ["---", *["--:"] * (len(titles) - 1)]]
+    for record in records:
+        lines.append([f"`{record.kernel}`", f"{record.size:,}", _units(record),
+                      _number(record.cycles) if record.passed else "failed", _microseconds(record),
+                      f"{record.mhz:.1f}" if record.mhz else "", _number(record.reference_cycles)])
+    for line in lines:
+        click.echo("| " + " | ".join(line) + " |")
+
+
+def _microseconds(record: "Record") -> str:
+    return "" if record.microseconds is None else f"{record.microseconds:,.1f}"
 
 
 def _floats(record: "Record") -> str:
@@ -81,8 +100,9 @@ def print_speedups(records: "list[Record]") -> None:
 def print_bounds(records: "list[Record]") -> None:
     """How close each run, and each of its work-items, is to what issue and memories allow; the mean speed-up."""
     table = Table("kernel", pad_edge=False, box=None, title="Bounds", title_justify="left")
-    for title in ("size", "CUs", "issue", "cache", "memory", "local", "start and end", "cycles", "of the bound",
-                  "per item", "at best"):
+    tells_time = any(record.mhz for record in records)
+    for title in ("size", "CUs", "issue", "cache", "memory", "local", "start and end", "cycles",
+                  *(["µs"] if tells_time else []), "of the bound", "per item", "at best"):
         table.add_column(title, justify="right")
     for record in records:
         if record.cycles is None or record.engine == "scalar":
@@ -90,6 +110,7 @@ def print_bounds(records: "list[Record]") -> None:
         bound = record.bound(record.hardware)
         table.add_row(record.kernel, str(record.size), str(record.cus), _number(bound.issue), _number(bound.cache),
                       _number(bound.memory), _number(bound.local), _number(bound.overhead), _number(record.cycles),
+                      *([_microseconds(record)] if tells_time else []),
                       f"{record.cycles / bound.total:.2f}", f"{record.cycles / record.work_items:.2f}",
                       f"{bound.total / record.work_items:.2f}")
     console = Console(highlight=False)

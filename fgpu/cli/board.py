@@ -72,7 +72,9 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
     if name in ZYNQ_BOARDS:
         raise click.UsageError(f"Vivado builds for {name}: write an IP for it, as --ip fgpu-ip --board {name}")
     chosen = board(name)
-    demand("fgpu build", "board", "timing")
+    from fgpu.tools.yowasp import nextpnr_packages
+
+    demand("fgpu build", "board", "timing", but=nextpnr_packages(but="nextpnr_ecp5"))
     from fgpu.board.bitstream import build_bitstream
     from fgpu.board.system import SystemParameters
 

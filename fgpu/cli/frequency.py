@@ -1,4 +1,4 @@
-"""The maximum frequency of units on an ECP5, as ``fgpu synth`` reports it."""
+"""The maximum frequency of units, as ``fgpu synth`` reports it."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,35 +12,37 @@ from .baselines import progress_bar
 if TYPE_CHECKING:
     from fgpu.tools.timing import Timing
 
-__all__ = ["DEFAULT", "as_dict", "chosen", "measure", "report"]
+__all__ = ["DEFAULT", "UNASKED", "as_dict", "chosen", "measure", "report"]
 
 DEFAULT = "compute_unit"
+UNASKED = "ecp5"
+"""The family whose frequency is told without being asked for."""
 
 
 def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[str, ...]:
     """The names of the units to measure; ``names`` is what was asked for, ``without`` asks for none.
 
-    Unasked, it is a compute unit of an ECP5 where nextpnr is installed. Raises :class:`click.UsageError` for options
-    that contradict each other and for unknown names, :class:`~fgpu.errors.MissingExtraError`
-    without nextpnr.
+    Unasked, it is a compute unit, of an ECP5 where its nextpnr is installed. Raises :class:`click.UsageError` for
+    options that contradict each other and for unknown names, :class:`~fgpu.errors.MissingExtraError` without nextpnr.
     """
     from fgpu.tools import timing
+    from fgpu.tools.families import TIMED_FAMILIES
     from fgpu.tools.units import TIMED
 
     if names is None:
-        return (DEFAULT,) if family == "ecp5" and not without and timing.is_installed() else ()
+        return (DEFAULT,) if family == UNASKED and not without and timing.is_installed(family) else ()
     if without:
         raise click.UsageError("--timing and --no-timing exclude each other")
-    if family != "ecp5":
-        raise click.UsageError("--timing needs --family ecp5")
+    if family not in TIMED_FAMILIES:
+        raise click.UsageError(f"--timing needs --family {' or '.join(TIMED_FAMILIES)}")
     for name in names:
         if name not in TIMED:
             raise click.UsageError(f"--timing takes {', '.join(TIMED)}, not {name!r}")
-    timing.tools()
+    timing.tools(family)
     return names
 
 
-def measure(name: str, config: Config, *, route: bool = True, seeds: int = 1) -> list["Timing"]:
+def measure(name: str, config: Config, family: str, *, route: bool = True, seeds: int = 1) -> list["Timing"]:
     """The timing of a unit, with a display while it is measured: the best of some seeds, and then the others; without
     ``route`` that of each module in it.
     """
@@ -50,9 +52,10 @@ def measure(name: str, config: Config, *, route: bool = True, seeds: int = 1) ->
     unit = TIMED[name](config)
     if not route:
         with progress_bar(f"placing {name}"):
-            return timing.placed_timings(unit)
+            return timing.placed_timings(unit, family)
     with progress_bar(f"placing and routing {name}"):
-        return sorted(timing.component_timings(unit, seeds=range(1, seeds + 1)), key=lambda each: -each.frequency)
+        found = timing.component_timings(unit, family, seeds=range(1, seeds + 1))
+    return sorted(found, key=lambda each: -each.frequency)
 
 
 def as_dict(name: str, timings: list["Timing"], *, route: bool = True) -> dict[str, Any]:
@@ -61,15 +64,18 @@ def as_dict(name: str, timings: list["Timing"], *, route: bool = True) -> dict[s
     return {**found, "seeds" if route else "placed": [asdict(each) for each in timings]}
 
 
-def report(name: str, timings: list["Timing"], *, route: bool = True) -> str:
+def report(name: str, timings: list["Timing"], family: str, *, route: bool = True) -> str:
     """A line, and the slowest path; without ``route`` also the slowest path into each of the other modules."""
-    from fgpu.tools.timing import SPEED_GRADE, tools
+    from fgpu.tools.families import FAMILIES
+    from fgpu.tools.timing import tools
 
     slowest = timings[0]
-    yosys, nextpnr = tools()
+    device = FAMILIES[family].device
+    assert device is not None
+    yosys, nextpnr = tools(family)
     how = "routed" if route else "placed, not routed"
     expected = f", {slowest.placed:.1f} expected when placed" if slowest.placed is not None else ""
-    lines = [f"{name} by itself on an ECP5 of speed grade {SPEED_GRADE}: {slowest.frequency:.1f} MHz {how}{expected} "
+    lines = [f"{name} by itself on {device.title}: {slowest.frequency:.1f} MHz {how}{expected} "
              f"({yosys}, {nextpnr}). The slowest path takes {slowest.delay:.1f} ns:"]
     lines += [f"  {place.arrival:5.1f} ns  {place.signal}" for place in slowest.path]
     if len(timings) > 1 and route:
@@ -78,4 +84,4 @@ def report(name: str, timings: list["Timing"], *, route: bool = True) -> str:
     elif len(timings) > 1:
         lines.append("Into other modules:")
         lines += [f"  {each.delay:5.1f} ns  {each.path[0].signal} -> {each.path[-1].signal}" for each in timings[1:]]
-    return "\n".join(lines)
+    return "\n".join([*lines, *([device.remark] if device.remark else [])])

@@ -1,4 +1,4 @@
-"""``fgpu synth``: the area of a core, module by module, and on an ECP5 its frequency."""
+"""``fgpu synth``: the area of a core, module by module, and its frequency."""
 
 import json
 from dataclasses import asdict
@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fgpu.config import Config
+from fgpu.tools.families import FAMILIES, TIMED_FAMILIES
 
 from . import frequency
 from .baselines import progress_bar, refuse_other_options, rewrite
@@ -32,17 +33,18 @@ _REFERENCE = {
 }
 
 
-@command(short_help="Area of a core, by module, beside the reference design; frequency on an ECP5.")
-@click.option("--family", type=click.Choice(["xc7", "ecp5"]), default="xc7", show_default=True,
-              help="FPGA family: Xilinx 7 series or Lattice ECP5.")
+@command(short_help="Area of a core, by module, beside the reference design; frequency.")
+@click.option("--family", type=click.Choice([*FAMILIES]), default="xc7", show_default=True, help="FPGA family: "
+              f"{', '.join(family.title for family in FAMILIES.values())}.")
 @click.option("--cus", type=NumberList(), default=(1,), metavar="N[,M...]", help="Compute units to try. Default 1.")
 @click.option("--depth", type=click.IntRange(1), default=3, show_default=True,
               help="Levels of the hierarchy to show.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Write the whole hierarchy to FILE; that of each configuration if there are several.")
 @click.option("--timing", type=NameList(), metavar="UNIT[,UNIT...]",
-              help="For ecp5: the units that nextpnr places and routes by themselves, to tell their frequency and "
-                   f"slowest path. Default {frequency.DEFAULT}, if nextpnr is installed; core is the whole.")
+              help=f"For {' and '.join(TIMED_FAMILIES)}: the units that nextpnr places and routes by themselves, to "
+                   "tell their frequency and slowest path; core is the whole. Default for "
+                   f"{frequency.UNASKED}, if nextpnr is installed: {frequency.DEFAULT}.")
 @click.option("--no-timing", is_flag=True, help="Leave that out: a compute unit takes a quarter of an hour or more.")
 @click.option("--placed", is_flag=True, help="Only place, which is quicker: MHz with the delays that nextpnr expects "
               "then, and the slowest path into each module.")
@@ -56,7 +58,7 @@ _REFERENCE = {
 def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None, timing: tuple[str, ...] | None,
           no_timing: bool, placed: bool, seeds: int, write_baseline: bool, write_timing: bool,
           config: Config) -> None:
-    """Synthesize a core with Yosys and show what each module takes; for an ECP5 also how fast it can be.
+    """Synthesize a core with Yosys and show what each module takes; with nextpnr also how fast it can be.
 
     Modules are synthesized one by one, alike ones once, and kept; the first time that takes some minutes. So are
     frequencies, of a core of the first number of compute units.
@@ -83,10 +85,10 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
         print_table(console, _comparison(trees))
     timings = {}
     for name in timed:
-        timings[name] = frequency.measure(name, config.replace(compute_units=cus[0]), route=not placed,
+        timings[name] = frequency.measure(name, config.replace(compute_units=cus[0]), family, route=not placed,
                                           seeds=seeds)
-        console.print(frequency.report(name, timings[name], route=not placed))
-    if family == "ecp5" and not timed and not no_timing:
+        console.print(frequency.report(name, timings[name], family, route=not placed))
+    if family == frequency.UNASKED and not timed and not no_timing:
         console.print("No frequency: nextpnr is not installed (pip install 'fgpu\\[timing]').")
     if json_file is not None:
         found = [{"compute_units": units, **_as_dict(tree)} for units, tree in trees.items()]

