@@ -325,6 +325,10 @@ def test_all_atomics_have_a_name(fgpu):
     Path("k.cl").write_text("__kernel void k(__global int *o) { atomic_add(o, 1); atomic_xchg(o + 1, 7); }")
     assert fgpu("compile k.cl -o k.json --atomics add").exit_code == 1
     assert fgpu("compile k.cl -o k.json --atomics all").exit_code == 0
+    assert fgpu("compile k.cl -o k.json --preset full").exit_code == 0
+    none = fgpu("compile k.cl -o k.json --preset full --atomics=")
+    assert none.exit_code == 1
+    assert "needs hardware with the atomic operation" in none.output
 
 
 def test_time_goes_into_named_buckets():
