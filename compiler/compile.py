@@ -46,6 +46,7 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
     options = _texts("options", options, "['-DN=4']")
     if kernels is not None:
         kernels = _texts("kernels", [kernels] if isinstance(kernels, str) else kernels, "['scale']")
+        kernels = list(dict.fromkeys(kernels))
         if not kernels:
             raise CompileError("kernels is empty; name at least one, or leave it out to compile all")
     config = Config(atomics=ATOMICS) if config is None else config

@@ -91,10 +91,15 @@ def _one_of(config: "Config", name: str, allowed: tuple[Any, ...]) -> None:
         raise ConfigError(f"{name} must be one of {_listed(allowed)}, not {value!r}")
 
 
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")] if text.strip() else []
+
+
 def _operations(name: str, value: object, allowed: frozenset[str]) -> frozenset[str]:
-    """The operations that a collection names, or a text with commas; ``all`` stands for those that are allowed."""
+    """The operations that a collection or a text with commas names, none where that is empty; ``all`` stands for
+    those that are allowed."""
     if isinstance(value, str):
-        value = [part.strip() for part in value.split(",")]
+        value = _parts(value)
     if not isinstance(value, Iterable):
         raise ConfigError(f"{name} must be names of operations, as {{{min(allowed)!r}}} or 'all', not {value!r}")
     found = list(value)
@@ -110,7 +115,7 @@ def _lanes(value: object, built: frozenset[str]) -> frozenset[str]:
     if isinstance(value, Mapping):
         value = [f"{operation}:{lanes}" for operation, lanes in value.items()]
     elif isinstance(value, str):
-        value = [part.strip() for part in value.split(",")]
+        value = _parts(value)
     if not isinstance(value, Iterable):
         raise ConfigError(f"float_lanes must be lanes of operations, as {{'fdiv': 1}} or 'fdiv:1', not {value!r}")
     found: dict[str, int] = {}

@@ -88,6 +88,14 @@ def test_all_operations_have_a_name(value: object) -> None:
     assert Config().replace(float_ops="all").float_ops == FLOAT_OPS
 
 
+def test_no_operation_is_an_empty_text() -> None:
+    """As it stands in a command line, or in a list of devices, whose default is all of them."""
+    config = Config.preset("full").replace(atomics="", float_ops=" ", float_lanes="")
+    assert config.atomics == config.float_ops == config.float_lanes == frozenset()
+    with pytest.raises(ConfigError, match="not ''"):
+        Config(atomics="add,")
+
+
 def test_every_row_fits_a_line() -> None:
     """More banks than words in a line cannot be asked for."""
     for line in (64, 128):

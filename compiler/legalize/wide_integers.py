@@ -135,7 +135,7 @@ class _Splitter(WordArithmetic):
     def need_long(self, i: Instruction) -> None:
         bits = max(type.bits for type in (i.type, *i.types))
         if bits > _LONG_BITS:
-            raise self.function.error(f"{i.op} of {bits} bits is not supported", i)
+            raise self.function.error(f"{i.op} of {bits} bits is not supported; use long: long long has 128 bits", i)
 
     def shift(self, i: Instruction) -> list[Value]:
         value, amount = i.operands

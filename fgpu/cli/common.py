@@ -84,7 +84,9 @@ def config_options(omit: tuple[str, ...] = ()) -> Callable[[Command], Command]:
 
         def with_config(preset: str | None, **given: Any) -> Any:
             changes = {name: given.pop(name) for name in names}
-            changes = {name: frozenset().union(*value) if isinstance(value, tuple) else value
+            # An empty text is no names, and takes the place of a preset's.
+            changes = {name: frozenset().union(*(each for each in value if each != ("",)))
+                       if isinstance(value, tuple) else value
                        for name, value in changes.items() if value is not None and value != ()}
             base = Config() if preset is None else Config.preset(preset)
             return command(config=base.replace(**changes), **given)

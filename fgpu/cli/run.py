@@ -37,8 +37,8 @@ _PICTURES = (".svg", ".png")
               help="Work-items of a work-group, in each dimension. Default: what fills wavefronts of 64 best.")
 @click.option("--offset", "global_offset", type=NumberList(), help="First global id, in each dimension.")
 @click.option("--arg", "arguments", multiple=True, metavar="VALUE",
-              help="The next argument: a number, a .npy file, or an array as random:int32:1024, zeros:int32:32x32, "
-                   "ones:..., range:...., or local:BYTES of local memory for each work-group.")
+              help="The next argument: a number, a vector as 1,2.5, a .npy file, or an array as random:int32:1024, "
+                   "zeros:int32:32x32, ones:..., range:...., or local:BYTES of local memory for each work-group.")
 @click.option("--output", "outputs", type=Assignment(), multiple=True, metavar="N=FILE",
               help="After the run, save the array of argument N (from 0), or the --memory array at address N, "
                    "as a .npy file.")

@@ -83,10 +83,11 @@ class Assignment(click.ParamType):
         self.fail(f"{value!r} must be a number, '=' and a value, as 2=out.npy", param, ctx)
 
 
-def argument(text: str, rng: "np.random.Generator") -> "np.ndarray | LocalMemory | int | float":
-    """A kernel argument: an array (a ``.npy`` file, or ``fill:type:shape``), ``local:BYTES`` or a number.
+def argument(
+        text: str, rng: "np.random.Generator") -> "np.ndarray | LocalMemory | int | float | tuple[int | float, ...]":
+    """A kernel argument: an array (a ``.npy`` file, or ``fill:type:shape``), ``local:BYTES``, a number or a vector.
 
-    Raises :class:`~fgpu.errors.LaunchError` for text that is neither.
+    Raises :class:`~fgpu.errors.LaunchError` for text that is none of these.
     """
     if text.lower().endswith(".npy"):
         return _load(Path(text))
@@ -95,14 +96,18 @@ def argument(text: str, rng: "np.random.Generator") -> "np.ndarray | LocalMemory
     if ":" in text:
         return _filled(text, rng)
     try:
+        numbers = tuple(map(_number, text.split(",")))
+    except ValueError:
+        raise LaunchError(f"argument {text!r} is neither a number, or the numbers of a vector as 1,2.5, nor a .npy "
+                          "file nor an array such as random:int32:1024") from None
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def _number(text: str) -> int | float:
+    try:
         return int(text, 0)
     except ValueError:
-        pass
-    try:
         return float(text)
-    except ValueError:
-        raise LaunchError(f"argument {text!r} is neither a number nor a .npy file nor an array such as "
-                          "random:int32:1024") from None
 
 
 def _local(text: str) -> "LocalMemory":

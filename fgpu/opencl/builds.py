@@ -44,16 +44,16 @@ def build_program(program: int, count: int, devices: int, options: int, notify: 
         _check_notify(notify, user_data)
         _check_idle(found, chosen)
         before = {device: found.build_for(device) for device in chosen}
-        if not found.source and any(build.unit is None for build in before.values()):
+        if found.source is None and any(build.unit is None for build in before.values()):
             raise ClError(Status.INVALID_BINARY, "the program has no binary for a device")
         _begin(found, chosen, text)
 
     def built(device: Device) -> tuple[BinaryType, "Unit"]:
         from fgpu.compiler.units import compile_unit, link_units
 
-        unit = compile_unit(found.source, _FILENAME, words) if found.source else before[device].unit
+        unit = before[device].unit if found.source is None else compile_unit(found.source, _FILENAME, words)
         assert unit is not None
-        if not found.source and before[device].kind is not BinaryType.EXECUTABLE:
+        if found.source is None and before[device].kind is not BinaryType.EXECUTABLE:
             return before[device].kind, unit
         return BinaryType.EXECUTABLE, link_units([unit])
 
@@ -69,7 +69,8 @@ def compile_program(program: int, count: int, devices: int, options: int, header
         if not (header_count != 0) == (headers != 0) == (names != 0):
             raise ClError(Status.INVALID_VALUE, f"{header_count} headers at 0x{headers:x}, names at 0x{names:x}")
         _check_notify(notify, user_data)
-        if not found.source:
+        source = found.source
+        if source is None:
             raise ClError(Status.INVALID_OPERATION, "the program was not made of a source")
         texts = _headers(header_count, headers, names)
         text, words = _options(options, Status.INVALID_COMPILER_OPTIONS)
@@ -80,7 +81,7 @@ def compile_program(program: int, count: int, devices: int, options: int, header
     def compiled(device: Device) -> tuple[BinaryType, "Unit"]:
         from fgpu.compiler.units import compile_unit
 
-        return BinaryType.COMPILED_OBJECT, compile_unit(found.source, _FILENAME, words, texts)
+        return BinaryType.COMPILED_OBJECT, compile_unit(source, _FILENAME, words, texts)
 
     _run(found, chosen, text, compiled, Status.COMPILE_PROGRAM_FAILURE, notify, user_data)
 
@@ -134,7 +135,7 @@ def _run(program: Program, devices: Sequence[Device], options: str,
 
     def all_built() -> bool:
         # A source is the same for each device.
-        once = _built(options, partial(made, devices[0])) if program.source else None
+        once = _built(options, partial(made, devices[0])) if program.source is not None else None
         builds = {device: _checked(program, once or _built(options, partial(made, device)), device)
                   for device in devices}
         with LOCK:
@@ -234,4 +235,4 @@ def _headers(count: int, programs: int, names: int) -> Mapping[str, str]:
     if not count:
         return {}
     found = find_all(Program, count, programs)
-    return {name.decode(): program.source for name, program in zip(strings(count, names), found, strict=True)}
+    return {name.decode(): program.source or "" for name, program in zip(strings(count, names), found, strict=True)}

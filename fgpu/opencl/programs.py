@@ -65,12 +65,13 @@ _NOT_BUILT: Final = Build()
 class Program(Object):
     """A program of a context, and its builds for some of the context's devices.
 
+    ``source`` is None where the program was made of binaries, and "" where its source is empty.
     ``kernels_made`` counts the kernels that the host has: while there are any, nothing is built anew.
     """
 
     invalid = Status.INVALID_PROGRAM
 
-    def __init__(self, context: Context, devices: Sequence[Device], source: str = "") -> None:
+    def __init__(self, context: Context, devices: Sequence[Device], source: str | None = None) -> None:
         super().__init__()
         self.context = context
         self.devices = list(devices)
@@ -244,7 +245,7 @@ _INFO = {
     ProgramInfo.CONTEXT: lambda program: handle(program.context),
     ProgramInfo.NUM_DEVICES: lambda program: uint(len(program.devices)),
     ProgramInfo.DEVICES: lambda program: handles(program.devices),
-    ProgramInfo.SOURCE: lambda program: text(program.source.encode("utf-8", "surrogateescape")),
+    ProgramInfo.SOURCE: lambda program: text((program.source or "").encode("utf-8", "surrogateescape")),
     ProgramInfo.BINARY_SIZES: lambda program: sizes(len(program.build_for(device).binary)
                                                     for device in program.devices),
     ProgramInfo.NUM_KERNELS: lambda program: size(len(_kernel_names(program))),

@@ -183,6 +183,14 @@ def test_run_with_local_memory(fgpu):
     assert "work-groups of 128 work-items, each with 512 bytes of local memory" in result.output
 
 
+def test_run_with_vectors_by_value(fgpu):
+    Path("mix.cl").write_text("__kernel void mix2(__global float *o, float2 v, char3 c) { o[0] = v.x - v.y + c.z; }")
+    result = fgpu(f"run mix.cl --global 1 --arg zeros:float32:1 --arg 1.5,-2 --arg 1,0x10,-3 --output 0=out.npy "
+                  f"{FUNCTIONAL}")
+    assert result.exit_code == 0, result.output
+    assert np.load("out.npy").tolist() == [0.5]
+
+
 def test_run_as_json(fgpu):
     result = fgpu(f"run copy.s --global 64 --arg range:int32:64 --arg zeros:int32:64 --json {FUNCTIONAL}")
     record = json.loads(result.stdout)
@@ -375,6 +383,10 @@ def test_all_atomics_have_a_name(fgpu):
     Path("k.cl").write_text("__kernel void k(__global int *o) { atomic_add(o, 1); atomic_xchg(o + 1, 7); }")
     assert fgpu("compile k.cl -o k.json --atomics add").exit_code == 1
     assert fgpu("compile k.cl -o k.json --atomics all").exit_code == 0
+    assert fgpu("compile k.cl -o k.json --preset full").exit_code == 0
+    none = fgpu("compile k.cl -o k.json --preset full --atomics=")
+    assert none.exit_code == 1
+    assert "needs hardware with the atomic operation" in none.output
 
 
 def test_time_goes_into_named_buckets():

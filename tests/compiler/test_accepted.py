@@ -146,6 +146,7 @@ def test_a_kernel_without_parameters_may_be_wanted():
     program = "__kernel void k() {}\n__kernel void l(__global int *a) { a[0] = 1; }"
     assert list(compile_opencl(program, kernels=["k"]).kernels) == ["k"]
     assert set(compile_opencl(program, kernels=["l", "k"]).kernels) == {"k", "l"}
+    assert set(compile_opencl(program, kernels=["l", "k", "l"]).kernels) == {"k", "l"}
 
 
 THREE_BYTES = """target datalayout = "e-p:32:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512"

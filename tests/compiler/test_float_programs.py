@@ -110,6 +110,18 @@ def test_vectors_convert(random):
     assert (bits == ((expected * np.float32(0.5)).astype(np.int32) ^ expected.view(np.int32))).all()
 
 
+@pytest.mark.parametrize("to", ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"])
+def test_constants_convert_to_the_nearest_integer_in_vectors_too(to):
+    """LLVM folds a conversion of a vector that has such an element to anything, unless told not to."""
+    ends = np.iinfo({"char": "b", "uchar": "B", "short": "h", "ushort": "H", "int": "i", "uint": "I", "long": "q",
+                     "ulong": "Q"}[to])
+    source = f"""__kernel void k(__global {to} *out) {{
+        vstore4(convert_{to}4((float4)(1e30f, -1e30f, 2.0f, INFINITY)), 0, out);
+        vstore2(convert_{to}2_rtn((float2)(-INFINITY, 7.5f)), 2, out); }}"""
+    out = run(source, "k", [np.zeros(64, ends.dtype)], 64)[0]
+    assert out[:6].tolist() == [ends.max, ends.min, 2, ends.max, ends.min, 7]
+
+
 def test_products_and_sums_are_not_contracted():
     """1 + 2^-12 squared needs 25 bits: rounded before the subtraction, nothing but 2^-11 is left of it."""
     source = "__kernel void k(__global float *x) { x[0] = x[1] * x[1] - x[2]; }"

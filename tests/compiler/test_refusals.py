@@ -28,6 +28,8 @@ BODY = "__kernel void k(__global int *a) {{\n    {}\n}}\n"
     ("atom_add((__global ulong *)a, 1ul);", "k.cl:2: atomics of 64 bits are not supported (atom_add)"),
     ("atom_cmpxchg((__global long *)a, 1l, 2l);", "k.cl:2: atomics of 64 bits are not supported (atom_cmpxchg)"),
     ("atomic_inc((__global float *)a);", "call to 'atomic_inc' is ambiguous; it takes a pointer to int or uint"),
+    ("a[0] = (long long)a[1] * a[2] * a[3] * a[4] / a[5] >> 64;",
+     "k.cl:2: sdiv of 128 bits is not supported; use long: long long has 128 bits"),
     ("a[0] = ;", "k.cl:2:12: error: expected expression"),
     ("a[0] = missing(1);", "k.cl:2:12: error: use of undeclared identifier 'missing'"),
 ])

@@ -137,6 +137,17 @@ def test_a_program_without_kernels_is_built(context):
     assert status_of("clCreateKernel", program, ctypes.create_string_buffer(b"f")) is Status.INVALID_KERNEL_NAME
 
 
+def test_an_empty_source_is_a_program(context, queue):
+    program = built(context, "")
+    assert build_info(program, BuildInfo.BUILD_STATUS, ctypes.c_int32) == BuildStatus.SUCCESS
+    assert info(program, ProgramInfo.SOURCE) == ""
+    empty, other = made(context, ""), made(context, '#include "h"\n' + _SOURCE)
+    call("clCompileProgram", empty, 0, 0, 0, 0, 0, 0, 0, 0)
+    call("clCompileProgram", other, 0, 0, options("-DN=4"), 1, ctypes.c_size_t(empty), texts("h"), 0, 0)
+    linked = call("clLinkProgram", context, 0, 0, 0, 2, direct.sizes(empty, other), 0, 0)
+    assert result(context, queue, linked) == 4
+
+
 def test_wrong_builds_are_refused(context):
     program = made(context, _SOURCE)
     device = ctypes.c_size_t(direct.device())

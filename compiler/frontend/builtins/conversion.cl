@@ -99,10 +99,14 @@ FOR_WIDTHS(FLOAT_TO_FLOAT, float)
 #define CONVERSIONS(kind, to, from) \
     to OVERLOAD convert_##to(from x) { return (to)x; } \
     FOR_VECTORS(PLAIN, to, from) FOR_WIDTHS(kind, to, from)
+/* Lane by lane, as clang gives the nearest integer of a constant, too, but not of a vector of constants. */
+#define CONVERSIONS_OF_FLOATS(kind, to) \
+    to OVERLOAD convert_##to(float x) { return (to)x; } \
+    CONVERSION_OF_LANES(to, , float) FOR_WIDTHS(kind, to, float)
 #define CONVERSIONS_TO(kind, to) \
     CONVERSIONS(kind, to, char) CONVERSIONS(kind, to, uchar) CONVERSIONS(kind, to, short) \
     CONVERSIONS(kind, to, ushort) CONVERSIONS(kind, to, int) CONVERSIONS(kind, to, uint) \
-    CONVERSIONS(kind, to, long) CONVERSIONS(kind, to, ulong) CONVERSIONS(kind, to, float)
+    CONVERSIONS(kind, to, long) CONVERSIONS(kind, to, ulong) CONVERSIONS_OF_FLOATS(kind, to)
 #define FROM_ALL(kind, to) CONVERSIONS_TO(kind, to)
 #pragma clang attribute pop
 #ifdef TO_HAS_FRACTIONS
