@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from fgpu.config import Config
+from fgpu.errors import EncodingError
 
 from .backend.allocate import COLOURS, SPARE
 from .backend.liveness import live_out
@@ -32,7 +33,8 @@ _FRAME_STEP = 4
 _EMPTY = Module({}, {}, {})
 _HOPELESS = 4
 """Code RAMs of operations that no plan makes fit one."""
-_FREE = frozenset({Op.PHI, Op.BR, Op.BITCAST, Op.FREEZE, Op.GETELEMENTPTR, Op.TRUNC, Op.ZEXT, Op.SEXT, Op.ALLOCA})
+_FREE = frozenset({Op.PHI, Op.BR, Op.BITCAST, Op.FREEZE, Op.GETELEMENTPTR, Op.TRUNC, Op.ZEXT, Op.SEXT, Op.ALLOCA,
+                   Op.INSERTELEMENT, Op.EXTRACTELEMENT, Op.SHUFFLEVECTOR})
 """What often becomes no instruction."""
 
 
@@ -160,6 +162,8 @@ class Fitting:
         self.most = most
         self.observers = observers
         self.variant = variant
+        self.outlined = False
+        """Whether there was room for a kernel only when what it repeats had become subroutines."""
         self._bodies: dict[Plan, dict[str, Function | None]] = {}
 
     def start_source(self) -> None:
@@ -223,19 +227,32 @@ class Fitting:
     def _compile(self, function: Function, context: Context) -> Compiled:
         """Compile ``function``. One that has a frame needs a register for its address, and calls nothing that takes
         that, too, or more of the scratchpad than there is: those must be inlined."""
-        plan = context.plan
         run_phase(Phase.INLINE, function, context)
         self._check_hope(function)
         run_phase(Phase.LEGALIZE, function, context)
         self._check_hope(function)
-        context.callees = callees = self._linked(function, context)
-        crowding = {name for name, callee in callees.items()
-                    if name in context.module.functions and name not in plan.inlined
-                    and (SPARE in callee.clobbers or callee.scratchpad > self.config.scratchpad_words)}
-        if plan.has_frame and crowding:
-            raise _CrowdedError(crowding)
-        self._check_depth(function, callees)
-        best = self._in_frame(function, context) if plan.has_frame else self._in_best_order(function, context)
+        before, frame = self.linker.mark(), function.frame
+        try:
+            compiled = self._placed(function, context)
+        except (TooLargeError, EncodingError):
+            if not self._outlines(function, context):
+                raise
+        else:
+            if len(self.linker.words) <= self.config.cram_words or not self._outlines(function, context):
+                return compiled
+        self.linker.roll_back(before)
+        function.frame = frame
+        return self._placed(function, context)
+
+    def _outlines(self, function: Function, context: Context) -> bool:
+        """Let what ``function`` does several times be subroutines; returns whether there are any."""
+        run_phase(Phase.OUTLINE, function, context)
+        self.outlined |= context.outlined
+        return context.outlined
+
+    def _placed(self, function: Function, context: Context) -> Compiled:
+        """Make words of the program of ``function``, which is legal."""
+        best = self._allocated(function, context)
         machine = best.machine
         run_phase(Phase.FINISH, machine, context)
         entry = self.linker.place(machine)
@@ -246,6 +263,18 @@ class Fitting:
         return Compiled(entry, best.scratchpad, frozenset(written), tuple(context.hidden), function.frame or 0, depth,
                         function.local_bytes, any(block.has_barrier for block in machine.blocks.values()),
                         context.warnings)
+
+    def _allocated(self, function: Function, context: Context) -> _Allocated:
+        """``function`` with what it calls in the program."""
+        plan = context.plan
+        context.callees = callees = self._linked(function, context)
+        crowding = {name for name, callee in callees.items()
+                    if name in context.module.functions and name not in plan.inlined
+                    and (SPARE in callee.clobbers or callee.scratchpad > self.config.scratchpad_words)}
+        if plan.has_frame and crowding:
+            raise _CrowdedError(crowding)
+        self._check_depth(function, callees)
+        return self._in_frame(function, context) if plan.has_frame else self._in_best_order(function, context)
 
     def _in_frame(self, function: Function, context: Context) -> _Allocated:
         """``function`` where registers may be kept in its frame, which grows until there is room for them."""

@@ -19,6 +19,9 @@ COLOURS = tuple(number for number in range(1, REGISTER_COUNT) if number != STACK
 SPARE = COLOURS[-1]
 """What routines leave to kernels that keep the address of their frame in a register."""
 _LOOP_WEIGHT = 10
+_SAVED = 0.25
+"""Of an operation, for one that goes away as its result is computed where it is read. With more of it, programs of
+many blocks became longer."""
 _ROUNDS = 20
 
 
@@ -82,7 +85,7 @@ class _Graph:
             for register in uses:
                 cost[register] = cost.get(register, 0) + weight
             if (dst := op.dst) is not None:
-                cost[dst] = cost.get(dst, 0) + (0 if not uses and op.is_cheap else weight)
+                cost[dst] = cost.get(dst, 0) + weight * (-_SAVED if not uses and op.is_cheap else 1)
                 if dst in live:
                     live.discard(dst)
                     interferes(dst)
