@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from fgpu.config import Config
+from fgpu.errors import EncodingError
 
 from .backend.allocate import COLOURS, SPARE
+from .backend.liveness import live_out
 from .backend.mir import Callee, MachineFunction, Pseudo
+from .backend.pressure import least_spilled
 from .ir.module import Function, Instruction, Module, Op
 from .legalize.tables import LOCAL_WORDS, reads_tables
 from .linker import Linker, Mark
@@ -19,7 +22,7 @@ from .passes import Context, Observer, Order, Phase, Plan
 from .pipeline import DIVERGENCE, run_phase
 from .refusals import check_callee
 from .runtime_library.routines import PREFIX, is_called, routine
-from .select.frame import has_variables
+from .select.frame import has_variables, set_frame_size
 
 __all__ = ["Compiled", "Fitting", "TooLargeError"]
 
@@ -30,7 +33,8 @@ _FRAME_STEP = 4
 _EMPTY = Module({}, {}, {})
 _HOPELESS = 4
 """Code RAMs of operations that no plan makes fit one."""
-_FREE = frozenset({Op.PHI, Op.BR, Op.BITCAST, Op.FREEZE, Op.GETELEMENTPTR, Op.TRUNC, Op.ZEXT, Op.SEXT, Op.ALLOCA})
+_FREE = frozenset({Op.PHI, Op.BR, Op.BITCAST, Op.FREEZE, Op.GETELEMENTPTR, Op.TRUNC, Op.ZEXT, Op.SEXT, Op.ALLOCA,
+                   Op.INSERTELEMENT, Op.EXTRACTELEMENT, Op.SHUFFLEVECTOR})
 """What often becomes no instruction."""
 
 
@@ -50,6 +54,10 @@ class _NoRoomError(Exception):
     def __init__(self, words: int) -> None:
         super().__init__(f"{words} words")
         self.words = words
+
+
+class _WorseError(Exception):
+    """Another order of the operations is better."""
 
 
 class _CrowdedError(Exception):
@@ -102,6 +110,43 @@ def _instructions(machine: MachineFunction) -> int:
     return sum(op.is_instruction for block in machine.blocks.values() for op in block.ops)
 
 
+class _Search:
+    """Allocates the registers of a function in several orders of its operations. ``check`` gets it with the words of
+    scratchpad and the instructions that it needs at least; what that raises ends an order."""
+
+    def __init__(self, check: Callable[[MachineFunction, int, int], None]) -> None:
+        self.check = check
+        self.found: list[_Allocated] = []
+        self.failed: list[_NoRoomError | TooLargeError] = []
+
+    def allocate(self, machine: MachineFunction, context: Context, words: int = 0) -> None:
+        """Try the order of ``context``, which needs so many ``words`` of scratchpad or more."""
+        def after_spilling(machine: MachineFunction, words: int) -> None:
+            least = _instructions(machine)
+            self.check(machine, words, least)
+            if any((words, least) > made.cost for made in self.found):
+                raise _WorseError
+
+        context.after_spilling = after_spilling
+        try:
+            after_spilling(machine, words)
+            run_phase(Phase.ALLOCATE, machine, context)
+        except (_NoRoomError, TooLargeError) as error:
+            self.failed.append(error)
+        except _WorseError:
+            return
+        else:
+            self.found.append(_Allocated(machine, context.scratchpad, context.order))
+
+    def best(self) -> _Allocated:
+        """The one that costs least. Raises why there is none."""
+        if not self.found:
+            # In another plan there may be room in the scratchpad.
+            raise next((error for error in self.failed if isinstance(error, _NoRoomError)), self.failed[0])
+        orders = tuple(Order)
+        return min(self.found, key=lambda made: (made.cost, orders.index(made.order)))
+
+
 class Fitting:
     """Compiles kernels, and what they call, into the program of ``linker``.
 
@@ -117,6 +162,8 @@ class Fitting:
         self.most = most
         self.observers = observers
         self.variant = variant
+        self.outlined = False
+        """Whether there was room for a kernel only when what it repeats had become subroutines."""
         self._bodies: dict[Plan, dict[str, Function | None]] = {}
 
     def start_source(self) -> None:
@@ -180,19 +227,32 @@ class Fitting:
     def _compile(self, function: Function, context: Context) -> Compiled:
         """Compile ``function``. One that has a frame needs a register for its address, and calls nothing that takes
         that, too, or more of the scratchpad than there is: those must be inlined."""
-        plan = context.plan
         run_phase(Phase.INLINE, function, context)
         self._check_hope(function)
         run_phase(Phase.LEGALIZE, function, context)
         self._check_hope(function)
-        context.callees = callees = self._linked(function, context)
-        crowding = {name for name, callee in callees.items()
-                    if name in context.module.functions and name not in plan.inlined
-                    and (SPARE in callee.clobbers or callee.scratchpad > self.config.scratchpad_words)}
-        if plan.has_frame and crowding:
-            raise _CrowdedError(crowding)
-        self._check_depth(function, callees)
-        best = self._in_frame(function, context) if plan.has_frame else self._in_best_order(function, context)
+        before, frame = self.linker.mark(), function.frame
+        try:
+            compiled = self._placed(function, context)
+        except (TooLargeError, EncodingError):
+            if not self._outlines(function, context):
+                raise
+        else:
+            if len(self.linker.words) <= self.config.cram_words or not self._outlines(function, context):
+                return compiled
+        self.linker.roll_back(before)
+        function.frame = frame
+        return self._placed(function, context)
+
+    def _outlines(self, function: Function, context: Context) -> bool:
+        """Let what ``function`` does several times be subroutines; returns whether there are any."""
+        run_phase(Phase.OUTLINE, function, context)
+        self.outlined |= context.outlined
+        return context.outlined
+
+    def _placed(self, function: Function, context: Context) -> Compiled:
+        """Make words of the program of ``function``, which is legal."""
+        best = self._allocated(function, context)
         machine = best.machine
         run_phase(Phase.FINISH, machine, context)
         entry = self.linker.place(machine)
@@ -204,56 +264,67 @@ class Fitting:
                         function.local_bytes, any(block.has_barrier for block in machine.blocks.values()),
                         context.warnings)
 
+    def _allocated(self, function: Function, context: Context) -> _Allocated:
+        """``function`` with what it calls in the program."""
+        plan = context.plan
+        context.callees = callees = self._linked(function, context)
+        crowding = {name for name, callee in callees.items()
+                    if name in context.module.functions and name not in plan.inlined
+                    and (SPARE in callee.clobbers or callee.scratchpad > self.config.scratchpad_words)}
+        if plan.has_frame and crowding:
+            raise _CrowdedError(crowding)
+        self._check_depth(function, callees)
+        return self._in_frame(function, context) if plan.has_frame else self._in_best_order(function, context)
+
     def _in_frame(self, function: Function, context: Context) -> _Allocated:
         """``function`` where registers may be kept in its frame, which grows until there is room for them."""
         assert function.frame is not None
-        variables, words, orders = function.frame, 0, tuple(Order)
-        context.frame_words = variables // _WORD_BYTES
-        while True:
-            function.frame = variables + words * _WORD_BYTES
-            best = self._in_best_order(function, context, orders)
-            beyond = best.scratchpad - self.config.scratchpad_words
-            if beyond <= words:
-                return replace(best, scratchpad=min(best.scratchpad, self.config.scratchpad_words))
-            words, orders = -(-beyond // _FRAME_STEP) * _FRAME_STEP, (best.order,)
+        context.frame_words = function.frame // _WORD_BYTES
+        best = self._in_best_order(function, context)
+        room = self.config.scratchpad_words
+        function.frame += -(-max(0, best.scratchpad - room) // _FRAME_STEP) * _FRAME_STEP * _WORD_BYTES
+        set_frame_size(best.machine, function.frame)
+        return replace(best, scratchpad=min(best.scratchpad, room))
 
-    def _in_best_order(self, function: Function, context: Context,
-                       orders: Sequence[Order] = tuple(Order)) -> _Allocated:
+    def _in_best_order(self, function: Function, context: Context) -> _Allocated:
         """``function`` in the order that spills least and takes fewest instructions. The first wins where they are
-        equal, and few registers need not live where nothing spills."""
-        found: list[_Allocated] = []
-        failed: list[_NoRoomError | TooLargeError] = []
-        context.after_spilling = self._room(context)
+        equal, and few registers need not live where nothing spills.
+
+        Orders that spill for certain are tried last, those that may spill least first: the others seldom come to an
+        end then.
+        """
+        search = _Search(self._check_room(context))
         selected = self._selected(function, context)
-        for order in orders:
-            if order is Order.PRESSURE and any(made.scratchpad == selected.private_words for made in found):
+        live = live_out(selected)
+        available = len(COLOURS if context.plan.has_frame else context.registers)
+        spilling: list[tuple[int, Order, MachineFunction]] = []
+        for order in Order:
+            if order is Order.PRESSURE and any(made.scratchpad == selected.private_words for made in search.found):
                 break
             machine = selected.copy()
             context.order = order
             unscheduled = [list(block.ops) for block in machine.blocks.values()]
             run_phase(Phase.SCHEDULE, machine, context)
-            if order is Order.LATENCY and len(orders) > 1 \
-                    and unscheduled == [block.ops for block in machine.blocks.values()]:
+            if order is Order.LATENCY and unscheduled == [block.ops for block in machine.blocks.values()]:
                 continue        # the source's order, which comes next
-            try:
-                run_phase(Phase.ALLOCATE, machine, context)
-            except (_NoRoomError, TooLargeError) as error:
-                failed.append(error)
+            if (spilled := least_spilled(machine, live, available)) > 0:
+                spilling.append((selected.private_words + spilled, order, machine))
             else:
-                found.append(_Allocated(machine, context.scratchpad, order))
-        if not found:
-            # In another plan there may be room in the scratchpad.
-            raise next((error for error in failed if isinstance(error, _NoRoomError)), failed[0])
-        return min(found, key=lambda made: made.cost)
+                search.allocate(machine, context)
+        for words, order, machine in sorted(spilling, key=lambda item: item[0]):
+            context.order = order
+            search.allocate(machine, context, words)
+        return search.best()
 
-    def _room(self, context: Context) -> Callable[[MachineFunction, int], None]:
-        """What ends an allocation of registers for which there is no room, as soon as it is known."""
+    def _check_room(self, context: Context) -> Callable[[MachineFunction, int, int], None]:
+        """What ends an allocation of registers for which there is no room, as soon as it is known: it gets the
+        function, the words of scratchpad and the instructions that it needs at least."""
         most = min(self.config.cram_words, self.most - len(self.linker.words))
 
-        def check(machine: MachineFunction, words: int) -> None:
+        def check(machine: MachineFunction, words: int, least: int) -> None:
             if machine.is_kernel and not context.plan.has_frame and words > self.config.scratchpad_words:
                 raise _NoRoomError(words)
-            if (least := _instructions(machine)) > most:
+            if least > most:
                 raise TooLargeError(len(self.linker.words) + least, is_final=True)
         return check
 

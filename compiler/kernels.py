@@ -54,6 +54,7 @@ def _compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple
                      wanted: Sequence[str] | None, observers: Sequence[Observer]) -> Image:
     words: list[int] = []
     least: list[int] = []
+    outlined: list[Image] = []
     count = 0
     observers = [*default_observers(), *observers]
     tried: dict[tuple[bool, tuple[bytes, ...]], Image | None] = {}
@@ -85,9 +86,13 @@ def _compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple
         except EncodingError:       # a branch or a call that does not reach its target
             return None
         if len(linker.words) <= config.cram_words:
-            return Image(tuple(linker.words), kernels, bytes(linker.data.content), linker.lines,
+            image = Image(tuple(linker.words), kernels, bytes(linker.data.content), linker.lines,
                          tuple(sorted(linker.data.pointers)), tuple(dict.fromkeys(warnings)),
                          tuple(linker.formats.formats), tuple(linker.formats.strings))
+            if fitting.outlined:
+                outlined.append(image)
+                return None
+            return image
         words.append(len(linker.words))
         return None
 
@@ -99,6 +104,8 @@ def _compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple
             image = min(image, attempt(Size.MEDIUM) or image, key=_private_memory)
         if image is not None:
             return image
+    if outlined:
+        return outlined[-1]
     if min([*words, *least], default=_MANY * config.cram_words) <= _WITHOUT_RECONVERGENCE * config.cram_words:
         image = attempt(Size.SMALL, reconverges=False)
         if image is not None:

@@ -25,6 +25,7 @@ class Phase(enum.Enum):
 
     INLINE = "IR: calls"
     LEGALIZE = "IR: what the machine has, and better loops"
+    OUTLINE = "IR: what makes a kernel shorter that the code RAM has no room for"
     SELECT = "machine IR in SSA form"
     SCHEDULE = "machine IR in SSA form: the order of the operations, one of several"
     ALLOCATE = "machine IR: from virtual to physical registers"
@@ -33,7 +34,7 @@ class Phase(enum.Enum):
     @property
     def is_ir(self) -> bool:
         """Whether its passes take IR; the others take machine IR."""
-        return self in (Phase.INLINE, Phase.LEGALIZE)
+        return self in (Phase.INLINE, Phase.LEGALIZE, Phase.OUTLINE)
 
 
 class Fact(enum.Enum):
@@ -116,6 +117,8 @@ class Context:
     """What printf prints, of the whole program."""
     hidden: list[str] = field(default_factory=list)
     """Parameters that the function has beyond those of its source."""
+    outlined: bool = False
+    """Whether parts of the function became subroutines, as there was no room for it."""
     callees: Mapping[str, Callee] = field(default_factory=dict)
     """The subroutines that it calls, from instruction selection on."""
     order: Order = Order.SOURCE

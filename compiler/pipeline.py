@@ -46,6 +46,7 @@ from .legalize.wide_integers import split_wide_integers
 from .legalize.work_dim import ask_for_dimensions
 from .optimize.induction_variables import compare_counters_for_equality, count_once, merge_counters
 from .optimize.mulhi import combine_mulhi
+from .optimize.outline import outline_repeats
 from .optimize.unrolled_loops import enter_unrolled_loops_late
 from .passes import Context, Fact, Order, Pass, Phase
 from .select.frame import make_frame, private_in_frame
@@ -95,6 +96,10 @@ def _ask_for_dimensions(function: Function, context: Context) -> None:
     context.hide(ask_for_dimensions(function))
 
 
+def _outline_repeats(function: Function, context: Context) -> None:
+    context.outlined = outline_repeats(function, context.module.functions, len(ARGUMENTS), context.plan.inlined)
+
+
 def _select(function: Function, context: Context) -> MachineFunction:
     machine = lower(function, context.module, context.config, context.callees)
     machine.is_kernel = function.is_kernel
@@ -131,7 +136,7 @@ def _is_subroutine(function: MachineFunction, _context: Context) -> bool:
     return not function.is_kernel
 
 
-def _is_kernel(function: MachineFunction, _context: Context) -> bool:
+def _is_kernel(function: Function | MachineFunction, _context: Context) -> bool:
     return function.is_kernel
 
 
@@ -144,7 +149,7 @@ def _ordered_by(order: Order) -> Callable[[Any, Context], bool]:
     return lambda _function, context: context.order is order
 
 
-_INLINE, _IR, _SELECT, _SCHEDULE, _ALLOCATE, _FINISH = Phase
+_INLINE, _IR, _OUTLINE, _SELECT, _SCHEDULE, _ALLOCATE, _FINISH = Phase
 _SCALARS = (Fact.INLINED, Fact.WORDS, Fact.SCALAR)
 
 PASSES: tuple[Pass, ...] = (
@@ -205,6 +210,9 @@ PASSES: tuple[Pass, ...] = (
          _alone(expand_bit_counting), needs=(Fact.NARROW,)),
     Pass("inline-routines", _IR, "short routines, and those that few places call, become their bodies",
          _alone(inline_routines), needs=(Fact.NARROW, Fact.FEW_FLOATS, Fact.NO_DIVISIONS), leaves=(Fact.LEGAL,)),
+
+    Pass("outline-repeats", _OUTLINE, "what a kernel does several times becomes a subroutine", _outline_repeats,
+         needs=(Fact.LEGAL, Fact.ALIGNED), applies=_is_kernel),
 
     Pass("select", _SELECT, "instruction selection: machine operations on virtual registers", _select,
          needs=(Fact.LEGAL, Fact.ALIGNED, Fact.NO_SWITCHES, Fact.NO_TABLES), leaves=(Fact.SSA,)),

@@ -19,6 +19,9 @@ COLOURS = tuple(number for number in range(1, REGISTER_COUNT) if number != STACK
 SPARE = COLOURS[-1]
 """What routines leave to kernels that keep the address of their frame in a register."""
 _LOOP_WEIGHT = 10
+_SAVED = 0.25
+"""Of an operation, for one that goes away as its result is computed where it is read. With more of it, programs of
+many blocks became longer."""
 _ROUNDS = 20
 
 
@@ -33,7 +36,7 @@ def _equal_values(ops: Iterable[Op]) -> dict[Op, set[int]]:
     for op in ops:
         if op.dst is None:
             continue
-        for register in op.clobbers:
+        for register in op.clobbers if op.callee is not None else ():
             holders.pop(register, set()).discard(register)
         same: set[int] | None = None
         if op.opcode is Pseudo.MOVE:
@@ -71,15 +74,18 @@ class _Graph:
         defined: list[int] = []         # from the end of the block to where we are
         since = dict.fromkeys(live, 0)  # how much was defined when each became live; it interferes with the rest
 
+        edges, cost = self.edges, self.cost
+
         def interferes(register: int) -> None:
             if since[register] < len(defined):
-                self.edges[register].update(defined[since[register]:])
+                edges[register].update(defined[since[register]:])
 
         for op in reversed(ops):
-            for register in op.uses:
-                self.cost[register] = self.cost.get(register, 0) + weight
+            uses = op.uses
+            for register in uses:
+                cost[register] = cost.get(register, 0) + weight
             if (dst := op.dst) is not None:
-                self.cost[dst] = self.cost.get(dst, 0) + (0 if op.is_cheap else weight)
+                cost[dst] = cost.get(dst, 0) + weight * (-_SAVED if not uses and op.is_cheap else 1)
                 if dst in live:
                     live.discard(dst)
                     interferes(dst)
@@ -87,19 +93,22 @@ class _Graph:
                 for register in same:
                     interferes(register)
                     since[register] = len(defined) + 1
-                self.edges[dst] |= live - same if same else live
+                edges[dst] |= live - same if same else live
                 defined.append(dst)
-            for register in op.clobbers:
-                self.edges[register] |= live
-            defined += op.clobbers
+            if op.callee is not None:
+                for register in op.clobbers:
+                    edges[register] |= live
+                defined += op.clobbers
             if op.opcode is Pseudo.MOVE:
                 self.moves.append((weight, op))
-            for register in op.uses:
+            for register in uses:
                 if register not in live:
                     live.add(register)
                     since[register] = len(defined)
-        for register in live:
-            interferes(register)
+        many = len(defined)
+        for register, first in since.items() if many else ():
+            if first < many and register in live:
+                edges[register].update(defined[first:])
 
     def merge(self, a: int, b: int) -> int:
         """Make one node of two that do not interfere: the one with more edges, which is returned."""
@@ -152,6 +161,7 @@ def _colour(graph: _Graph, temporaries: set[int], available: Sequence[int]) -> t
     degree = {register: len(others) for register, others in graph.edges.items()}
     todo = {register for register in degree if register >= REGISTER_COUNT}
     easy = sorted(register for register in todo if degree[register] < len(available))
+    most = len(available) - 1
     stack = []
     hard: list[tuple[bool, float, int]] = []
 
@@ -176,13 +186,13 @@ def _colour(graph: _Graph, temporaries: set[int], available: Sequence[int]) -> t
         todo.discard(chosen)
         stack.append(chosen)
         for other in graph.edges[chosen] & todo:
-            degree[other] -= 1
-            if degree[other] == len(available) - 1:
+            degree[other] = left = degree[other] - 1
+            if left == most:
                 heapq.heappush(easy, other)
     colours = {register: register for register in range(REGISTER_COUNT)}
     failed = []
     for register in reversed(stack):
-        taken = {colours[other] for other in graph.edges[register] if other in colours}
+        taken = set(map(colours.get, graph.edges[register]))
         free = next((colour for colour in available if colour not in taken), None)
         if free is None:
             failed.append(register)

@@ -33,6 +33,7 @@ class Pseudo(enum.Enum):
 
     MOVE = "move"   # dst = rs
     FRAME = "frame"     # dst = rs, the address of the work-item's frame in global memory
+    FRAME_STEP = "framestep"    # dst = the constant that the size of frames makes, once that is known
     CONST = "const"  # dst = imm, any 32 bits
     CALL = "call"   # dst = callee (its number also in imm) of arguments
     JUMP = "jump"   # a call that is the last thing that a routine does: what is called returns for it

@@ -55,8 +55,8 @@ def _pseudo(opcode: Pseudo, dst: int | None, text: str) -> Op:
         case Pseudo.RESULT:
             m = _matched(rf"(\d+) ({_REGISTER}), ({_REGISTER})", text)
             return Op(opcode, dst, _register(m[2]), _register(m[3]), imm=int(m[1]))
-        case Pseudo.FENCE:
-            return Op(opcode)
+        case Pseudo.FENCE | Pseudo.FRAME_STEP:
+            return Op(opcode, dst)
     return Op(opcode, dst, _register(_matched(_REGISTER, text)[0]))
 
 

@@ -56,7 +56,7 @@ def _pseudo(op: Op) -> str:
             return _call(op)
         case Pseudo.RESULT:
             return f"result {op.imm} {_register(op.rs)}, {_register(op.rt)}"
-        case Pseudo.FENCE:
+        case Pseudo.FENCE | Pseudo.FRAME_STEP:
             return op.opcode.value
     return f"{op.opcode.value} {_register(op.rs)}"
 

@@ -21,7 +21,7 @@ from ..ir.values import Constant, Type, Value
 from .machine_builder import Builder
 
 __all__ = ["FRAME_SPACE", "PARAMETER", "WORD_STRIDE", "frame_address", "frame_register", "has_variables",
-           "make_frame", "private_in_frame", "touches_private"]
+           "make_frame", "private_in_frame", "set_frame_size", "touches_private"]
 
 FRAME_SPACE = -1
 """The address space of frames, which has no number in the source."""
@@ -73,10 +73,11 @@ def make_frame(function: Function) -> str:
     return PARAMETER
 
 
-def frame_address(builder: Builder, bytes_each: int, frames: int, group: tuple[int, ...] | None = None) -> int:
+def frame_address(builder: Builder, frames: int, group: tuple[int, ...] | None = None) -> int:
     """Where word 0 of the work-item's frame is; ``frames`` is what the host gives: the first block's address.
 
-    Work-items are numbered a work-group after the other, whatever its shape; ``group`` is that, if it is known.
+    Work-items are numbered a work-group after the other, whatever its shape; ``group`` is that, if it is known. How
+    large frames are is told later, by :func:`set_frame_size`.
     """
     b = builder
 
@@ -95,11 +96,31 @@ def frame_address(builder: Builder, bytes_each: int, frames: int, group: tuple[i
     rows = b.macc(b.mul(runtime(Opcode.WGID, y), extent(y)), runtime(Opcode.WGID, z), runtime(Opcode.SIZE, y))
     before = b.macc(b.mul(b.mul(runtime(Opcode.WGID, x), extent(x)), extent(y)), rows, runtime(Opcode.SIZE, x))
     number = b.macc(within, before, extent(z))
-    # A block's size and what is too much of it in four bytes for each work-item before.
-    further = b.const(WAVEFRONT_SIZE * (bytes_each - _WORD_BYTES))
     block = b.srl(number, b.const(WAVEFRONT_SIZE.bit_length() - 1))
     lane = b.add(frames, b.shl(number, b.const(_WORD_BYTES.bit_length() - 1)))
-    return b.frame(b.add(lane, b.mul(block, further)))
+    return b.frame(b.add(lane, b.mul(block, b.frame_step())))
+
+
+def set_frame_size(function: MachineFunction, bytes_each: int) -> None:
+    """Let the frames of ``function``, whose registers are physical, have ``bytes_each`` bytes.
+
+    The address of a frame has a term for each block before it: the block's size without the four bytes for each
+    work-item that have been counted. Only a product reads that constant.
+    """
+    step = WAVEFRONT_SIZE * (bytes_each - _WORD_BYTES)
+    block = next(iter(function.blocks.values()))
+    at = next((at for at, op in enumerate(block.ops) if op.opcode is Pseudo.FRAME_STEP), None)
+    if at is None:
+        return
+    constant = block.ops[at]
+    product = next(op for op in block.ops[at + 1:] if constant.dst in op.uses)
+    assert product.opcode is Opcode.MUL
+    if step.bit_count() == 1:
+        product.opcode, product.rs = Opcode.SLLI, product.rs if product.rt == constant.dst else product.rt
+        product.rt, product.imm = ZERO, step.bit_length() - 1
+        del block.ops[at]
+    else:
+        constant.opcode, constant.imm = Pseudo.CONST, step
 
 
 def frame_register(function: MachineFunction) -> int | None:

@@ -88,8 +88,7 @@ class _Lowering:
 
         frames = named.index(PARAMETER) if function.frame is not None else None
         if function.frame is not None and frames is not None:
-            self.values[PARAMETER] = frame_address(b, function.frame, parameter(frames),
-                                                   self.module.work_group_size(function))
+            self.values[PARAMETER] = frame_address(b, parameter(frames), self.module.work_group_size(function))
         self.values |= {name: parameter(number) for number, name in enumerate(named) if number != frames}
 
     def depth_of(self, name: str) -> int:

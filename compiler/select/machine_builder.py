@@ -64,6 +64,12 @@ class Builder:
         self._append(Op(Pseudo.FRAME, dst, address))
         return dst
 
+    def frame_step(self) -> int:
+        """The register of a constant that :func:`~fgpu.compiler.select.frame.set_frame_size` sets."""
+        dst = self.function.new_register()
+        self._append(Op(Pseudo.FRAME_STEP, dst))
+        return dst
+
     def emit(self, opcode: Opcode, rs: int = ZERO, rt: int = ZERO, rd: int = ZERO, imm: int = 0) -> int:
         """Append an operation with a new destination, which is returned."""
         dst = self.function.new_register()

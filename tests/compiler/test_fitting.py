@@ -93,6 +93,13 @@ PROGRAMS = {
 quarter more than they do."""
 
 
+def test_orders_of_a_long_program_that_spill_more_are_given_up(work):
+    """Three plans' orders were allocated to the end, and the last one twice: 89 operations a word."""
+    image = compile_sources({"k.cl": live(50, 1400, "int")}, [], Config(cram_size=32), observers=[work])
+    assert image.kernels["k"].private_bytes > 0
+    assert 0 < work.operations < 75 * len(image.words), work.operations / len(image.words)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_cannot_fit_is_refused_after_little_work(name, work):
     source, most = PROGRAMS[name]

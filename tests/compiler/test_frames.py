@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from fgpu.compiler import compile_opencl
+from fgpu.compiler.backend.parser import parse_machine_function
+from fgpu.compiler.backend.printer import print_op
+from fgpu.compiler.select.frame import set_frame_size
 from fgpu.config import Config
 from fgpu.sim import Device
 
@@ -296,3 +299,14 @@ def test_functions_that_take_many_registers_leave_one_to_kernels_with_frames():
             out, *given = [device.buffer(values) for values in (np.zeros(1024, np.float32), y, x)]
             device.launch(image, kernel, global_size=64, args=[out, *given])
             np.testing.assert_allclose(out.read()[:count], np.arctan2(y, x)[:count], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("size", "expected"), [
+    (200, ["r3 = const 12544", "r4 = mul r5, r3"]), (2052, ["r4 = slli r5, 17"]),
+    (4, ["r3 = const 0", "r4 = mul r5, r3"])])
+def test_the_size_of_frames_is_set_when_registers_are_allocated(size, expected):
+    function = parse_machine_function(
+        "kernel @k {\n^entry:\n r3 = framestep\n r4 = mul r5, r3\n r6 = frame r4\n ret\n}")
+    set_frame_size(function, size)
+    (block,) = function.blocks.values()
+    assert [*map(print_op, block.ops)] == [*expected, "r6 = frame r4"]

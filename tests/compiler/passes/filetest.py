@@ -78,7 +78,7 @@ def apply(text: str, file: str) -> str:
     plan = Plan(int(_setting(text, "words") or 0), has_frame=_setting(text, "frame") is not None)
     context = Context(config, module, plan, DataSegment())
     selected: list[str] = []
-    for function in module.functions.values():
+    for function in [*module.functions.values()]:
         verify(function, module)
         context.under_way = (function.name,)
         if step.name == "select":
