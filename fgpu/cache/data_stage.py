@@ -99,8 +99,8 @@ class DataStage(wiring.Component):
         same_row = same_index & (d1.address[:number_bits] == d0.number)
         m.d.comb += [
             d1.blocked.eq(Cat(response.valid & ~response.ready for response in self.responses).any()),
-            d1.go.eq(~(d1.valid & d1.respond & d1.blocked)),
-            collision.eq(d1.valid & d1.write & same_row & ~(d0.station.write & ~d0.station.walk)),
+            d1.go.eq(~(d1.respond & d1.blocked)),
+            collision.eq(d1.write & same_row & ~(d0.station.write & ~d0.station.walk)),
         ]
         atomic = self._add_atomic_unit(m, d0, d1, banks, collision, same_row) if config.atomics else None
         self._pass_on(m, d0, d1)
@@ -148,10 +148,8 @@ class DataStage(wiring.Component):
         """The atomic unit, which D1 stands aside for."""
         m.submodules.atomic = atomic = AtomicUnit(self._config)
         m.d.comb += [
-            d1.go.eq(~atomic.hold & ~(d1.valid & d1.respond & (d1.blocked | atomic.valid))
-                     & ~(d1.valid & d1.write & atomic.write.valid)),
-            collision.eq((d1.valid & d1.write & same_row
-                          & ~(d0.station.write & ~d0.station.walk))
+            d1.go.eq(~atomic.hold & ~(d1.respond & (d1.blocked | atomic.valid)) & ~(d1.write & atomic.write.valid)),
+            collision.eq((d1.write & same_row & ~(d0.station.write & ~d0.station.walk))
                          | (atomic.conflict & ~(d0.atomic & ~d0.station.walk))),
             atomic.load.eq(d0.go & d0.atomic & d0.wanted),
             atomic.request.eq(self.writes.payload),
@@ -171,7 +169,8 @@ class DataStage(wiring.Component):
     def _pass_on(self, m: Module, d0: _D0, d1: _D1) -> None:
         """From step D0 to D1."""
         station = d0.station
-        # Whether D0 goes is known late: what D1 has without it is of no use, but takes its place.
+        # Whether D0 goes is known late: what D1 has without it is of no use, but takes its place. What steers D1 and
+        # D0 in turn tells of it.
         with m.If(d1.go):
             m.d.sync += [
                 d1.valid.eq(d0.go),
@@ -179,12 +178,12 @@ class DataStage(wiring.Component):
                 d1.address.eq(d0.address),
                 d1.row.eq(Mux(station.write, self.writes.payload.row.as_value(), self.buffer.row.as_value())),
                 d1.strobe.eq(Mux(station.write & d0.wanted, self.writes.payload.strobe, 0)),
-                d1.write.eq(station.write | station.walk),
+                d1.write.eq(d0.go & (station.write | station.walk)),
                 d1.replace.eq(station.walk & ~station.keep),
                 d1.keep_dirty.eq(station.merge),
                 d1.clean.eq(station.keep),
                 d1.evict.eq(station.evict),
-                d1.respond.eq(~station.write & ~d0.atomic & d0.wanted),
+                d1.respond.eq(d0.go & ~station.write & ~d0.atomic & d0.wanted),
                 d1.cu.eq(station.cu),
                 d1.tag_manager.eq(station.tag_manager),
             ]
@@ -202,7 +201,7 @@ class DataStage(wiring.Component):
                 bank.update.clean.eq(d1.clean),
                 bank.update_address.eq(d1.address if atomic is None else
                                        Mux(atomic.write.valid, atomic.write.address, d1.address)),
-                bank.write.eq(d1.valid & d1.go & d1.write),
+                bank.write.eq(d1.go & d1.write),
                 self.evicted_rows.row[n].eq(bank.old),
             ]
         m.d.comb += [
@@ -214,12 +213,12 @@ class DataStage(wiring.Component):
     def _respond(self, m: Module, d1: _D1, banks: list[DataBank], atomic: AtomicUnit | None) -> None:
         """One register serves all compute units: the others wait while one does not take its row."""
         response: Any = Signal(Row(self._config))
-        with m.If(d1.valid & d1.respond & d1.go):
+        with m.If(d1.respond & d1.go):
             m.d.sync += response.eq(Cat(bank.new for bank in banks))
         for cu, output in enumerate(self.responses):
             m.d.comb += output.payload.eq(response)
             with m.If(~d1.blocked):
-                m.d.sync += output.valid.eq(d1.valid & d1.respond & d1.go & (d1.cu == cu))
+                m.d.sync += output.valid.eq(d1.respond & d1.go & (d1.cu == cu))
                 if atomic is not None:
                     with m.If(atomic.valid & (atomic.old_cu == cu)):
                         m.d.sync += output.valid.eq(1)

@@ -187,10 +187,10 @@ class Coalescer(wiring.Component):
 
         advance, follow = Signal(), Signal()
         m.d.comb += [takes.eq(~busy | (advance & now.final)), follow.eq(more & takes)]
-        m.d.sync += [
-            kept_count.eq(kept_count + planned - follow),
-            more.eq(planned | Mux(follow, kept_count[1:].any(), more)),
-        ]
+        with m.If(planned & ~follow):
+            m.d.sync += [kept_count.eq(kept_count + 1), more.eq(1)]
+        with m.Elif(follow & ~planned):
+            m.d.sync += [kept_count.eq(kept_count - 1), more.eq(kept_count != 1)]
         with m.If(follow):
             m.d.sync += [
                 now.eq(next_plan.first),

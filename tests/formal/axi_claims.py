@@ -118,6 +118,7 @@ def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[W
     some, so_far = claim.inside("pipeline.some", 1), claim.inside("pipeline.so_far", span_bits)
     ending = axi.wvalid & axi.wlast
     claim.invariant(row_inside[:exact_log2(line_rows)] == row)
+    claim.invariant(claim.inside("pipeline.spans.empty", 1) == (level == 0))
     claim.invariant(some_span | (level == 0))
     claim.invariant(reserved * line_rows == (level + some_span) * line_rows + row + owed)
     claim.invariant(reserved <= slots)

@@ -53,6 +53,7 @@ def fifo(claim: Claim, path: str, push: ValueLike, before: ValueLike, pop: Value
     in_register = Value.cast(valid) if registered else Value.cast(0)
     level = claim.inside(f"{path}.level", range(depth + 1))
     claim.invariant(level + in_register == inside)
+    claim.invariant(claim.inside(f"{path}.empty", 1) == (level == 0))
     pointers = ceil_log2(depth)
     read, write = (claim.inside(f"{path}.{port}__addr", pointers) for port in ("read", "write"))
     claim.invariant((read + level)[:pointers] == write)

@@ -17,7 +17,9 @@ def test_queue(depth: int, registered: bool, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("registered", "old", "new"), [
     (False, "read.addr + 1", "read.addr + 2"),
-    (False, "level.eq(level - 1)", "level.eq(level)"),
+    (False, "level.eq(level - 1), empty.eq(level == 1)", "level.eq(level), empty.eq(level == 1)"),
+    (False, "empty.eq(level == 1)", "empty.eq(0)"),
+    (True, "level.eq(level + 1), empty.eq(0)", "level.eq(level + 1)"),
     (False, "write.en.eq(self.input.ready)", "write.en.eq(1)"),
     (True, "Mux(empty, self.input.payload, read.data)", "read.data"),
     (True, "free & (~empty | push)", "free & ~empty"),

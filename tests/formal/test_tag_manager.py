@@ -26,6 +26,7 @@ def test_tag_managers(entries: int, tmp_path: Path) -> None:
     ("stage.conflict.eq((evicting & matches).any())", "stage.conflict.eq(0)"),
     ("write.addr.eq(taken)", "write.addr.eq(stage.spare)"),
     ("~filling.any() & ~evicting.any()", "~filling.any()"),
+    (" & ~evicting.any() & ~allocate", " & ~evicting.any()"),
 ])
 def test_mutants_fail(old: str, new: str, tmp_path: Path) -> None:
     managers = mutant("fgpu.cache.tag_manager", old, new).TagManagers
