@@ -46,6 +46,7 @@ from .legalize.wide_integers import split_wide_integers
 from .legalize.work_dim import ask_for_dimensions
 from .optimize.induction_variables import compare_counters_for_equality, count_once, merge_counters
 from .optimize.mulhi import combine_mulhi
+from .optimize.narrow_loads import combine_bytes, merge_narrow_loads
 from .optimize.outline import outline_repeats
 from .optimize.unrolled_loops import enter_unrolled_loops_late
 from .passes import Context, Fact, Order, Pass, Phase
@@ -210,6 +211,10 @@ PASSES: tuple[Pass, ...] = (
          _alone(expand_bit_counting), needs=(Fact.NARROW,)),
     Pass("inline-routines", _IR, "short routines, and those that few places call, become their bodies",
          _alone(inline_routines), needs=(Fact.NARROW, Fact.FEW_FLOATS, Fact.NO_DIVISIONS), leaves=(Fact.LEGAL,)),
+    Pass("merge-narrow-loads", _IR, "loads of neighbouring bytes and halves become loads of words",
+         _alone(merge_narrow_loads), needs=(Fact.ALIGNED, Fact.LEGAL)),
+    Pass("combine-bytes", _IR, "what is put together of all bytes of a word is that word", _alone(combine_bytes),
+         needs=(Fact.NARROW,)),
 
     Pass("outline-repeats", _OUTLINE, "what a kernel does several times becomes a subroutine", _outline_repeats,
          needs=(Fact.LEGAL, Fact.ALIGNED), applies=_is_kernel),

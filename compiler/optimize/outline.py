@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from ..ir.builder import Builder
 from ..ir.module import Block, Function, Instruction, Location, Op
-from ..ir.values import BOOL, VOID, Constant, Local, Type, Value
+from ..ir.values import BOOL, VOID, Local, Type, Value
+from .addresses import Addresses
 
 __all__ = ["outline_repeats"]
 
@@ -35,45 +36,11 @@ class _Unit:
     results: set[int] = field(default_factory=set)
 
 
-class _Addresses:
-    """Addresses that are a constant away from others: ``pointers`` maps each to the other's name and the bytes."""
-
-    def __init__(self, function: Function) -> None:
-        self.pointers: dict[str, tuple[Value, int]] = {}
-        for i in function.instructions():
-            if i.op is Op.GETELEMENTPTR and (offset := _constant_offset(i)) is not None:
-                self.pointers[i.name] = i.operands[0], offset
-
-    def root(self, value: Value) -> tuple[Value, int]:
-        """The address from which ``value`` is a constant away, and how far."""
-        offset = 0
-        while isinstance(value, Local) and value.name in self.pointers:
-            value, more = self.pointers[value.name]
-            offset += more
-        return value, offset
-
-
-def _constant_offset(gep: Instruction) -> int | None:
-    """The bytes that a getelementptr adds, if that is known."""
-    offset, type = 0, gep.source
-    for position, index in enumerate(gep.operands[1:]):
-        if not isinstance(index, Constant) or index.value is None:
-            return None
-        if position and type.kind == "struct":
-            offset += type.offset(index.value)
-            type = type.fields[index.value]
-            continue
-        if position:
-            type = type.fields[0]
-        offset += index.value * type.size
-    return offset
-
-
 def outline_repeats(function: Function, functions: dict[str, Function], most: int,
                     kept: Collection[str] = ()) -> bool:
     """Let ``function``, which is legal, call subroutines for what it does several times, which are added to
     ``functions``; returns whether there are any. They have ``most`` parameters at most; those in ``kept`` stay."""
-    addresses = _Addresses(function)
+    addresses = Addresses(function)
     groups: dict[tuple[object, ...], list[_Unit]] = {}
     users = _users(function)
     for block in function.blocks.values():
@@ -105,7 +72,7 @@ def _users(function: Function) -> dict[str, list[Instruction]]:
     return users
 
 
-def _units(block: Block, addresses: _Addresses) -> Iterator[_Unit]:
+def _units(block: Block, addresses: Addresses) -> Iterator[_Unit]:
     """The units of ``block``. Addresses that are a constant away from others belong to none."""
     here: list[Instruction] = []
     end = 0     # behind the last store
@@ -124,7 +91,7 @@ def _units(block: Block, addresses: _Addresses) -> Iterator[_Unit]:
             here = []
 
 
-def _describe(unit: _Unit, addresses: _Addresses, users: dict[str, list[Instruction]], most: int) -> bool:
+def _describe(unit: _Unit, addresses: Addresses, users: dict[str, list[Instruction]], most: int) -> bool:
     """Fill in the key of ``unit`` and the rest; returns whether it may be a subroutine."""
     inside = {i.name: number for number, i in enumerate(unit.instructions) if i.name}
     numbers: dict[Value, int] = {}
@@ -171,7 +138,7 @@ def _results(group: Sequence[_Unit]) -> set[int]:
     return set().union(*(unit.results for unit in group))
 
 
-def _subroutine(name: str, group: Sequence[_Unit], addresses: _Addresses, location: Location) -> Function:
+def _subroutine(name: str, group: Sequence[_Unit], addresses: Addresses, location: Location) -> Function:
     """What the units of ``group`` do, of a function at ``location``."""
     first = group[0]
     parameters = [(f"argument{number}", type) for number, (_, type, _) in enumerate(first.arguments)]
@@ -217,7 +184,7 @@ def _call(builder: Builder, subroutine: Function, unit: _Unit, results: Collecti
     return builder.made
 
 
-def _drop_unread_addresses(function: Function, addresses: _Addresses) -> None:
+def _drop_unread_addresses(function: Function, addresses: Addresses) -> None:
     read = {operand.name for i in function.instructions() if i.name not in addresses.pointers
             for operand in i.operands if isinstance(operand, Local)}
     todo = list(read)
