@@ -14,7 +14,7 @@ __all__ = ["assemble"]
 
 _COMMENT: Final = re.compile(r"(;|//|#).*")
 _LABEL: Final = re.compile(r"\s*([A-Za-z_.$][\w.$]*)\s*:")
-_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_NAME: Final = re.compile(r"[^\W\d]\w*")
 _PATTERNS: Final = {format: pattern(format) for format in OPERANDS}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..ir.module import Op
 from ..ir.values import Constant, Global, Type, Value, integer
+from .metadata import unescaped
 
 __all__ = ["Expression", "UnknownExpressionError"]
 
@@ -65,7 +66,7 @@ class Expression:
         """A value of ``type``."""
         if match := _NAME.match(self.rest):
             self.rest = self.rest[match.end():]
-            return Global(match[1] or match[2])
+            return Global(match[1] or unescaped(match[2]))
         if match := _NUMBER.match(self.rest):
             self.rest = self.rest[match.end():]
             return Constant(1 if match[0] == "true" else int(match[0]) if match[0].lstrip("-").isdigit() else 0)

@@ -8,13 +8,13 @@ from llvmlite import binding as llvm
 from fgpu.errors import CompileError
 
 from ..interface import Interface, KernelParameter
-from .metadata import Metadata
+from .metadata import Metadata, unescaped
 from .reader import structs_by_value
 from .types import TypeReader
 
 __all__ = ["read_interfaces"]
 
-_KERNEL: Final = re.compile(r'define .*\bspir_kernel void @"?([\w.$]+)"?\(')
+_KERNEL: Final = re.compile(r'define .*\bspir_kernel void @([\w.$]+|"[^"]*")\(')
 _VECTOR: Final = re.compile(r" __attribute__\(\(ext_vector_type\((\d+)\)\)\)")
 _HINT: Final = re.compile(r"(?:<(\d+) x )?(\w+)>? \w+, i32 (\d)")
 _SCALARS: Final = {"i8": "char", "i16": "short", "i32": "int", "i64": "long"}
@@ -33,7 +33,7 @@ def read_interfaces(bitcode: bytes) -> tuple[Interface, ...]:
 
 def _interfaces(module: llvm.ModuleRef) -> list[Interface]:
     lines = str(module).splitlines()
-    headers = {match[1]: line for line in lines if (match := _KERNEL.match(line))}
+    headers = {unescaped(match[1].strip('"')): line for line in lines if (match := _KERNEL.match(line))}
     if not headers:
         return []
     nodes = [line for line in lines if line.startswith("!")]

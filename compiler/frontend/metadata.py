@@ -9,10 +9,18 @@ from pathlib import Path
 
 from ..ir.module import Location
 
-__all__ = ["Metadata"]
+__all__ = ["Metadata", "unescaped"]
 
 _NODE = re.compile(r"(!\d+) = (?:distinct )?(.*)")
+_ESCAPED = re.compile(r"\\\\|(?:\\[0-9A-F]{2})+")
 _LOCATION = re.compile(r"!DILocation\(line: (\d+).*?scope: (!\d+)(?:, inlinedAt: (!\d+))?")
+
+
+def unescaped(text: str) -> str:
+    """What a printed module has between quotes, where letters beyond ASCII are the bytes of UTF-8 in hexadecimal."""
+    def written(match: re.Match[str]) -> str:
+        return bytes.fromhex(match[0].replace("\\", "")).decode(errors="replace") or "\\"
+    return _ESCAPED.sub(written, text)
 
 
 class Metadata:
@@ -27,7 +35,7 @@ class Metadata:
     def values(self) -> dict[str, list[str]]:
         """The strings and the numbers of each node, by the node's id."""
         found = {name: re.findall(r'"([^"]*)"|i32 (-?\d+)', text) for name, text in self._text.items()}
-        return {name: [a or b for a, b in items] for name, items in found.items()}
+        return {name: [unescaped(a) or b for a, b in items] for name, items in found.items()}
 
     def location(self, node: str) -> Location | None:
         """Where the user wrote it: the outermost call in the user's own file, for what our header inlines."""
@@ -58,5 +66,5 @@ class Metadata:
         found = re.search(r'filename: "([^"]*)", directory: "([^"]*)"', text)
         if found is None:
             return "<opencl>"
-        name, directory = found.groups()
+        name, directory = map(unescaped, found.groups())
         return str(Path(directory, name))

@@ -31,7 +31,7 @@ from ..ir.module import (
 from ..ir.values import LOCAL_SPACE, WORD, Constant, Global, Local, Type, Value, integer
 from .constant_expressions import Expression, UnknownExpressionError
 from .constants import float_word, initial_bytes, lanes
-from .metadata import Metadata
+from .metadata import Metadata, unescaped
 from .types import TypeReader, first_item
 
 __all__ = ["read_module", "structs_by_value"]
@@ -61,8 +61,8 @@ class _Reader:
         self.headers: dict[str, str] = {}
         self.texts: dict[str, list[str]] = {}
         for header, statements in _printed_functions(self.lines):
-            match = re.search(r'@"?([\w.$-]+)', header)
-            name = match[1] if match else ""
+            match = re.search(r'@([\w.$-]+|"[^"]*")', header)
+            name = unescaped(match[1].strip('"')) if match else ""
             self.headers[name], self.texts[name] = header, statements
 
     def run(self) -> Module:

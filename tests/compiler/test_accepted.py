@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from llvmlite import binding as llvm
 
-from fgpu.compiler import Image, compile_opencl, kernels
+from fgpu.compiler import Image, assemble, compile_opencl, disassemble, kernels
+from fgpu.config import Config
 from fgpu.errors import CompileError, ImageError
 from fgpu.sim import Device
 
@@ -187,3 +188,25 @@ def test_accesses_of_three_bytes(monkeypatch):
         assert out.read()[:ITEMS].tolist() == [i * 70001 % (1 << 24) for i in range(ITEMS)]
         words = out.read()[256:256 + ITEMS].view(np.uint32)
         assert words.tolist() == [(i * 70001 % (1 << 24)) << 8 for i in range(ITEMS)]
+
+
+def test_names_may_have_letters_beyond_ascii():
+    """In printed IR they are escaped: names of kernels, parameters, functions, tables, local variables and files."""
+    source = """__constant int größen[40] = {5, 6, 7};
+    __attribute__((noinline)) int nächste(int x) { return größen[x] * x; }
+    __kernel void zähle(__global int *é)
+    {
+        __local int ß[4];
+        ß[get_local_id(0)] = nächste(get_local_id(0) + 1);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        é[get_local_id(0)] = ß[get_local_id(0) ^ 1];
+    }
+"""
+    image = compile_opencl(source, filename="grün.cl", config=Config(local_memory=8))
+    assert str(image["zähle"]) == "<kernel zähle(int *é)>"
+    assert assemble(disassemble(image)).words == image.words
+    assert {line.file for line in image.lines.values()} == {"grün.cl"}
+    with Device(Config(local_memory=8), engine="functional") as device:
+        out = device.buffer(2)
+        image["zähle"](out, global_size=2, local_size=2)
+        assert out.read().tolist() == [14, 6]
