@@ -9,6 +9,7 @@
     gpu.launch(image, "vec_add", global_size=1024, args=[a, b, c])
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 try:
@@ -45,6 +46,7 @@ class FGPU(DefaultIP):
         self.arena_bytes = _ARENA_BYTES
         self.clock = 1e6 * CLOCK_MHZ
         self._device: Device | None = None
+        self._units = self.config.float_ops
 
     @property
     def device(self) -> Device:
@@ -54,6 +56,33 @@ class FGPU(DefaultIP):
             self._device = Device(self.config, engine="mapped", port=Mapped(
                 self.mmio, MappedMemory(arena.device_address, arena), self.clock))
         return self._device
+
+    def load_floats(self, overlay: Any, bitstreams: Mapping[str, str], float_ops: Iterable[str] = ()) -> None:
+        """Load partial bitstreams into the regions that hold the floating-point units, one for each compute unit.
+
+        ``bitstreams`` has for each region's name, as ``overlay.pr_download`` takes it, a file with units for
+        ``float_ops``, or by default with none. Kernels that need others are refused from then on, with the name of
+        what they lack. No kernel runs meanwhile. If a download fails, the core counts as one without units.
+
+        Raises :class:`~fgpu.errors.BoardError` for a core that was built without such units, and thus without
+        regions, and for another number of regions; :class:`~fgpu.errors.ConfigError` for unknown operations.
+        """
+        loaded = self.config.replace(float_ops=frozenset(float_ops))
+        if not self._units:
+            raise BoardError("the overlay's core was built without floating-point units: it has no regions for them")
+        if len(bitstreams) != self.config.compute_units:
+            raise BoardError(f"{len(bitstreams)} partial bitstreams for the core's {self.config.compute_units} "
+                             "compute unit(s): each has a region of its own")
+        device = self.device
+        with device.lock:
+            self._become(self.config.replace(float_ops=frozenset()))
+            for region, bitstream in bitstreams.items():
+                overlay.pr_download(region, bitstream)
+            self._become(loaded)
+
+    def _become(self, config: Config) -> None:
+        self.config = config
+        self.device.reconfigured(config)
 
     def launch(self, image: Any, kernel: str | None = None, *, args: Any = (), **options: Any) -> Any:
         """Run a kernel to its end: :meth:`Device.launch <fgpu.sim.device.Device.launch>`, where arrays of

@@ -15,7 +15,7 @@ from fgpu.compiler.bound_kernel import BoundKernel
 from fgpu.compiler.image import Image, Kernel
 from fgpu.config import KERNEL_SLOTS, LOCAL_ROW_BYTES, PARAMETERS_MAX, Config, check_config
 from fgpu.engines import BOARD, ENGINES, MAPPED, MAX_CYCLES
-from fgpu.errors import DescriptorWarning, LaunchError, MemoryAccessError
+from fgpu.errors import ConfigError, DescriptorWarning, LaunchError, MemoryAccessError
 
 from .accesses import AccessCheck
 from .arguments import Argument, Size, argument_words, check_program, choose_kernel
@@ -297,6 +297,22 @@ class Device(DeviceMemory):
             raise LaunchError(f"{why}: {error}") from None
         after.callback(self._allocator.free, address)
         return address
+
+    @alone
+    def reconfigured(self, config: Config) -> None:
+        """The hardware has other floating-point units now, those of ``config``: later launches are held to it, and
+        buffers stay.
+
+        Raises :class:`~fgpu.errors.ConfigError` if more than ``float_ops`` and ``float_subnormals`` differs, or if
+        the device is a simulator, which stays as it was built.
+        """
+        if self.engine not in (BOARD, MAPPED):
+            raise ConfigError(f"engine={self.engine!r} has the core that it was made with: make another Device")
+        if config != self.config.replace(float_ops=config.float_ops, float_subnormals=config.float_subnormals):
+            raise ConfigError(f"a core changes its float_ops and float_subnormals while it runs, and nothing else: "
+                              f"{config} differs from {self.config}")
+        self.config = config
+        self._preparations = Preparations(config)
 
     @alone
     def launch_descriptor(self, image: Image, words: Sequence[int], *, slot: int = 0, initialize: bool = True,

@@ -10,6 +10,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from fgpu.config import WAVEFRONTS, Config
 from fgpu.fault import FaultReport
+from fgpu.gateware.sharing import add_shared
 from fgpu.interfaces.fetch import Fetched, FetchRequest
 from fgpu.interfaces.memory_bus import MemoryRequest, Row
 from fgpu.interfaces.runtime import RuntimeWrite
@@ -127,7 +128,8 @@ class ComputeUnit(wiring.Component):
                 scheduler.local_ready.eq(memory.local_ready), scheduler.load_done_local.eq(memory.done_local),
             ]
         if self._config.float_ops:
-            m.submodules.floats = floats = FloatUnits(self._config)
+            # Its ports have the same names whatever is in it: another one can take its place.
+            floats = add_shared(m, "floats", platform, "floats", lambda: FloatUnits(self._config))
             m.submodules.float_results = results = FloatResults(lanes_of(self._config), narrow_distance(self._config))
             connect(m, scheduler.floats, results.commit)
             if self._config.narrow_floats:
