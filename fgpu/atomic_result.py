@@ -5,6 +5,7 @@ from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 
+from fgpu.gateware.choose import choose
 from fgpu.interfaces.memory_bus import AtomicOp
 
 __all__ = ["atomic_result"]
@@ -16,26 +17,27 @@ def atomic_result(m: Module, operations: Collection[str], operation: Any, old: A
 
     Only ``operations`` are built, of :data:`~fgpu.config.ATOMICS`; ``expected`` is for cmpxchg.
     """
-    built = {each: each.name.lower() in operations for each in AtomicOp}
-    result, choose, less = Signal(32), Signal(), Signal()
-    flip = Signal()
+    built = {each for each in AtomicOp if each.name.lower() in operations}
+    chosen, less, flip = Signal(), Signal(), Signal()
     m.d.comb += [
         # Signed numbers compare like unsigned ones whose upper bit is inverted.
         flip.eq((operation == AtomicOp.MAX) | (operation == AtomicOp.MIN)),
         less.eq(Cat(old[:31], old[31] ^ flip) < Cat(operand[:31], operand[31] ^ flip)),
-        result.eq(Mux(choose, operand, old)),
     ]
     choices = {AtomicOp.MAX: less, AtomicOp.UMAX: less, AtomicOp.MIN: ~less, AtomicOp.UMIN: ~less,
-               AtomicOp.XCHG: 1, AtomicOp.CMPXCHG: old == expected}
-    results = {AtomicOp.ADD: old + operand, AtomicOp.AND: old & operand, AtomicOp.OR: old | operand,
-               AtomicOp.XOR: old ^ operand}
+               AtomicOp.XCHG: 1, AtomicOp.CMPXCHG: old == expected, AtomicOp.OR: 1}
     with m.Switch(operation):
         for each, choice in choices.items():
-            if built[each]:
+            if each in built:
                 with m.Case(each):
-                    m.d.comb += choose.eq(choice)
-        for each, value in results.items():
-            if built[each]:
-                with m.Case(each):
-                    m.d.comb += result.eq(value)
+                    m.d.comb += chosen.eq(choice)
+    # What comes late, and two bits that are known early, choose of three words with one LUT a bit.
+    either, total = Mux(chosen, operand, old), (old + operand)[:32]
+    logic = Mux(chosen, old | operand, old & operand)
+    values = [(either, choices.keys() - {AtomicOp.OR}), (total, {AtomicOp.ADD}),
+              (logic, {AtomicOp.AND, AtomicOp.OR}), (old ^ operand, {AtomicOp.XOR})]
+    add, xor = operation == AtomicOp.ADD, operation == AtomicOp.XOR
+    index = Cat(add | xor, (operation == AtomicOp.AND) | (operation == AtomicOp.OR) | xor)
+    result = Signal(32)
+    m.d.comb += result.eq(choose([value if members & built else 0 for value, members in values], index))
     return result

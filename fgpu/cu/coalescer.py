@@ -333,7 +333,7 @@ class Scatter(wiring.Component):
             value = Signal(32, name=f"value{lane}")
             word = store_data[lane]
             m.d.comb += value.eq(word)
-            if len(parts) > 1 and not self._config.local_memory:     # else it comes so
+            if len(parts) > 1:
                 with m.Switch(access.width):
                     with m.Case(Width.BYTE):
                         m.d.comb += value.eq(word[:8].replicate(4))

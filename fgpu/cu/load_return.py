@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
@@ -15,7 +15,7 @@ from fgpu.isa import REGISTER_BITS
 
 from .local_step import LocalSteps
 from .pipeline import BEAT_BITS, FLOAT_RESULT_STAGE, RESULT_STAGE, bank_shift
-from .register_file import RegisterWrite, Words, bank_address
+from .register_file import LoadWrite, Words, bank_address
 
 __all__ = ["LoadReturn", "Station"]
 
@@ -85,27 +85,41 @@ class RowQueue(wiring.Component):
 class CrossbarInputs(wiring.Component):
     """The words of a row, or of local memory: there ``select`` is 1 for what lanes store, 3 for what was read.
 
-    Combinational.
+    Combinational. Where it would be 1 for word 0, ``select_first`` is 2 for ``computed``.
 
     A module of its own, because Yosys otherwise makes twice as many LUTs of it and the crossbar.
     """
 
     select: In(2)
+    select_first: In(2)
     rows: In(Words)
     read: In(Words)
     store_data: In(Words)
+    computed: In(32)
     words: Out(Words)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        with m.Switch(self.select):
-            with m.Case("11"):
-                m.d.comb += self.words.eq(self.read)
-            with m.Case("01"):
-                m.d.comb += self.words.eq(self.store_data)
-            with m.Default():
-                m.d.comb += self.words.eq(self.rows)
+        for number, word in enumerate(self.words):
+            with m.Switch(self.select_first if number == 0 else self.select):
+                with m.Case(3):
+                    m.d.comb += word.eq(self.read[number])
+                with m.Case(1):
+                    m.d.comb += word.eq(self.store_data[number])
+                if number == 0:
+                    with m.Case(2):
+                        m.d.comb += word.eq(self.computed)
+                with m.Default():
+                    m.d.comb += word.eq(self.rows[number])
         return m
+
+
+def _halves(words: list[Any], source: Any) -> list[tuple[Value, Value]]:
+    """The word in each half of the ``words`` that ``source`` may mean, and whether it means that half."""
+    if len(words) == 1:
+        return [(Value.cast(words[0]), Const(1))]
+    middle, lower, upper = len(words) // 2, source[:-1], source[-1]
+    return [(choose(words[:middle], lower), ~upper), (choose(words[middle:], lower), upper)]
 
 
 class LoadReturn(wiring.Component):
@@ -130,7 +144,7 @@ class LoadReturn(wiring.Component):
             "stations": In(stream.Signature(Station(config))),
             "rows": In(stream.Signature(Row(config))).array(config.slices),
             "taken": Out(config.slices),
-            "load": Out(RegisterWrite, init={"lanes": -1}),
+            "load": Out(LoadWrite, init={"lanes": -1}),
             "clear": Out(1, init=1),
             "done": Out(1),
             "done_wavefront": Out(WAVEFRONT_BITS),
@@ -191,8 +205,12 @@ class LoadReturn(wiring.Component):
             m.d.comb += [
                 chosen.rows[number].eq(word) for number, word in enumerate(inputs)
             ]
-            m.d.comb += [chosen.select.eq(Cat(turn, local.load)), chosen.read.eq(local.read),
-                         chosen.store_data.eq(local.store_data)]
+            m.d.comb += [
+                chosen.select.eq(Cat(turn, local.load)),
+                chosen.select_first.eq(Cat(turn & ~local.computes, turn & (local.load | local.computes))),
+                chosen.read.eq(local.read), chosen.store_data.eq(local.store_data),
+                chosen.computed.eq(local.computed),
+            ]
             inputs = list(chosen.words)
             sources = [Mux(turn, local.sources[lane], sources[lane]) for lane in range(PE_COUNT)]
             wavefront, phase = Mux(turn, local.wavefront, wavefront), Mux(turn, local.phase, phase)
@@ -215,9 +233,7 @@ class LoadReturn(wiring.Component):
             self.done_wavefront.eq(wavefront),
         ]
         for lane in range(PE_COUNT):
-            word = choose(inputs, sources[lane])
-            if self._config.local_memory and lane == 0:
-                m.d.comb += self.local.first.eq(word)
-            with m.If(~keeps[lane]):
-                m.d.sync += self.load.words[lane].eq(Mux(self.clear, 0, word))
+            for half, (first, selected) in enumerate(_halves(inputs, sources[lane])):
+                with m.If(~keeps[lane]):
+                    m.d.sync += self.load.halves[half][lane].eq(Mux(selected & ~self.clear, first, 0))
         return m

@@ -33,8 +33,8 @@ class LocalAddress(data.StructLayout):
 class LocalAccess(data.StructLayout):
     """Accesses to local memory of the work-items of one phase; ``last``: of the last phase of the instruction.
 
-    Addresses are those of the program, and count from row ``base``. A byte or half to store is in all bytes or halves
-    of its word of ``store_data``. An ``atomic`` operation is a ``load``, too, and as wide as a word; ``expected`` is
+    Addresses are those of the program, and count from row ``base``. A byte or half to store is the lowest one of its
+    word of ``store_data``. An ``atomic`` operation is a ``load``, too, and as wide as a word; ``expected`` is
     for cmpxchg.
     """
 

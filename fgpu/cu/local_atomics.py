@@ -15,14 +15,16 @@ __all__ = ["LocalAtomics"]
 
 
 class LocalAtomics(wiring.Component):
-    """Computes the new word of one lane a cycle; latency two cycles with ``advance``.
+    """Computes the new word of one lane a cycle; latency two cycles.
 
-    ``operation``, ``lane``, the ``old`` word, and operands and expected words of all lanes come together.
+    ``operation``, ``lane``, and operands and expected words of all lanes come together, with ``advance``; the ``old``
+    word in the next cycle, with ``compute``. The ``result`` stays until the next one.
     """
 
     advance: In(1)
     operation: In(AtomicOp, init=AtomicOp.ADD)
     lane: In(3)
+    compute: In(1)
     old: In(32)
     operands: In(Words)
     expected: In(Words)
@@ -31,12 +33,13 @@ class LocalAtomics(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         operation = Signal(AtomicOp, init=AtomicOp.ADD)
-        old, operand, expected = Signal(32), Signal(32), Signal(32)
+        operand, expected = Signal(32), Signal(32)
         with m.If(self.advance):
             m.d.sync += [
-                operation.eq(self.operation), old.eq(self.old),
+                operation.eq(self.operation),
                 operand.eq(choose(list(self.operands), self.lane)),
                 expected.eq(choose(list(self.expected), self.lane)),
-                self.result.eq(atomic_result(m, ATOMICS, operation, old, operand, expected)),
             ]
+        with m.If(self.compute):
+            m.d.sync += self.result.eq(atomic_result(m, ATOMICS, operation, self.old, operand, expected))
         return m

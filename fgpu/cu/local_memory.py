@@ -13,12 +13,12 @@ from fgpu.interfaces.memory_bus import AtomicOp
 from fgpu.isa import REGISTER_BITS
 
 from .control_word import Width
-from .local_access import LOCAL_BANK_BITS, LOCAL_BANKS, LocalAccess, LocalAddress
+from .local_access import LOCAL_BANK_BITS, LOCAL_BANKS, LocalAccess, LocalAddress, row_bits
 from .local_arbiter import LANE_PAIRS, LocalArbiter, pairs_of
 from .local_atomics import LocalAtomics
 from .local_banks import LocalBanks
 from .local_step import LocalProbe, LocalSteps
-from .register_file import Words
+from .register_file import WordHalves, Words
 
 __all__ = ["LOCAL_PHASES", "LocalMemory"]
 
@@ -41,10 +41,11 @@ class _Kind(data.Struct):
 
 
 class _Plan(data.StructLayout):
-    """A phase without its data. Rows are those of the banks; bytes that do not matter are 0."""
+    """A phase without its data. Rows count from ``base``; bytes that do not matter are 0."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__({"kind": _Kind, "addresses": data.ArrayLayout(LocalAddress(config), PE_COUNT)})
+        super().__init__({"kind": _Kind, "base": row_bits(config),
+                          "addresses": data.ArrayLayout(LocalAddress(config), PE_COUNT)})
 
 
 class _Step(data.Struct):
@@ -80,8 +81,8 @@ class LocalMemory(wiring.Component):
     ``reserve`` announces an instruction's phases at issue (0 to 8), and ``ready`` says whether eight more would find
     room. A phase takes as many cycles as the fullest bank has different words (of narrow stores: different bytes or
     halves). An atomic operation takes two cycles for each lane, but five if two lanes have one word. What reads comes
-    three cycles behind what wrote. Latency from ``access`` to the crossbar (``steps``) 4 cycles. ``words``: what that
-    gave out in the cycle before. ``idle``: nothing is under way.
+    three cycles behind what wrote. Latency from ``access`` to the crossbar (``steps``) 4 cycles. ``halves``: what
+    that gave out in the cycle before. ``idle``: nothing is under way.
     """
 
     def __init__(self, config: Config) -> None:
@@ -92,7 +93,7 @@ class LocalMemory(wiring.Component):
             "reserve": In(range(PHASES + 1)),
             "ready": Out(1),
             "steps": Out(LocalSteps()),
-            "words": In(Words),
+            "halves": In(WordHalves),
             "idle": Out(1),
         }
         if config.statistics:
@@ -157,13 +158,14 @@ class LocalMemory(wiring.Component):
             Signal(range(2 * LOCAL_PHASES), name=name) for name in ("write_place", "next_place"))
         incoming: Any = Signal(_Plan(self._config))
         m.d.comb += [incoming.kind[name].eq(access[name]) for name in data.Layout.cast(_Kind).members]
+        m.d.comb += incoming.base.eq(access.base)
         for lane in range(PE_COUNT):
             given, address = access.addresses[lane], incoming.addresses[lane]
             m.d.comb += [
                 address.byte.eq(Mux(access.load, 0, given.byte & Cat(
                     access.width == Width.BYTE, access.width != Width.WORD))),
                 address.bank.eq(given.bank),
-                address.row.eq(given.row + access.base),
+                address.row.eq(given.row),
             ]
 
         def memory(name: str, shape: Any, content: Any, read_place: Value) -> Any:
@@ -203,7 +205,9 @@ class LocalMemory(wiring.Component):
         m.d.comb += [
             step.valid.eq(goes), step.load.eq(kind.load), step.atomic.eq(goes & kind.atomic & arbiter.leaders.any()),
             step.returns.eq(kind.load & (final | kind.atomic)), step.final.eq(final), step.last.eq(kind.last & final),
-            step.served.eq(arbiter.served), step.lanes.eq(Mux(kind.atomic, arbiter.leaders, kind.lanes)),
+            # All outputs may take the old word, of which the first one is for the unit that computes.
+            step.served.eq(arbiter.served | kind.atomic.replicate(PE_COUNT)),
+            step.lanes.eq(Mux(kind.atomic, arbiter.leaders, kind.lanes)),
             step.leader.eq(leaders[0]),
             step.write.eq(Cat(hit.any() for hit in hits) & (goes & ~kind.load).replicate(LOCAL_BANKS)),
             *(step[name].eq(kind[name]) for name in ("width", "operation", "wavefront", "phase", "rd")),
@@ -216,27 +220,27 @@ class LocalMemory(wiring.Component):
         with m.If(advance):
             m.d.sync += [
                 routed.eq(step), addressed.eq(routed), arrived.eq(addressed),
-                banks.addresses.eq(plan.addresses), banks.lanes.eq(Cat(leaders)),
+                banks.addresses.eq(plan.addresses), banks.base.eq(plan.base), banks.lanes.eq(Cat(leaders)),
             ]
             with m.If(addressed.atomic):        # its result follows two steps behind
                 m.d.sync += [
                     routed.valid.eq(1), routed.load.eq(0), routed.final.eq(0), routed.returns.eq(0),
                     routed.result.eq(1), routed.width.eq(Width.WORD), routed.sources.eq(0),
                     routed.write.eq(1 << addressed.sources[0]),
-                    banks.addresses[0].row.eq(banks.row), banks.lanes.eq(0),
+                    banks.addresses[0].row.eq(banks.row), banks.base.eq(0), banks.lanes.eq(0),
                 ]
         steps: Any = self.steps
         m.d.comb += [
             banks.advance.eq(advance), banks.go.eq(steps.go), banks.width.eq(arrived.width),
-            banks.write.eq(arrived.write), banks.words.eq(self.words),
+            banks.write.eq(arrived.write), banks.halves.eq(self.halves),
             atomics.advance.eq(advance), atomics.operation.eq(arrived.operation), atomics.lane.eq(arrived.leader),
-            atomics.old.eq(steps.first), atomics.operands.eq(store_data), atomics.expected.eq(expected),
+            atomics.old.eq(banks.first), atomics.operands.eq(store_data), atomics.expected.eq(expected),
             *(getattr(steps, name).eq(arrived[name]) for name in (
                 "valid", "load", "returns", "last", "served", "lanes", "sources", "wavefront", "phase", "rd")),
             steps.read.eq(banks.read), steps.store_data.eq(store_data),
+            steps.computes.eq(arrived.result), steps.computed.eq(atomics.result),
         ]
-        with m.If(arrived.result):
-            m.d.comb += steps.store_data[0].eq(atomics.result)
+        m.d.sync += atomics.compute.eq(steps.go & arrived.atomic)
 
     def _reserve(self, m: Module, released: Signal) -> Signal:
         """Keep room for the phases that were announced; returns how many they are."""

@@ -22,9 +22,9 @@ class LocalSteps(wiring.Signature):
     """What is served together of a phase of local memory, as it comes to the crossbar.
 
     With ``go`` the step leaves: then output ``i`` of the crossbar takes word ``sources[i]``, of what was ``read`` for
-    a ``load`` and otherwise of ``store_data``. Of a load only outputs ``served`` do, and the others keep theirs; if
-    it ``returns``, register ``rd`` of ``lanes`` is written; ``last`` ends the instruction. ``first`` is output 0 at
-    once.
+    a ``load`` and otherwise of ``store_data``, where it has ``computed`` in place of word 0 if it ``computes``. Of a
+    load only outputs ``served`` do, and the others keep theirs; if it ``returns``, register ``rd`` of ``lanes`` is
+    written; ``last`` ends the instruction.
     Steps of a phase of loads come one after the other. After a cycle with ``pause`` no new phase begins.
     """
 
@@ -44,5 +44,6 @@ class LocalSteps(wiring.Signature):
             "rd": Out(REGISTER_BITS),
             "read": Out(Words),
             "store_data": Out(Words),
-            "first": In(32),
+            "computes": Out(1),
+            "computed": Out(32),
         })

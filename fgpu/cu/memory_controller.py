@@ -16,7 +16,7 @@ from .load_return import LoadReturn, Station
 from .local_access import LocalAccess
 from .local_memory import LocalMemory
 from .local_step import LocalProbe
-from .register_file import RegisterWrite
+from .register_file import LoadWrite
 from .request_builder import RequestBuilder
 from .vector import PhaseAccess
 
@@ -35,8 +35,7 @@ class MemoryController(wiring.Component):
     or ``clear_registers``, which may come while it is idle.
 
     With local memory its accesses (``local``) have a queue and room of their own, and both return to the registers.
-    ``done_local``: the load that is done is a local one. A byte or half to store is then in all bytes or halves of
-    its word of ``store_data``.
+    ``done_local``: the load that is done is a local one.
     """
 
     def __init__(self, config: Config) -> None:
@@ -50,7 +49,7 @@ class MemoryController(wiring.Component):
             "ready": Out(1),
             "requests": Out(stream.Signature(MemoryRequest(config))),
             "responses": In(stream.Signature(Row(config))).array(config.slices),
-            "load": Out(RegisterWrite),
+            "load": Out(LoadWrite),
             "clear_registers": In(1),
             "clear": Out(1),
             "done": Out(1),
@@ -117,7 +116,7 @@ class MemoryController(wiring.Component):
             m.d.comb += [
                 local.access.eq(self.local), local.access_valid.eq(self.local_valid),
                 local.reserve.eq(self.local_reserve), self.local_ready.eq(local.ready),
-                local.words.eq(load_return.load.words), self.done_local.eq(load_return.done_local),
+                local.halves.eq(load_return.load.halves), self.done_local.eq(load_return.done_local),
             ]
             if config.statistics:
                 m.d.comb += self.local_probe.eq(local.probe)

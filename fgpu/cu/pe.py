@@ -11,7 +11,7 @@ from fgpu.config import PHASES, WAVEFRONTS, Config
 from fgpu.gateware.block_ram import BlockRam
 from fgpu.interfaces.runtime import LOCAL_ID_BITS
 
-from .control_word import Addend, Condition, ControlWord, Issue, Logic, Multiplier, Other, Result, Width
+from .control_word import Addend, Condition, ControlWord, Issue, Logic, Multiplier, Other, Result
 from .pipeline import BRANCH_STAGE, MEMORY_STAGE, OPERAND_STAGE, RESULT_STAGE
 
 __all__ = ["ProcessingElement"]
@@ -183,7 +183,7 @@ class ProcessingElement(wiring.Component):
         m.d.comb += [
             self.address.eq(arithmetic.sum[:32]),
             self.expected.eq(other9),
-            self.store_data.eq(delayed(self._stored(m, third), MEMORY_STAGE - (OPERAND_STAGE + 1), "store_data")),
+            self.store_data.eq(delayed(third, MEMORY_STAGE - (OPERAND_STAGE + 1), "store_data")),
             self.write.eq(delayed(write5, RESULT_STAGE - BRANCH_STAGE, "write")),
         ]
         with m.Switch(self.control9.result):
@@ -194,20 +194,6 @@ class ProcessingElement(wiring.Component):
             with m.Default():
                 m.d.sync += self.result.eq(Mux(high9, arithmetic.high, arithmetic.sum[:32]))
         return m
-
-    def _stored(self, m: Module, word: Signal) -> Signal:
-        """Stage 4: with local memory a byte or half to store comes in all bytes or halves of its word."""
-        if not self._config.local_memory:
-            return word
-        stored = Signal(32)
-        with m.Switch(self.control4.width):
-            with m.Case(Width.BYTE):
-                m.d.comb += stored.eq(word[:8].replicate(4))
-            with m.Case(Width.HALF):
-                m.d.comb += stored.eq(word[:16].replicate(2))
-            with m.Default():
-                m.d.comb += stored.eq(word)
-        return stored
 
     def _scratchpad(self, m: Module, base: Any, offset: Any, data: Any, enable: Any, other5: Any) -> Any:
         """Stages 5 to 8: the work-item's region of the scratchpad, in which its address wraps."""

@@ -14,10 +14,21 @@ from fgpu.isa import REGISTER_BITS
 from .control_word import Issue
 from .pipeline import BEAT_BITS, FLOAT_RESULT_STAGE, READ_STAGES, RESULT_STAGE, bank_shift, beat_of
 
-__all__ = ["RegisterFile", "RegisterRead", "RegisterWrite", "Words", "bank_address"]
+__all__ = ["LoadWrite", "RegisterFile", "RegisterRead", "RegisterWrite", "WordHalves", "Words", "bank_address",
+           "joined"]
 
 Words = data.ArrayLayout(32, PE_COUNT)
 """A 32-bit word of each processing element."""
+WordHalves = data.ArrayLayout(Words, 2)
+"""Each word as two, of which one at least is 0.
+
+So a register takes one of eight words with two LUTs a bit instead of three, one for each half of the eight, and that
+the two belong together costs nothing where there is a multiplexer behind it, as before the banks."""
+
+
+def joined(halves: Any) -> Any:
+    """The words that come in ``halves``."""
+    return data.View(Words, Value.cast(halves[0]) | Value.cast(halves[1]))
 
 
 def bank_address(register: Any, phase: Any, wavefront: Any) -> Value:
@@ -33,6 +44,16 @@ class RegisterWrite(data.Struct):
     register: REGISTER_BITS
     lanes: PE_COUNT
     words: Words
+
+
+class LoadWrite(data.Struct):
+    """The same for loads."""
+
+    wavefront: WAVEFRONT_BITS
+    phase: PHASE_BITS
+    register: REGISTER_BITS
+    lanes: PE_COUNT
+    halves: WordHalves
 
 
 class RegisterRead(data.Struct):
@@ -65,7 +86,7 @@ class RegisterFile(wiring.Component):
             "rt": Out(Words),
             "rd": Out(Words),
             "result": In(RegisterWrite),
-            "load": In(RegisterWrite),
+            "load": In(LoadWrite),
             "clear": In(1),
         }
         if floats:
@@ -90,13 +111,14 @@ class RegisterFile(wiring.Component):
                         issue, register = self.issue[stage], self.read[stage][operand]
                         m.d.comb += read.addr.eq(bank_address(register, issue.phase, issue.wavefront))
             with m.If((self.beat == beat_of(number, RESULT_STAGE)) & ~self.clear):
-                self._connect(m, write, self.result, self.result.lanes)
+                self._connect(m, write, self.result, self.result.words, self.result.lanes)
             if self._floats:
                 with m.Elif((self.beat == beat_of(number, FLOAT_RESULT_STAGE)) & self.float_valid):
-                    self._connect(m, write, self.float_result, self.float_result.lanes)
+                    self._connect(m, write, self.float_result, self.float_result.words, self.float_result.lanes)
             with m.Else():
                 mine = (self.load.phase[:BEAT_BITS] == number) | self.clear
-                self._connect(m, write, self.load, mine.replicate(PE_COUNT) & self.load.lanes)
+                self._connect(m, write, self.load, joined(self.load.halves),
+                              mine.replicate(PE_COUNT) & self.load.lanes)
 
         # Two cycles after it was read the operand is in the output register of its phase's bank.
         operands = {}
@@ -109,9 +131,9 @@ class RegisterFile(wiring.Component):
         return m
 
     @staticmethod
-    def _connect(m: Module, port: Any, write: Any, enable: Any) -> None:
+    def _connect(m: Module, port: Any, write: Any, words: Any, enable: Any) -> None:
         m.d.comb += [
             port.addr.eq(bank_address(write.register, write.phase, write.wavefront)),
-            port.data.eq(write.words),
+            port.data.eq(words),
             port.en.eq(enable),
         ]

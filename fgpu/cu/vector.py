@@ -18,7 +18,7 @@ from .control_word import ControlWord, Flow, Issue, MemoryAccess, RuntimeValue, 
 from .local_access import LocalAccess, row_bits
 from .pe import ProcessingElement
 from .pipeline import BEAT_BITS, BRANCH_STAGE, MEMORY_STAGE, OPERAND_STAGE, READ_STAGES, RESULT_STAGE, RUNTIME_STAGE
-from .register_file import RegisterFile, RegisterWrite, Words
+from .register_file import LoadWrite, RegisterFile, RegisterWrite, Words
 from .runtime_memory import RuntimeMemory
 
 __all__ = ["BranchLanes", "ComputeVector", "PhaseAccess"]
@@ -76,7 +76,7 @@ class ComputeVector(wiring.Component):
             "control": In(ControlWord),
             "dimensions_minus_1": In(DIMENSION_BITS),
             "runtime_write": In(RuntimeWrite),
-            "load": In(RegisterWrite),
+            "load": In(LoadWrite),
             "clear": In(1),
             "branch": Out(BranchLanes),
             "memory": Out(PhaseAccess(config)),

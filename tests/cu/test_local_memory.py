@@ -133,8 +133,6 @@ class LocalBench(Bench):
 
     def _phase(self, access: Access, phase: int) -> dict:
         made = super()._phase(access, phase)
-        copies = {Width.BYTE: 0x0101_0101, Width.HALF: 0x0001_0001, Width.WORD: 1}[access.width]
-        made["store_data"] = [(word % (1 << (8 << access.width.value))) * copies for word in made["store_data"]]
         if isinstance(access, LocalAccess):
             lanes = slice(PE_COUNT * phase, PE_COUNT * (phase + 1))
             rows = len(self.local) // 32
@@ -163,8 +161,8 @@ class LocalBench(Bench):
                 assert load.register == self.expected[key][0] != 0
                 for lane in range(PE_COUNT):
                     if load.lanes >> lane & 1:
-                        assert self.got[key].setdefault(PE_COUNT * load.phase + lane, load.words[lane]) \
-                            == load.words[lane]
+                        word = load.halves[0][lane] | load.halves[1][lane]
+                        assert self.got[key].setdefault(PE_COUNT * load.phase + lane, word) == word
             floats = float_next
             if done:
                 rd, expected = self.expected.pop((wavefront, bool(local)))

@@ -202,8 +202,8 @@ class Bench:
                 assert load.register == rd != 0
                 for lane in range(PE_COUNT):
                     if load.lanes >> lane & 1:
-                        assert self.got[load.wavefront].setdefault(PE_COUNT * load.phase + lane, load.words[lane]) \
-                            == load.words[lane]
+                        word = load.halves[0][lane] | load.halves[1][lane]
+                        assert self.got[load.wavefront].setdefault(PE_COUNT * load.phase + lane, word) == word
             if done:
                 rd, expected = self.loading.pop(wavefront)
                 assert self.got.pop(wavefront) == (expected if rd else {})
@@ -225,7 +225,7 @@ def test_registers_are_cleared_after_a_reset() -> None:
         while ctx.get(dut.clear):
             load = ctx.get(dut.load)
             assert load.lanes == (1 << PE_COUNT) - 1
-            assert not any(load.words)
+            assert not any(word for half in load.halves for word in half)
             places.append((load.wavefront << 1 | load.phase >> 2) << 5 | load.register)
             await ctx.tick()
         assert places == list(range(BANK_WORDS))

@@ -74,9 +74,13 @@ def test_random_reads_and_writes(floats: bool) -> None:
             # A load, in any other bank.
             loads = [each for each in range(PHASES) if each % 4 not in taken]
             load = {"wavefront": rng.randrange(2), "phase": rng.choice(loads), "register": rng.randrange(6),
-                    "lanes": rng.getrandbits(PE_COUNT), "words": words()}
-            ctx.set(dut.load, load)
-            write(*load.values())
+                    "lanes": rng.getrandbits(PE_COUNT)}
+            new = words()
+            chosen = [rng.randrange(2) for _ in new]
+            halves = [[word if half == mine else 0 for word, mine in zip(new, chosen, strict=True)]
+                      for half in range(2)]
+            ctx.set(dut.load, {**load, "halves": halves})
+            write(*load.values(), new)
             await ctx.tick()
 
     simulate(dut, testbench)

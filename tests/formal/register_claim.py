@@ -16,7 +16,7 @@ from fgpu.cu.float_results import _LAST_SLOT, FloatResults, _Context
 from fgpu.cu.launcher import Launcher
 from fgpu.cu.load_return import LoadReturn
 from fgpu.cu.pipeline import RESULT_STAGE
-from fgpu.cu.register_file import bank_address
+from fgpu.cu.register_file import bank_address, joined
 from fgpu.cu.vector import ComputeVector
 from fgpu.isa import REGISTER_COUNT
 
@@ -77,7 +77,7 @@ class _Bank(_NoRam):
             Value.cast(self._read.data).eq(self._claim.read[self._number]),
             Assert(clear | cleared),
             Assert(clear | ~write.en.any() | write.addr[:exact_log2(REGISTER_COUNT)].any()),
-            Assert(~clear | (Value.cast(write.data) == Value.cast(self._claim.loads.load.words))),
+            Assert(~clear | (Value.cast(write.data) == Value.cast(joined(self._claim.loads.load.halves)))),
         ]
         return m
 
@@ -117,7 +117,7 @@ class RegisterClaim(Claim):
         self.drive(vector.float_result, Cat(place, self.free("float_words", 32 * PE_COUNT)))
         self.assume(~(clear & (self.loads.stations.valid | results.commit.accept | vector.issue.valid)))
 
-        self.always(~clear | ~Value.cast(self.loads.load.words).any())
+        self.always(~clear | ~Value.cast(joined(self.loads.load.halves)).any())
         self.always(~self.past(~clear) | ~clear)
         self._state_invariants(control, decoded, beat)
 
