@@ -234,6 +234,9 @@ class LoadReturn(wiring.Component):
         ]
         for lane in range(PE_COUNT):
             for half, (first, selected) in enumerate(_halves(inputs, sources[lane])):
+                # In this order Yosys resets the flip-flops, and needs no LUT for that.
                 with m.If(~keeps[lane]):
-                    m.d.sync += self.load.halves[half][lane].eq(Mux(selected & ~self.clear, first, 0))
+                    m.d.sync += self.load.halves[half][lane].eq(first)
+                with m.If(~keeps[lane] & (self.clear | ~selected)):
+                    m.d.sync += self.load.halves[half][lane].eq(0)
         return m
