@@ -46,20 +46,21 @@ class ArithmeticUnit(wiring.Component):
         low_sum, middle = Signal(34), Signal(signed(34))
         m.d.sync += [low_sum.eq(low + addend), middle.eq(middle1 + middle0)]
 
-        # The upper product waits two cycles for the carry from below. Nobody but multipliers reads the registers
-        # before them, nor what they give but the registers behind them: so all these can be the multipliers' own.
-        upper = [Signal(signed(33)) for _ in range(3)]
-        middle_sum, low_half = Signal(signed(35)), Signal(16)
+        # The upper product comes two cycles later, when the carry from below is known.
+        first_late, second_late = [Signal(signed(17)) for _ in range(2)], [Signal(16) for _ in range(2)]
         m.d.sync += [
-            upper[0].eq(first_high * second_high),
-            upper[1].eq(upper[0]),
-            upper[2].eq(upper[1]),
+            first_late[0].eq(first_high), first_late[1].eq(first_late[0]),
+            second_late[0].eq(second_high), second_late[1].eq(second_late[0]),
+        ]
+        upper, middle_sum, low_half = Signal(signed(33)), Signal(signed(35)), Signal(16)
+        m.d.sync += [
+            upper.eq(first_late[1] * second_late[1]),
             middle_sum.eq(middle + low_sum[16:]),
             low_half.eq(low_sum[:16]),
         ]
         low_word = Signal(32)
         m.d.sync += [
-            self.high.eq(upper[2] + middle_sum[16:].as_signed()),
+            self.high.eq(upper + middle_sum[16:].as_signed()),
             low_word.eq(Cat(low_half, middle_sum[:16])),
         ]
         m.d.comb += self.sum.eq(Cat(low_word, self.high[0]))
