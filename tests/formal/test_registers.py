@@ -37,7 +37,7 @@ def test_a_launcher_that_does_not_wait(tmp_path: Path) -> None:
     ("decoder", "Decoder", "_writes_by_itself(row)) & word[0:5].any()", "_writes_by_itself(row))"),
     ("load_return", "LoadReturn", "write & (rd != 0)", "write"),
     ("load_return", "LoadReturn", '"clear": Out(1, init=1)', '"clear": Out(1)'),
-    ("load_return", "LoadReturn", "Mux(self.clear, 0, word)", "word"),
+    ("load_return", "LoadReturn", "~keeps[lane] & (self.clear | ~selected)", "~keeps[lane] & ~selected"),
     ("load_return", "LoadReturn", "self.clear & ~following[-1]", "self.clear & ~following[-2]"),
     ("float_results", "FloatResults", "Mux(self.rd.any(), self.issue.lanes, 0)", "self.issue.lanes"),
 ])
