@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, Config
 from fgpu.gateware.queue import Queue
+from fgpu.gateware.skid_buffer import SkidBuffer
 from fgpu.interfaces.line_map import LineMap
 from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
 
@@ -79,8 +80,7 @@ class RequestBuilder(wiring.Component):
 
         m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH)
         load_free = loads.input.ready
-        # Stores and atomic operations: in LUT RAM, so that what is accepted steers a counter and no wide registers.
-        m.submodules.directs = directs = Queue(MemoryRequest(config), depth=2)
+        m.submodules.directs = directs = SkidBuffer(MemoryRequest(config))      # stores and atomic operations
         direct_in, direct_out = directs.input, directs.output
         atomic = access.atomic & new_row if config.atomics else Const(0)
         direct = Signal()          # a request of its own, which leaves at once
