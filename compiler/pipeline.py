@@ -46,7 +46,7 @@ from .legalize.wide_integers import split_wide_integers
 from .legalize.work_dim import ask_for_dimensions
 from .optimize.induction_variables import compare_counters_for_equality, count_once, merge_counters
 from .optimize.mulhi import combine_mulhi
-from .optimize.narrow_loads import combine_bytes, merge_narrow_loads
+from .optimize.narrow_loads import combine_bytes, has_narrow_loads, merge_narrow_loads
 from .optimize.outline import outline_repeats
 from .optimize.unrolled_loops import enter_unrolled_loops_late
 from .passes import Context, Fact, Order, Pass, Phase
@@ -212,7 +212,8 @@ PASSES: tuple[Pass, ...] = (
     Pass("inline-routines", _IR, "short routines, and those that few places call, become their bodies",
          _alone(inline_routines), needs=(Fact.NARROW, Fact.FEW_FLOATS, Fact.NO_DIVISIONS), leaves=(Fact.LEGAL,)),
     Pass("merge-narrow-loads", _IR, "loads of neighbouring bytes and halves become loads of words",
-         _alone(merge_narrow_loads), needs=(Fact.ALIGNED, Fact.LEGAL)),
+         _alone(merge_narrow_loads), needs=(Fact.ALIGNED, Fact.LEGAL),
+         applies=lambda function, _context: has_narrow_loads(function)),
     Pass("combine-bytes", _IR, "what is put together of all bytes of a word is that word", _alone(combine_bytes),
          needs=(Fact.NARROW,)),
 

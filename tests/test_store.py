@@ -6,6 +6,7 @@ What the store itself promises is in tests/sim/test_verilator_build.py, programs
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from fgpu.compiler.runtime_library import routines
 from fgpu.errors import ToolError
 from fgpu.store import Kind, clear, kept_bytes, kept_files, kinds, workspace
 from fgpu.tools import area
+from fgpu.tools.families import FAMILIES
 
 INVERTER = "module top(input a, output b);\n  assign b = ~a;\nendmodule\n"
 
@@ -45,9 +47,9 @@ def damage(folder: Path) -> None:
 
 
 def test_a_damaged_area_is_measured_again(cache, yosys):
-    first = area._yosys(INVERTER, "synth_xilinx")
+    first = area._yosys(INVERTER, FAMILIES["xc7"])
     damage(cache / "areas")
-    assert area._yosys(INVERTER, "synth_xilinx") == first == area._yosys(INVERTER, "synth_xilinx")
+    assert area._yosys(INVERTER, FAMILIES["xc7"]) == first == area._yosys(INVERTER, FAMILIES["xc7"])
     assert first.luts == 2
     assert len(yosys) == 2
 
@@ -56,7 +58,7 @@ def test_an_area_depends_on_source_script_and_yosys(yosys, monkeypatch):
     for source, command, version in ((INVERTER, "one", "1"), (INVERTER + "\n", "one", "1"), (INVERTER, "two", "1"),
                                      (INVERTER, "one", "2"), (INVERTER, "one", "1")):
         monkeypatch.setattr(area, "version", lambda package, version=version: version)
-        area._yosys(source, command)
+        area._yosys(source, replace(FAMILIES["xc7"], synthesis=command))
     assert len(yosys) == 4
 
 

@@ -13,13 +13,22 @@ from ..ir.module import Function, Instruction, Op
 from ..ir.values import WORD, Constant, Local, Type, Value
 from .addresses import Addresses
 
-__all__ = ["combine_bytes", "merge_narrow_loads"]
+__all__ = ["combine_bytes", "has_narrow_loads", "merge_narrow_loads"]
 
 _SPACES = (1, 2)
 _WORD_BYTES, _BYTE_BITS = 4, 8
 _LEAST = 2
 """Words of bytes that are worth it."""
 _WRITES = frozenset({Op.STORE, Op.CALL, Op.FENCE, Op.ATOMIC_STORE, Op.ATOMIC_LOAD, Op.CMPXCHG, Op.ATOMICRMW})
+
+
+def has_narrow_loads(function: Function) -> bool:
+    """Whether ``function`` has any load of bytes or halves that :func:`merge_narrow_loads` looks at."""
+    return any(_is_narrow_load(i) for block in function.blocks.values() for i in block.instructions)
+
+
+def _is_narrow_load(i: Instruction) -> bool:
+    return i.op is Op.LOAD and i.type.kind == "int" and i.type.size < _WORD_BYTES and i.types[0].space in _SPACES
 
 
 def merge_narrow_loads(function: Function) -> None:
@@ -51,7 +60,7 @@ def _runs(instructions: Sequence[Instruction],
     """Loads of neighbours, with their root and where the first begins: each load with its place."""
     groups: dict[tuple[Value, Type, Type], list[tuple[Instruction, int]]] = {}
     for i in [*instructions, Instruction(Op.FENCE)]:
-        if i.op is Op.LOAD and i.type.kind == "int" and i.type.size < _WORD_BYTES and i.types[0].space in _SPACES:
+        if _is_narrow_load(i):
             root, offset = addresses.root(i.operands[0])
             groups.setdefault((root, i.types[0], i.type), []).append((i, offset))
         elif i.op in _WRITES:

@@ -33,9 +33,8 @@ class BufferedRow(wiring.Signature):
 class LineBuffer(wiring.Component):
     """A line for each tag manager. Beats of different lines may interleave.
 
-    A row can be read two cycles after its last beat: beats come from outside, and go into a register first. ``clear``
-    starts a new line and must come before the line's read burst is requested, or with it. An entry of the memory is a
-    row or a beat, whichever is wider.
+    A row can be read in the cycle after its last beat. ``clear`` starts a new line and must come before the
+    line's read burst is requested, or with it. An entry of the memory is a row or a beat, whichever is wider.
     """
 
     def __init__(self, config: Config) -> None:
@@ -60,17 +59,16 @@ class LineBuffer(wiring.Component):
 
         # How many beats of each line are here; the top bit tells that the line is complete.
         counts = Array(Signal(beat_bits + 1, name=f"beats_{n}") for n in range(config.slice_tag_managers))
-        beat, beat_valid = Signal(ReadBeat(config)), Signal()
-        m.d.sync += [beat.eq(self.beats.payload), beat_valid.eq(self.beats.valid)]
+        beat = self.beats.payload
         number = Signal(beat_bits)
         m.d.comb += [
             number.eq(counts[beat.id]),
             write.addr.eq(Cat(number[beats_in_entry:], beat.id)),
-            write.en.eq(beat_valid << number[:beats_in_entry]),
+            write.en.eq(self.beats.valid << number[:beats_in_entry]),
         ]
         for part in range(1 << beats_in_entry):
             m.d.comb += write.data[part].eq(beat.data)
-        with m.If(beat_valid):
+        with m.If(self.beats.valid):
             m.d.sync += counts[beat.id].eq(number + 1)
         with m.If(self.clear.valid):
             m.d.sync += counts[self.clear.payload].eq(0)

@@ -109,7 +109,7 @@ class MemoryController(wiring.Component):
             m.d.comb += load_return.float_next.eq(self.float_next)
         for response, rows in zip(self.responses, load_return.rows, strict=True):
             connect(m, flipped(response), rows)
-        idle = (reserved == 0) & builder.idle & ~stations.output.valid & ~load_return.done
+        idle = (reserved == leaving[0] + leaving[1]) & builder.idle & ~stations.output.valid & ~load_return.done
         if config.local_memory:
             m.submodules.local = local = LocalMemory(config)
             connect(m, local.steps, load_return.local)

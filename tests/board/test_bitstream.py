@@ -47,7 +47,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(fgpu.board.ecp5, "BoardTop", Small)
     monkeypatch.setattr(fgpu.board.figures, "TABLE", tmp_path / "table.json")
-    stand_in(tmp_path, "yosys", "Yosys 0.70", """echo '{"modules": {"fgpu_board": {}}}' > fgpu_board.json""")
+    stand_in(tmp_path, "yosys", "Yosys 0.70",
+             """echo '{"modules": {"fgpu_board": {"ports": {}, "cells": {}}}}' > fgpu_board.json""")
     report = json.dumps({"utilization": CELLS, "fmax": {"clk": {"achieved": 44.0}}})
     stand_in(tmp_path, "nextpnr-ecp5", "(Version nextpnr-0.11)",
              f"grep -q router2/currCongWeightMult fgpu_board.json || exit 1\necho config > fgpu_board.config\n"

@@ -58,7 +58,7 @@ def test_observers_see_each_pass_in_its_order():
     seen = Seen()
     compile_opencl(SOURCE, observers=[seen], config=Config(scratchpad_size=0))
     names = [step.name for step in PASSES]
-    absent = {"place-local-variables", "local-to-global", "expand-printf", "outline-repeats"}
+    absent = {"place-local-variables", "local-to-global", "expand-printf", "merge-narrow-loads", "outline-repeats"}
     # No subroutine, as the table is in memory and there is room for the kernel, and nothing spills.
     assert {name for _, name in seen.passes} == set(names) - {"tail-calls", "schedule-pressure"} - absent
     by_kernel = [name for _, name in seen.passes]
