@@ -37,6 +37,7 @@ def test_the_region_has_the_same_ports_whatever_is_in_it(tmp_path: Path) -> None
 def test_a_program_of_pynq_exchanges_the_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cocotbext.axi", reason="needs cocotb: pip install 'fgpu[cocotb]'")
     pytest.importorskip("cocotbpynq", reason="pip install --no-deps cocotbpynq")
+    pytest.importorskip("pyslang", reason="pip install pyslang, which cocotbpynq.pr imports")
     from cocotb_tools.runner import get_results, get_runner
 
     from fgpu.cocotb import verilate
