@@ -77,12 +77,12 @@ class ControlInterface(wiring.Component):
         m.submodules.lram = lram = Memory(shape=unsigned(32), depth=LRAM_WORDS, init=[])
         lram_write, lram_read = lram.write_port(), lram.read_port()
 
-        in_lram, in_code, in_registers = self._decode(m, bus.address, self.code_address)
-        writes_lram, writes_code, writes_registers = self._decode(m, bus.write_address, self.code_write_address)
+        in_lram, in_code, _, readable = self._decode(m, bus.address, self.code_address, READABLE)
+        writes_lram, writes_code, writes_registers, writable = self._decode(
+            m, bus.write_address, self.code_write_address, WRITABLE)
         register, written = ControlRegister(bus.address[:3]), ControlRegister(bus.write_address[:3])
         m.d.comb += [
-            bus.readable.eq(in_lram | in_code | (in_registers & _among(register, READABLE))),
-            bus.writable.eq(writes_lram | writes_code | (writes_registers & _among(written, WRITABLE))),
+            bus.readable.eq(readable), bus.writable.eq(writable),
             bus.read_ready.eq(~(in_lram & self.lram_read)),
 
             lram_write.addr.eq(bus.write_address), lram_write.data.eq(bus.write_data),
@@ -138,8 +138,10 @@ class ControlInterface(wiring.Component):
         m.d.comb += bus.read_data.eq(Mux(from_lram, lram_read.data, Mux(from_code, self.code_read_data, value)))
         return m
 
-    def _decode(self, m: Module, word: Signal, code_address: Signal) -> tuple[Signal, Signal, Signal]:
-        """Whether the address of a word is in LRAM, code RAM or among the registers; where in the code RAM."""
+    def _decode(self, m: Module, word: Signal, code_address: Signal,
+                registers: tuple[ControlRegister, ...]) -> tuple[Signal, Signal, Signal, Signal]:
+        """Whether the address of a word is in LRAM, code RAM or among the registers, and whether it may be accessed:
+        only some of the ``registers`` may. Where it is in the code RAM."""
         in_lram, in_code, in_registers = Signal(), Signal(), Signal()       # a cycle before the access
         window = min(self._config.cram_words, CRAM_WINDOW_WORDS)
         m.d.comb += [
@@ -151,9 +153,10 @@ class ControlInterface(wiring.Component):
         if self._config.cram_words > window:
             with m.If((word >= CODE_BASE // 4) & (word < CODE_BASE // 4 + self._config.cram_words)):
                 m.d.comb += [in_code.eq(1), code_address.eq(word)]
-        decoded = [Signal(name=f"{name}_known") for name in ("in_lram", "in_code", "in_registers")]
-        m.d.sync += [known.eq(here) for known, here in zip(decoded, (in_lram, in_code, in_registers), strict=True)]
-        return decoded[0], decoded[1], decoded[2]
+        legal = in_lram | in_code | (in_registers & _among(ControlRegister(word[:3]), registers))
+        known = [Signal(name=f"{name}_known") for name in ("in_lram", "in_code", "in_registers", "legal")]
+        m.d.sync += [each.eq(here) for each, here in zip(known, (in_lram, in_code, in_registers, legal), strict=True)]
+        return known[0], known[1], known[2], known[3]
 
     def _follow_kernels(self, m: Module, start: Signal, abort: Signal) -> Value:
         """Which kernels wait, which have ended since their last start, and when the running one is to be stopped.

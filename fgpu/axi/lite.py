@@ -16,7 +16,7 @@ __all__ = ["AXI4LiteSlave", "RegisterBusSignature"]
 class RegisterBusSignature(wiring.Signature):
     """Word accesses, one a cycle, seen from the initiator.
 
-    ``readable`` and ``writable`` answer, in the same cycle, what may be done at ``address`` and ``write_address`` (of
+    ``readable`` and ``writable`` answer, a cycle later, what may be done at ``address`` and ``write_address`` (of
     words), which are there in the cycle before an access already. ``write`` is one pulse. A ``read`` is accepted in a
     cycle with ``read_ready``, which may depend on the address; its ``read_data`` is there in the cycle after.
     """
@@ -79,12 +79,13 @@ class AXI4LiteSlave(wiring.Component):
         address, write_address = read_addresses.output.payload, write_addresses.output.payload
         readable, writable = Signal(), Signal()
         word = write_words.output.payload
+        aligned = Signal()          # known when the access is
+        whole = Signal()
         m.d.comb += [
             wants_write.eq(write_known & (~axi.bvalid | axi.bready)),
             wants_read.eq(read_known & ~reading & (~axi.rvalid | axi.rready)),
             write.eq(wants_write & ~(wants_read & prefers_read)),
-            readable.eq(bus.readable & (address[:2] == 0)),
-            writable.eq(bus.writable & (write_address[:2] == 0) & word.strobe.all()),
+            readable.eq(bus.readable & aligned), writable.eq(bus.writable & whole),
             bus.address.eq(address[2:]), bus.write_address.eq(write_address[2:]),
             bus.write_data.eq(word.data),
             bus.write.eq(write & writable),
@@ -98,6 +99,7 @@ class AXI4LiteSlave(wiring.Component):
         with m.If(axi.rready):
             m.d.sync += axi.rvalid.eq(0)
         m.d.sync += [
+            aligned.eq(address[:2] == 0), whole.eq((write_address[:2] == 0) & word.strobe.all()),
             self.refused.eq((write & ~writable) | (read & ~readable)),
             reading.eq(read), reading_legal.eq(readable),
             write_known.eq(write_addresses.output.valid & write_words.output.valid & ~write),

@@ -20,13 +20,14 @@ _TURN = 4
 
 
 class Arbiter(wiring.Component):
-    """Merges the requests of the compute units, round-robin, and those of the cleaner, which go first.
+    """Merges the requests of the compute units, round-robin, and those of the cleaner, which go first, a cycle after
+    they came; from the cycle after ``hold`` on each cycle is theirs, and the compute units are kept out.
 
     Latency 1 cycle, 1 request a cycle; a second request finds room while the first waits, so that ``ready`` does not
     depend on ``granted.ready``. The row of a write takes another way, ``writes``, in the cycle in
     which the request is accepted: only the data stage needs it. (Dissertation, section 3.5.4.)
 
-    ``hold`` keeps the compute units out, ``pending`` tells that one is at the door, ``idle`` that none is inside.
+    ``pending`` tells that one is at the door, ``idle`` that none is inside.
     ``reads_inside`` counts the reads and atomic operations there, ``read_comes`` tells that one is accepted.
     Reads wait here, not in the tag stage, until ``admit_reads`` says that there is a tag manager for each that
     misses: writes pass them. Otherwise a kernel's stores would wait for all loads of all wavefronts.
@@ -79,9 +80,11 @@ class Arbiter(wiring.Component):
         taken = inside.input
         connect(m, inside.output, flipped(self.granted))
         accept = Signal()
+        cleans = Signal()       # it is the cleaner's turn
+        m.d.sync += cleans.eq(self.hold | (self.cleaner.valid & ~self.cleaner.ready))
         m.d.comb += [
-            self.cleaner.ready.eq(taken.ready),
-            accept.eq(taken.ready & self.writes.ready & ~self.hold & ~self.cleaner.valid),
+            self.cleaner.ready.eq(taken.ready & cleans),
+            accept.eq(taken.ready & self.writes.ready & ~cleans),
             self.writes.payload.row.eq(chosen.row),
             self.writes.payload.strobe.eq(chosen.strobe),
             turn.accept.eq(accept & ~due.any()),
@@ -102,8 +105,8 @@ class Arbiter(wiring.Component):
             if self._config.atomics:
                 with m.Case(MemoryOp.ATOMIC):
                     m.d.comb += tag_op.eq(TagOp.ATOMIC)
-        m.d.comb += taken.valid.eq(self.cleaner.valid | (accept & turn.valid))
-        with m.If(self.cleaner.valid):
+        m.d.comb += taken.valid.eq((cleans & self.cleaner.valid) | (accept & turn.valid))
+        with m.If(cleans):
             m.d.comb += taken.payload.eq(self.cleaner.payload)
         with m.Else():
             m.d.comb += [

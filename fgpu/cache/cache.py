@@ -28,8 +28,8 @@ class Cache(wiring.Component):
     accepts it. Thus an access that was accepted before another one, of any compute unit and to any slice, comes
     first.
 
-    ``clean_start`` (a pulse) cleans all slices, then ``clean_done`` is high for a cycle. ``idle``: all slices are.
-    ``error``: one of them has one. One slice is the cache itself. (Dissertation, section 3.5.)
+    ``clean_start`` (a pulse) cleans all slices; in the cycle after they are ``clean_done`` is high. ``idle``: all
+    slices are. ``error``: one of them has one. One slice is the cache itself. (Dissertation, section 3.5.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -59,8 +59,8 @@ class Cache(wiring.Component):
             m.d.comb += part.clean_start.eq(self.clean_start)
         for cu in range(config.compute_units):
             self._connect_compute_unit(m, cu, slices)
+        m.d.sync += self.clean_done.eq(self._all_done(m, [part.clean_done for part in slices]))
         m.d.comb += [
-            self.clean_done.eq(self._all_done(m, [part.clean_done for part in slices])),
             self.idle.eq(Cat(part.idle for part in slices).all()),
             self.error.eq(Cat(part.error for part in slices).any()),
         ]

@@ -19,7 +19,7 @@ class Cleaner(wiring.Component):
 
     ``start`` (a pulse) waits until the cache is idle, then requests an evict for each dirty line and
     invalidates all lines: what the host writes before the next kernel is seen. ``done`` is a pulse, when all
-    write-backs have been acknowledged. With nothing dirty that takes ``slice_lines / 8`` + 4 cycles, or an eighth of
+    write-backs have been acknowledged. With nothing dirty that takes ``slice_lines / 8`` + 5 cycles, or an eighth of
     the first term for each eighth of the sets of which a line was used since it was last invalidated.
 
     Until then it passes on the lines that the early cleaner thinks ``finished``. ``serving``: nobody asked to clean.
@@ -103,8 +103,15 @@ class Cleaner(wiring.Component):
                     self.finished.ready.eq(self.requests.ready),
                 ]
                 with m.If((asked | self.start) & self.idle & ~self.pending & ~self.finished.valid):
-                    # Nobody asks for anything now: hold may come with the next state.
-                    m.d.sync += [asked.eq(0), self.hold.eq(1), step.eq(first << len(inner))]
+                    m.d.sync += self.hold.eq(1)
+                    m.next = "CLOSE"
+            with m.State("CLOSE"):
+                # The door closes a cycle after ``hold``: who came meanwhile may be inside.
+                with m.If(self.pending):
+                    m.d.sync += self.hold.eq(0)
+                    m.next = "SERVE"
+                with m.Else():
+                    m.d.sync += [asked.eq(0), step.eq(first << len(inner))]
                     m.next = "SCAN"
                     with m.If(~used.any()):
                         m.next = "SETTLE"

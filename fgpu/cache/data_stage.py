@@ -60,7 +60,8 @@ class DataStage(wiring.Component):
     line buffer or of the write queue, and answers the compute unit if the row was asked for, one cycle later,
     from the walk's new row too: hence a read miss costs no more than its walk. D0 waits for
 
-    - the row in the line buffer (fill), and room for a line in the write pipeline (first row of an evict),
+    - the row in the line buffer (fill; the station's first cycle is too early), and room for a line in the write
+      pipeline (first row of an evict),
     - D1, if that still writes the row it wants to read, or cannot deliver its response,
     - the atomic unit, if that still works on the row.
 
@@ -114,6 +115,8 @@ class DataStage(wiring.Component):
         """Step D0."""
         config, station = self._config, d0.station
         due = station.rows | station.walk.replicate(config.line_rows)
+        waited = Signal()       # the station was here in the cycle before
+        m.d.sync += waited.eq(self.stations.valid & ~self.stations.ready)
         following, rest = Signal.like(d0.number, name="following"), Signal(config.line_rows)
         final = Signal()        # the following is the last
         m.d.comb += [
@@ -126,7 +129,7 @@ class DataStage(wiring.Component):
             d0.address.eq(Cat(d0.number, station.index)),
             self.buffer.tag_manager.eq(station.tag_manager),
             self.buffer.number.eq(d0.number),
-            d0.go.eq(self.stations.valid & d1.go & ~collision & (~station.fill | self.buffer.arrived)
+            d0.go.eq(self.stations.valid & d1.go & ~collision & (~station.fill | (waited & self.buffer.arrived))
                      & (~station.evict | d0.begun | self.evicted_rows.room)),
             self.evicted_rows.reserve.eq(d0.go & station.evict & ~d0.begun),
             self.stations.ready.eq(d0.go & d0.last),

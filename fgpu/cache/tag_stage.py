@@ -33,7 +33,8 @@ class TagStall(data.Struct):
 class _T1:
     """What step T0 leaves to T1, a request and the entry that was chosen for it, and what T1 makes of that.
 
-    ``old``: the entry's state, of the line with ``old_tag``; ``settles``: the entry's state changes; ``go``: nothing
+    ``old``: the entry's state, of the line with ``old_tag``, which is ``old_complete`` if all its rows were written;
+    ``settles``: the entry's state changes; ``go``: nothing
     stands in the way; ``waited``: this is not its first cycle here; ``given_up``: the line was, in some way of its
     set. What a request is was found in T0: it ``reads`` or ``writes`` (it ``serves`` a compute unit then), ``cleans``
     or ``retires``. Tags and written rows are those of all ways: one is chosen here.
@@ -54,6 +55,8 @@ class _T1:
         self.new: Any = Signal(LineState, name="t1_new")
         self.olds_written = [Signal(config.line_rows, name=f"t1_old_written{way}")
                              for way in range(config.cache_ways)]
+        self.olds_complete = Signal(config.cache_ways, name="t1_olds_complete")
+        self.old_complete = Signal(name="t1_old_complete")
         self.old_written = Signal(config.line_rows, name="t1_old_written")
         self.new_written = Signal(config.line_rows, name="t1_new_written")
         self.next_written = Signal(config.line_rows, name="t1_next_written")
@@ -172,6 +175,7 @@ class TagStage(wiring.Component):
         t0_tag = t0.line[low:]
         t0_way = Signal(exact_log2(config.cache_ways))
         t0_follows, t0_waits = Signal(), Signal()
+        same_line = t1.request.line == t0.line
         entries = []    # of the set: whether the tag is that of the line, the tag, the state, the rows written
         m.d.comb += [
             self.tag_managers.step.eq(~t1.valid | t1.go),
@@ -189,7 +193,8 @@ class TagStage(wiring.Component):
                 tag_read.addr.eq(t0_set),
                 written_read.addr.eq(t0_set),
                 state_read.addr.eq(t0_set[group_bits:]),
-                match.eq(Mux(follows, t1.request.line[low:] == t0_tag, tag_read.data == t0_tag)),
+                # Not as a Mux: Yosys would choose the tag first, and compare afterwards.
+                match.eq((follows & same_line) | (~follows & (tag_read.data == t0_tag))),
                 state.eq(Mux(follows, t1.new.as_value(), state_read.data[t0_set[:group_bits]].as_value())),
             ]
             entries.append((match, Mux(follows, t1.request.line[low:], tag_read.data), state.as_value(),
@@ -218,11 +223,13 @@ class TagStage(wiring.Component):
                 t1.old.eq(t0_old),
                 *(t1.old_tags[way].eq(tag) for way, (_, tag, _, _) in enumerate(entries)),
                 *(t1.olds_written[way].eq(written) for way, (_, _, _, written) in enumerate(entries)),
+                t1.olds_complete.eq(Cat(written.all() for _, _, _, written in entries)),
             ]
         m.d.sync += t1.waited.eq(~managers.step)
         m.d.comb += [
             t1.old_tag.eq(choose(t1.old_tags, t1.way)),
             t1.old_written.eq(choose(t1.olds_written, t1.way)),
+            t1.old_complete.eq(choose(list(t1.olds_complete), t1.way)),
         ]
 
     def _decide(self, m: Module, t1: _T1) -> None:
@@ -240,7 +247,7 @@ class TagStage(wiring.Component):
             t1.fill.eq(t1.reads & (~t1.hit | ~t1.old.populated)),
             t1.replaces.eq(t1.serves & ~t1.hit & t1.old.valid & t1.old.dirty),
             t1.evict.eq(t1.replaces | t1.cleans | (t1.retires & t1.hit & t1.old.dirty
-                                                   & (t1.complete | ~t1.old.populated) & ~managers.conflict)),
+                                                   & (t1.old_complete | ~t1.old.populated) & ~managers.conflict)),
         ]
         with m.Switch(t1.request.op):
             with m.Case(TagOp.READ, TagOp.ATOMIC):
@@ -259,7 +266,7 @@ class TagStage(wiring.Component):
                 ]
             with m.Case(TagOp.RETIRE):
                 m.d.comb += [
-                    t1.new.valid.eq(t1.complete),
+                    t1.new.valid.eq(t1.hit & t1.old_complete),
                     t1.new.populated.eq(1),
                     t1.new.dirty.eq(0),
                 ]
@@ -297,7 +304,7 @@ class TagStage(wiring.Component):
             self.stations.payload.fill.eq(t1.fill),
             self.stations.payload.merge.eq(t1.fill & t1.hit),
             self.stations.payload.evict.eq(t1.evict),
-            self.stations.payload.keep.eq(t1.retires & t1.complete),
+            self.stations.payload.keep.eq(t1.retires & t1.hit & t1.old_complete),
             self.stations.payload.tag_manager.eq(Mux(t1.retires, managers.spare_retirement, managers.spare)),
         ]
 
@@ -341,7 +348,7 @@ class TagStage(wiring.Component):
         m.d.sync += [       # nobody is in a hurry
             self.written.valid.eq(t1.go & t1.writes & ~t1.hit),
             self.written.payload.eq(t1.request.line),
-            self.completed.valid.eq(t1.go & t1.writes & t1.complete & ~(t1.hit & t1.old_written.all())),
+            self.completed.valid.eq(t1.go & t1.writes & t1.complete & ~(t1.hit & t1.old_complete)),
             self.completed.payload.eq(t1.request.line),
             self.premature.eq(t1.go & t1.writes & t1.given_up),
             self.retired.eq(t1.go & t1.retires),

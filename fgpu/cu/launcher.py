@@ -4,7 +4,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -58,7 +58,7 @@ class Launcher(wiring.Component):
         group = Signal(WorkGroup)
         dimension = Signal(range(DIMENSIONS + 1))
         free_count = Signal(range(WAVEFRONTS + 1))
-        m.d.sync += free_count.eq(sum(self.free[slot] for slot in range(WAVEFRONTS)))
+        m.d.comb += free_count.eq(sum(self.free[slot] for slot in range(WAVEFRONTS)))
 
         # The lowest free slot when the wavefront's turn begins; others may become free meanwhile.
         slot, held = Signal(range(WAVEFRONTS)), Signal(WAVEFRONTS)
@@ -86,14 +86,13 @@ class Launcher(wiring.Component):
         ]
         with m.If(self.mask_ready):
             m.d.sync += waiting.eq(0)
-        clear = Signal()        # are all registers
-        m.d.sync += clear.eq(~self.clearing)
+        able = Signal()         # to take a work-group, if none starts now
+        m.d.sync += able.eq(~self.clearing & has_number & (free_count > kernel.wavefronts_minus_1))
         finishing = dimension == Mux(kernel.place, DIMENSIONS, DIMENSIONS - 1)
         with m.FSM():
             with m.State("Idle"):
                 m.d.comb += [
-                    self.room.eq(clear & has_number & (free_count > kernel.wavefronts_minus_1)),
-                    self.work_groups.ready.eq(self.room), choosing.eq(1),
+                    self.room.eq(able), self.work_groups.ready.eq(able), choosing.eq(1),
                 ]
                 m.d.sync += [group.eq(self.work_groups.payload), self.number.eq(0), dimension.eq(0),
                              taking.eq(lowest(~taken))]
@@ -112,14 +111,12 @@ class Launcher(wiring.Component):
                         m.next = "Idle"
         return m
 
-    def _numbers(self, m: Module) -> tuple[Signal, Signal, Signal]:
-        """The number of the work-group that starts and those that are taken, a bit each, and whether one is left: a
-        cycle late, but for kernels without a limit, which never want for one."""
+    def _numbers(self, m: Module) -> tuple[Signal, Signal, Value]:
+        """The number of the work-group that starts and those that are taken, a bit each, and whether one is left."""
         kernel: Any = self.kernel
         members: Any = self.groups.members
         taking = Signal(_GROUPS)
         taken = Signal(_GROUPS)
-        left = Signal()
         for slot in range(WAVEFRONTS):
             with m.If(self.start[slot]):
                 m.d.sync += members[slot].eq(taking)
@@ -131,5 +128,4 @@ class Launcher(wiring.Component):
             self.group.eq(number_of(taking)),
             taken.eq(reduce(or_, (members[slot] for slot in range(WAVEFRONTS)))),
         ]
-        m.d.sync += left.eq((~taken & allowed).any())      # if there is a limit
-        return taking, taken, left | unlimited
+        return taking, taken, (~taken & allowed).any() | unlimited

@@ -39,7 +39,8 @@ class Station(data.StructLayout):
 class RowQueue(wiring.Component):
     """Rows from a cache slice; latency 1 cycle.
 
-    ``valid``: there is a next row. ``row`` is the next one while ``look`` is high, and else the one before, which
+    ``ready`` has far to go, and comes a cycle late: it tells that there was room for two. ``valid``: there is a next
+    row. ``row`` is the next one while ``look`` is high, and else the one before, which
     stays in the LUT RAM: so it needs no register, and its words no multiplexers.
     """
 
@@ -59,22 +60,22 @@ class RowQueue(wiring.Component):
         m.submodules.storage = storage = LutRam(Row(self._config), self._depth + 1)
         write, read = storage.write_port(), storage.read_port()
         level = Signal(range(self._depth + 1))
-        full = Signal()
+        room = Signal(init=1)       # for two
         following = Signal.like(read.addr)
         before = Signal.like(read.addr)
         push = self.input.valid & self.input.ready
         m.d.comb += [
-            self.input.ready.eq(~full),
             write.data.eq(self.input.payload),
             write.en.eq(push),
             read.addr.eq(Mux(self.look, following, before)),
             self.row.eq(read.data),
         ]
-        # Whether it is empty or full is kept beside the level: both steer much.
+        m.d.sync += self.input.ready.eq(room)
+        # Whether it is empty, or nearly full, is kept beside the level: both steer much.
         with m.If(push & ~self.take):
-            m.d.sync += [level.eq(level + 1), self.valid.eq(1), full.eq(level == self._depth - 1)]
+            m.d.sync += [level.eq(level + 1), self.valid.eq(1), room.eq(level < self._depth - 2)]
         with m.Elif(self.take & ~push):
-            m.d.sync += [level.eq(level - 1), self.valid.eq(level != 1), full.eq(0)]
+            m.d.sync += [level.eq(level - 1), self.valid.eq(level != 1), room.eq(level < self._depth)]
         with m.If(push):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(self.take):
@@ -132,8 +133,9 @@ class LoadReturn(wiring.Component):
     With local memory its ``local`` steps take the same way; those that write no register go at any time. They go
     first, but ``pause`` between phases while a row could go. ``done_local``: the load is a local one.
 
-    In the 512 cycles after a reset ``clear`` is high, ``load`` writes zero to each register of a bank, and no station
-    may come: memories come up with anything, but r0 reads as zero because nothing else ever writes it.
+    In the 512 cycles after a reset, and the 513 after ``clear_registers``, ``clear`` is high, ``load`` writes zero to
+    each register of a bank, and no station may come: memories come up with anything, but r0 reads as zero because
+    nothing else ever writes it.
     """
 
     def __init__(self, config: Config, rows_depth: int) -> None:
@@ -145,6 +147,7 @@ class LoadReturn(wiring.Component):
             "rows": In(stream.Signature(Row(config))).array(config.slices),
             "taken": Out(config.slices),
             "load": Out(LoadWrite, init={"lanes": -1}),
+            "clear_registers": In(1),
             "clear": Out(1, init=1),
             "done": Out(1),
             "done_wavefront": Out(WAVEFRONT_BITS),
@@ -222,7 +225,9 @@ class LoadReturn(wiring.Component):
         address = bank_address(self.load.register, self.load.phase, self.load.wavefront)
         following = Signal(len(address) + 1)
         clears = self.clear & ~following[-1]
-        m.d.comb += following.eq(Mux(self.clear, address, bank_address(rd, phase, wavefront)) + self.clear)
+        begins = Signal()       # to clear: what comes out of a reset is 0 already
+        m.d.comb += following.eq(
+            Mux(self.clear, address, bank_address(rd, phase, wavefront)) + (self.clear & ~begins))
         m.d.sync += [
             address.eq(following),
             self.clear.eq(clears),
@@ -232,6 +237,9 @@ class LoadReturn(wiring.Component):
             self.done.eq(write & last),
             self.done_wavefront.eq(wavefront),
         ]
+        m.d.sync += begins.eq(self.clear_registers)
+        with m.If(self.clear_registers):
+            m.d.sync += [self.clear.eq(1), address.eq(0), self.load.lanes.eq(0)]
         for lane in range(PE_COUNT):
             for half, (first, selected) in enumerate(_halves(inputs, sources[lane])):
                 # In this order Yosys resets the flip-flops, and needs no LUT for that.

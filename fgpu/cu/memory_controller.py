@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, ResetInserter, Signal, Value
+from amaranth.hdl import Array, Cat, Const, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -32,7 +32,7 @@ class MemoryController(wiring.Component):
     ``reserve`` announces an instruction's phases at issue (0 to 8), and ``ready``
     says whether eight more phases would find room. ``idle``: nothing is under way. ``float_next``: in the next cycle
     the floating-point units write registers. ``clear``: ``load`` clears all registers, for 512 cycles after a reset
-    or ``clear_registers``, which may come while it is idle.
+    and 513 after ``clear_registers``, which may come while it is idle.
 
     With local memory its accesses (``local``) have a queue and room of their own, and both return to the registers.
     ``done_local``: the load that is done is a local one.
@@ -74,10 +74,8 @@ class MemoryController(wiring.Component):
         m.submodules.builder = builder = RequestBuilder(config)
         # Another one is in the output register.
         m.submodules.stations = stations = Queue(Station(config), depth=config.cu_stations, registered=True)
-        load_return = LoadReturn(config, self._row_fifo_depth)
-        clear_registers = Signal()      # nobody is in a hurry, and it steers much
-        m.d.sync += clear_registers.eq(self.clear_registers)
-        m.submodules.load_return = ResetInserter(clear_registers)(load_return)
+        m.submodules.load_return = load_return = LoadReturn(config, self._row_fifo_depth)
+        m.d.sync += load_return.clear_registers.eq(self.clear_registers)    # nobody is in a hurry
 
         m.d.comb += [
             coalescer.phase.eq(self.access),
@@ -134,9 +132,10 @@ class MemoryController(wiring.Component):
         if self._config.slices == 1:
             return Const(1)
         full = []
+        limit = self._row_fifo_depth - 1        # the queue takes none until there is room for two
         for number in range(self._config.slices):
-            asked = Signal(range(self._row_fifo_depth + 1), name=f"asked{number}")
+            asked = Signal(range(limit + 1), name=f"asked{number}")
             ask = station.valid & station.ready & station.payload.new_row & (station.payload.slice == number)
             m.d.sync += asked.eq(asked + ask - load_return.taken[number])
-            full.append(asked == self._row_fifo_depth)
+            full.append(asked == limit)
         return ~Array(full)[station.payload.slice]

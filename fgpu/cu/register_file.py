@@ -73,7 +73,8 @@ class RegisterFile(wiring.Component):
 
     Each bank has one write port. The vector writes the bank of ``RESULT_STAGE`` in each cycle, the floating-point
     units of a core with ``floats`` that of ``FLOAT_RESULT_STAGE`` if ``float_valid``. The memory controller must use
-    another one. But in a cycle with ``clear`` all four banks take ``load``, whatever its phase.
+    another one. But in a cycle with ``clear`` all four banks take ``load``, whatever its phase, the first such cycle
+    since others excepted.
     """
 
     def __init__(self, floats: bool = False) -> None:
@@ -104,16 +105,25 @@ class RegisterFile(wiring.Component):
             m.d.sync += kept.eq(read.data)
             banks.append(kept)
 
-            # A bank serves each stage in turn, and nothing in the fourth cycle.
-            with m.Switch(self.beat):
+            # A bank serves each stage in turn, and nothing in the fourth cycle. Its turns are counted beside it, from
+            # its number on: so Yosys does not make one counter of them, which would have to go to all banks.
+            turn = Signal(BEAT_BITS, name=f"turn{number}", init=number)
+            m.d.sync += turn.eq(self.beat + number + 1)
+
+            def turn_of(stage: int, number: int = number) -> int:
+                return (beat_of(number, stage) + number) % BANKS
+
+            with m.Switch(turn):
                 for operand, stage in READ_STAGES.items():
-                    with m.Case(beat_of(number, stage)):
+                    with m.Case(turn_of(stage)):
                         issue, register = self.issue[stage], self.read[stage][operand]
                         m.d.comb += read.addr.eq(bank_address(register, issue.phase, issue.wavefront))
-            with m.If((self.beat == beat_of(number, RESULT_STAGE)) & ~self.clear):
+            takes_result = Signal(name=f"takes_result{number}")
+            m.d.sync += takes_result.eq((turn == (turn_of(RESULT_STAGE) - 1) % BANKS) & ~self.clear)
+            with m.If(takes_result):
                 self._connect(m, write, self.result, self.result.words, self.result.lanes)
             if self._floats:
-                with m.Elif((self.beat == beat_of(number, FLOAT_RESULT_STAGE)) & self.float_valid):
+                with m.Elif((turn == turn_of(FLOAT_RESULT_STAGE)) & self.float_valid):
                     self._connect(m, write, self.float_result, self.float_result.words, self.float_result.lanes)
             with m.Else():
                 mine = (self.load.phase[:BEAT_BITS] == number) | self.clear
@@ -123,9 +133,10 @@ class RegisterFile(wiring.Component):
         # Two cycles after it was read the operand is in the output register of its phase's bank.
         operands = {}
         for operand, stage in READ_STAGES.items():
-            bank_number = Signal(BEAT_BITS, name=f"bank_of_{operand}", init=bank_shift(stage + 2))
-            m.d.sync += bank_number.eq(self.beat + bank_shift(stage + 1))
-            operands[operand] = choose(banks, bank_number)
+            # Counted down, or Yosys would take the beat itself, which has far to go.
+            bank_number = Signal(BEAT_BITS, name=f"bank_of_{operand}", init=BANKS - 1 - bank_shift(stage + 2))
+            m.d.sync += bank_number.eq(~(self.beat + bank_shift(stage + 1))[:BEAT_BITS])
+            operands[operand] = choose(banks[::-1], bank_number)
         m.d.sync += self.rs.eq(operands["rs"])
         m.d.comb += [self.rt.eq(operands["rt"]), self.rd.eq(operands["rd"])]
         return m

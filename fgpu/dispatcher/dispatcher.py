@@ -123,17 +123,21 @@ class Dispatcher(wiring.Component):
 
         active = Signal()
         suspect = Signal()      # the cache may hold a line whose read failed
+        m.d.comb += self.clear_registers.eq(self.clean_start & self.cancel)
+        m.d.sync += self.clean_start.eq(0)
         with m.FSM():
             with m.State("Idle"):
+                # Whether a kernel waits is known late.
+                m.d.sync += [
+                    slot.eq(lowest), read_word.eq(DescriptorWord.ENTRY), group.ids.eq(0),
+                    *(each.eq(0) for each in descriptor.last_ids),
+                ]
                 with m.If(suspect):
-                    m.next = "Start to clean"
+                    m.d.sync += self.clean_start.eq(1)
+                    m.next = "Clean cache"
                 with m.Elif(self.pending.any()):
                     m.d.comb += self.accepted.eq(1 << lowest)
-                    m.d.sync += [
-                        slot.eq(lowest), read_word.eq(DescriptorWord.ENTRY), active.eq(1),
-                        reading.eq(1), self.loading.eq(1), group.ids.eq(0),
-                        *(each.eq(0) for each in descriptor.last_ids),
-                    ]
+                    m.d.sync += [active.eq(1), reading.eq(1), self.loading.eq(1)]
                     m.next = "Read descriptor"
             with m.State("Read descriptor"):
                 m.d.comb += turn.accept.eq(complete)
@@ -167,12 +171,10 @@ class Dispatcher(wiring.Component):
                     m.d.sync += settle.eq(settle - 1)
                 with m.Elif(self.idle.all() & ~self.loading):
                     with m.If(self.cancel | self.fault | self.clean_cache.bit_select(slot, 1)):
-                        m.next = "Start to clean"
+                        m.d.sync += self.clean_start.eq(1)
+                        m.next = "Clean cache"
                     with m.Else():
                         m.next = "Finish"
-            with m.State("Start to clean"):
-                m.d.comb += [self.clean_start.eq(1), self.clear_registers.eq(self.cancel)]
-                m.next = "Clean cache"
             with m.State("Clean cache"):
                 with m.If(self.clean_done):
                     with m.If(active):
@@ -277,10 +279,8 @@ class Dispatcher(wiring.Component):
 
     def _mask_last_wavefront(self, m: Module, size_word: Any) -> None:
         partial = size_word.work_items[:exact_log2(WAVEFRONT_SIZE)]
-        with m.If(partial == 0):
-            m.d.comb += self.kernel.last_mask.eq(-1)
-        with m.Else():
-            m.d.comb += self.kernel.last_mask.eq((Const(1, WAVEFRONT_SIZE) << partial) - 1)
+        m.d.comb += self.kernel.last_mask.eq(
+            Cat((partial == 0) | (partial > item) for item in range(WAVEFRONT_SIZE)))
 
     def _follow_faults(self, m: Module, active: Signal, suspect: Signal) -> None:
         """The running kernel is cancelled; what fails when none runs makes the cache's lines suspect."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -44,13 +44,21 @@ class LocalIdGenerator(wiring.Component):
         dimension = Signal(range(DIMENSIONS))
         phase, wavefront = Signal(range(PHASES)), Signal(WAVEFRONT_BITS)
         carries = Signal(PE_COUNT)
+        # What is added in this dimension, and the same if the id begins anew: both sums are made at once.
+        following = Signal.like(dimension)
+        added, added_over = Signal(range(PE_COUNT + 1)), Signal(signed(LOCAL_ID_BITS + 2))
+        m.d.comb += following.eq(dimension)
+        m.d.sync += [
+            dimension.eq(following), added.eq(step[following]), added_over.eq(step[following] - sizes[following]),
+        ]
 
         wraps0, wraps1 = Signal(), Signal()
         m.d.comb += [wraps0.eq(step[0] + 1 == sizes[0]), wraps1.eq(step[1] + 1 == sizes[1])]
         with m.FSM():
             with m.State("Idle"):
                 with m.If(self.start):
-                    m.d.sync += [lane_count.eq(0), phase.eq(0), wavefront.eq(0), dimension.eq(0), carries.eq(0)]
+                    m.d.comb += following.eq(0)
+                    m.d.sync += [lane_count.eq(0), phase.eq(0), wavefront.eq(0), carries.eq(0)]
                     m.d.sync += [step[number].eq(0) for number in range(DIMENSIONS)]
                     m.next = "Count"
             with m.State("Count"):
@@ -68,20 +76,19 @@ class LocalIdGenerator(wiring.Component):
                 m.d.comb += [self.busy.eq(1), self.write.valid.eq(self.enable)]
                 with m.If(self.enable):
                     for lane in range(PE_COUNT):
-                        total = Signal(LOCAL_ID_BITS + 1, name=f"total{lane}")
-                        wraps = Signal(name=f"wraps{lane}")
-                        m.d.comb += [
-                            total.eq(ids[lane][dimension] + step[dimension] + carries[lane]),
-                            wraps.eq(total >= sizes[dimension]),
-                        ]
+                        over = Signal(signed(LOCAL_ID_BITS + 2), name=f"over{lane}")
+                        wraps = ~over[-1]
+                        m.d.comb += over.eq(ids[lane][dimension] + added_over + carries[lane])
                         m.d.sync += [
-                            ids[lane][dimension].eq(Mux(wraps, total - sizes[dimension], total)),
+                            ids[lane][dimension].eq(
+                                Mux(wraps, over, ids[lane][dimension] + added + carries[lane])),
                             carries[lane].eq(wraps),
                         ]
                     with m.If(dimension != self.dimensions_minus_1):
-                        m.d.sync += dimension.eq(dimension + 1)
+                        m.d.comb += following.eq(dimension + 1)
                     with m.Else():
-                        m.d.sync += [dimension.eq(0), carries.eq(0), phase.eq(phase + 1)]
+                        m.d.comb += following.eq(0)
+                        m.d.sync += [carries.eq(0), phase.eq(phase + 1)]
                         with m.If(phase == PHASES - 1):
                             m.d.sync += wavefront.eq(wavefront + 1)
                             with m.If(wavefront == self.wavefronts_minus_1):

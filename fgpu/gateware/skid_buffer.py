@@ -24,16 +24,17 @@ class SkidBuffer(wiring.Component):
         m = Module()
         late = Signal(self._shape)
         room = Signal(init=1)       # there is no late one
+        full = Signal()             # the opposite, for the others: what is within steers all of the payload
         free = ~self.output.valid | self.output.ready
-        m.d.comb += [self.input.ready.eq(room), self.following.eq(Mux(room, self.input.payload, late))]
+        m.d.comb += [self.input.ready.eq(~full), self.following.eq(Mux(room, self.input.payload, late))]
         with m.If(room):
             m.d.sync += late.eq(self.input.payload)
         with m.If(free):
             m.d.sync += [
-                room.eq(1),
+                room.eq(1), full.eq(0),
                 self.output.valid.eq(self.input.valid | ~room),
                 self.output.payload.eq(self.following),
             ]
         with m.Elif(self.input.valid):
-            m.d.sync += room.eq(0)
+            m.d.sync += [room.eq(0), full.eq(1)]
         return m

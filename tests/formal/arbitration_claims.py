@@ -57,9 +57,9 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     """Accepted requests, and nothing else, leave in order, one cycle later at the earliest, or wait, two at most; the
     row of a write leaves at once.
 
-    The cleaner goes first and ``hold`` keeps the others out; a compute unit waits for one turn of each other, and
-    for the reads that are owed to it before and after: seven requests at most. A read only waits while reads are
-    admitted.
+    The cleaner goes first, a cycle after it came, and a cycle after ``hold`` the others are kept out; a compute
+    unit waits for one turn of each other, and for the reads that are owed to it before and after: seven requests
+    at most. A read only waits while reads are admitted.
     """
     count = CONFIG.compute_units
     dut = arbiter(CONFIG)
@@ -73,7 +73,9 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
 
     # Of the compute units, one at a time.
     claim.always((taken & (taken - 1)[:count]) == 0)
-    claim.always(~taken.any() | (~dut.hold & ~dut.cleaner.valid))
+    turn = claim.past(dut.hold | (dut.cleaner.valid & ~dut.cleaner.ready))      # the cleaner's
+    claim.invariant(claim.inside("dut.cleans", 1) == turn)
+    claim.always(~taken.any() | ~turn)
     claim.always(dut.pending == requests.any())
     claim.always((taken & ~admitted) == 0)
     cleaned = dut.cleaner.valid & dut.cleaner.ready
@@ -85,6 +87,8 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     claim.always(granted.valid == (inside != 0))
     claim.always(inside <= 2)
     claim.invariant(claim.inside("dut.inside.room", 1) == (inside != 2))
+    claim.invariant(claim.inside("dut.inside.full", 1) == (inside == 2))
+    claim.always(dut.cleaner.ready == (turn & (inside != 2)))
     who = claim.constant("who", ceil_log2(count))
     fields = Array(Cat(r.payload.line, r.payload.rows, r.payload.op == MemoryOp.WRITE) for r in dut.requests)
     mine = taken.bit_select(who, 1)
@@ -119,7 +123,7 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     claim.always(~dut.writes.valid | taken.any())
 
     # Somebody is served whenever nothing is in the way.
-    free = dut.writes.ready & ~dut.hold & ~dut.cleaner.valid & (inside != 2)
+    free = dut.writes.ready & ~turn & (inside != 2)
     claim.always(~(admitted.any() & free) | taken.any())
     choice = Signal(ceil_log2(count))
     for n in range(count):

@@ -233,5 +233,8 @@ def lite_claim(slave: type[AXI4LiteSlave] = AXI4LiteSlave) -> Claim:
     claim.invariant(claim.inside("dut.write_known", 1) == (started & claim.past(has_write) & ~new_b))
     claim.invariant(claim.inside("dut.read_known", 1) == (started & claim.past(has_read) & ~left))
     claim.invariant(claim.inside("dut.reading", 1) == left)
+    for name, legal in [("write", claim.inside("dut.whole", 1) == ((write_address[:2] == 0) & write_word[32:].all())),
+                        ("read", claim.inside("dut.aligned", 1) == (read_address[:2] == 0))]:
+        claim.invariant(~claim.inside(f"dut.{name}_known", 1) | legal)
     claim.invariant(~left | (claim.inside("dut.reading_legal", 1) == claim.past(taken)))
     return claim

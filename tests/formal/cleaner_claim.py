@@ -13,7 +13,7 @@ from fgpu.gateware.choose import lowest, number_of
 
 from .prover import Claim
 
-STATES = ("SCRUB", "SERVE", "SCAN", "SETTLE", "EVICT")
+STATES = ("SCRUB", "SERVE", "CLOSE", "SCAN", "SETTLE", "EVICT")
 """In the order in which the source names them first, which is how Amaranth numbers them."""
 
 
@@ -22,8 +22,8 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
 
     What is evicted is the line that was written there. After ``done`` nothing is valid. A request that is served
     without a fill meets the line that it asks for. Whatever the memories hold at first, the place is scrubbed, once,
-    before it serves anything. The surroundings: any requests while ``hold`` is low (an arbiter without delay, the
-    cleaner first), early write-backs of any lines, any stalls.
+    before it serves anything. The surroundings: any requests until the cycle in which ``hold`` rises (an arbiter
+    without delay, the cleaner first), early write-backs of any lines, any stalls.
     """
     stage, sweeper = tag_stage(config), cleaner(config)
     claim = Claim(stage=stage, cleaner=sweeper)
@@ -34,7 +34,9 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     claim.assume((op == TagOp.READ.value) | (op == TagOp.WRITE.value) | ((op == TagOp.ATOMIC.value)
                                                                         if config.atomics else 0))
     claim.drive(sweeper.pending, ask)
-    claim.drive(stage.requests.valid, sweeper.requests.valid | (ask & ~sweeper.hold))
+    closed = Signal(init=1)
+    m.d.sync += closed.eq(sweeper.hold)
+    claim.drive(stage.requests.valid, sweeper.requests.valid | (ask & ~closed))
     claim.drive(stage.requests.payload, Mux(sweeper.requests.valid, sweeper.requests.payload.as_value(),
                                             wanted.as_value()))
     claim.drive(sweeper.requests.ready, stage.requests.ready)
@@ -115,6 +117,8 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     ]
     claim.invariant(at < len(STATES))
     claim.invariant(sweeper.hold == ~state("SERVE"))
+    claim.invariant(state("SERVE", "CLOSE") | closed)
+    claim.invariant(~state("CLOSE") | ~t1_valid)
     for flag, what in (("reads", TagOp.READ), ("writes", TagOp.WRITE), ("cleans", TagOp.CLEAN),
                        ("retires", TagOp.RETIRE)):
         is_op = (t1_op == what.value) | ((t1_op == TagOp.ATOMIC.value) if config.atomics and flag == "reads" else 0)
@@ -145,7 +149,7 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     claim.invariant(unknown | swept | ((dirty == here.dirty) & (valid == here.valid) & ~cleaned))
     claim.invariant(~swept | (~here.as_value().any() & (dirty == (cleaned | waits)) & ~(cleaned & waits)))
     claim.invariant(~state("EVICT") | waiting.any())
-    claim.invariant(~state("SERVE", "SETTLE") | (step == 0))
+    claim.invariant(~state("SERVE", "CLOSE", "SETTLE") | (step == 0))
     # Where nothing was used since the last sweep, nothing is valid.
     parts = part_bits(config)
     used = claim.inside("cleaner.used", 1 << parts)

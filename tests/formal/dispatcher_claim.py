@@ -12,8 +12,8 @@ from fgpu.dispatcher.dispatcher import _SETTLE_CYCLES, Dispatcher
 from .prover import Claim
 
 CONFIG = Config(compute_units=2)
-STATES = ("Idle", "Start to clean", "Read descriptor", "Choose compute unit", "Hand out work-group", "Drain",
-          "Finish", "Clean cache")
+STATES = ("Idle", "Clean cache", "Read descriptor", "Choose compute unit", "Hand out work-group", "Drain",
+          "Finish")
 """In the order in which the source names them first, which is how Amaranth numbers them."""
 _FIRST_PARAMETER, _FIRST_SIZE = DescriptorWord.PARAMETERS.value, DescriptorWord.GLOBAL_SIZE.value
 _OFFSET, _GROUPS = DescriptorWord.GLOBAL_OFFSET.value, DescriptorWord.WORK_GROUPS.value
@@ -35,6 +35,7 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
     claim = Claim(dut=dut)
     m: Module = claim.m
     claim.assume(~claim.past(1) | (dut.clean_cache == claim.past(dut.clean_cache)))
+    claim.assume(~(dut.clean_start & dut.clean_done))
     at = claim.inside("dut.fsm_state", range(len(STATES)))
 
     def state(*names: str) -> Value:
@@ -64,13 +65,13 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
     claim.always(~dut.pending.any() | running | dut.accepted.any() | late | between)
     claim.always(~dut.accepted.any() | (~late & ~between))
     claim.invariant(late == claim.inside("dut.suspect", 1))
-    claim.invariant(between == (state("Clean cache") & ~running))
-    claim.invariant(~state("Start to clean") | running | late)
+    claim.invariant(between == (state("Clean cache") & ~running & ~dut.clean_start))
+    claim.invariant(~dut.clean_start | (state("Clean cache") & (running | late)))
     claim.always(~dut.finished.any() | (running & (dut.finished == Const(1, len(dut.finished)) << slot)))
     claim.always(dut.running == Mux(running, Const(1, len(dut.running)) << slot, 0))
     claim.always(~running | (dut.slot == slot))
     claim.invariant(running == claim.inside("dut.active", 1))
-    claim.invariant(Mux(running, ~state("Idle"), state("Idle", "Start to clean", "Clean cache")))
+    claim.invariant(Mux(running, ~state("Idle"), state("Idle", "Clean cache")))
     claim.invariant(at < len(STATES))
 
     # What the descriptor says, word by word a cycle after it is asked for.
@@ -106,7 +107,7 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
     claim.invariant(~reading | (read_word == Mux(arriving, following, DescriptorWord.ENTRY.value)))
     claim.invariant(arriving | ~comes | (word == 0) | (word >= _FIRST_PARAMETER))
     claim.invariant(~reading | dut.loading)
-    claim.invariant(~dut.loading | (running & ~state("Start to clean", "Clean cache", "Finish")))
+    claim.invariant(~dut.loading | (running & ~state("Clean cache", "Finish")))
     # Which words have been read, as a bit each: what work-groups are made of before the first of them goes out.
     read = Signal(32)
     with m.If(dut.accepted.any()):
@@ -167,7 +168,7 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
                     | ~Cat(read_word == int(each) for each in _ORDER[:10]).any())
     claim.invariant(~state("Read descriptor")
                     | ((expected.as_value() == 0) & (ids == 0) & ~complete & ~extra))
-    claim.invariant(~running | ~state("Drain", "Start to clean", "Clean cache", "Finish") | complete | aborted)
+    claim.invariant(~running | ~state("Drain", "Clean cache", "Finish") | complete | aborted)
 
     # The end: all units were idle some time after the last work-group, then the cache was cleaned, once.
     since, quiet, cleaning, cleaned = Signal(range(_SETTLE_CYCLES + 1)), Signal(), Signal(), Signal()
@@ -188,9 +189,9 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
     settle = claim.inside("dut.settle", range(_SETTLE_CYCLES + 1))
     claim.invariant(since <= _SETTLE_CYCLES)
     claim.invariant(~state("Drain") | (settle >= _SETTLE_CYCLES - since))
-    claim.invariant(~running | ~state("Start to clean", "Clean cache", "Finish") | quiet)
-    claim.invariant(~running | ~state("Start to clean") | wanted)
-    claim.invariant(~running | ~state("Clean cache") | (wanted & cleaning & ~cleaned))
+    claim.invariant(~running | ~state("Clean cache", "Finish") | quiet)
+    claim.invariant(~running | ~dut.clean_start | wanted)
+    claim.invariant(~running | ~state("Clean cache") | (wanted & (cleaning != dut.clean_start) & ~cleaned))
     claim.invariant(~state("Finish") | (cleaned == wanted))
     claim.invariant(~running | state("Clean cache", "Finish") | (~cleaning & ~cleaned))
     return claim

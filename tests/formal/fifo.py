@@ -95,6 +95,7 @@ def skid_claim(buffer: type[SkidBuffer] = SkidBuffer) -> Claim:
     it = follow(claim, push, inside - pop, dut.input.payload, pop, bits=2)
     claim.always(~it.active | (it.ahead != 0) | claim.same(dut.output.payload, it.value))
     claim.always(claim.stable(dut.output.valid, dut.output.ready, dut.output.payload))
+    claim.invariant(claim.inside("dut.room", 1) == (inside != 2))
     claim.invariant(~it.active | (it.ahead < inside))
     claim.invariant(~it.active | (it.ahead == 0) | (claim.inside("dut.late", 3) == it.value))
     return claim

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from amaranth.hdl import Assert, Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Assert, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import ReadPort, WritePort
 from amaranth.utils import exact_log2
@@ -22,7 +22,7 @@ from fgpu.isa import REGISTER_COUNT
 
 from .prover import Claim
 
-__all__ = ["RegisterClaim", "launcher_claim"]
+__all__ = ["RegisterClaim", "clearing_claim", "launcher_claim"]
 
 _CONTEXTS = 64
 
@@ -35,8 +35,32 @@ def launcher_claim(launcher: type[Launcher] = Launcher) -> Claim:
     acts = dut.room | dut.work_groups.ready | dut.busy | dut.start.any() | dut.runtime_write.valid
     claim.always(~dut.clearing | ~acts)
     claim.reachable(dut.start.any())
-    claim.invariant(~claim.past(dut.clearing) | ~(claim.inside("dut.clear", 1) | dut.busy))
+    claim.invariant(~claim.past(dut.clearing) | ~(claim.inside("dut.able", 1) | dut.busy))
     claim.invariant(~claim.inside("dut.waiting", 1) | dut.busy)
+    return claim
+
+
+def clearing_claim(load_return: type[LoadReturn] = LoadReturn) -> Claim:
+    """After ``clear_registers`` zero is written to each place of a bank before ``clear`` falls, and nothing else."""
+    dut = load_return(Config(), 16)
+    claim = Claim(dut=dut)
+    load, clear = dut.load, dut.clear
+    claim.assume(~(clear & dut.stations.valid))
+    place = claim.constant("place", range(BANK_WORDS))
+    here = bank_address(load.register, load.phase, load.wavefront)
+    cleared = Signal()
+    with claim.m.If(dut.clear_registers):
+        claim.m.d.sync += cleared.eq(0)
+    with claim.m.Elif(clear & load.lanes.all() & (here == place)):
+        claim.m.d.sync += cleared.eq(1)
+    claim.always(clear | cleared)
+    claim.always(~clear | ~load.lanes.any() | (load.lanes.all() & ~Value.cast(joined(load.halves)).any()))
+    claim.always(~claim.past(dut.clear_registers) | clear)
+    begins = claim.inside("dut.begins", 1)
+    claim.invariant(~begins | (clear & (here == 0)))
+    claim.invariant(~clear | Mux(begins, ~load.lanes.any(), load.lanes.all()))
+    claim.invariant(~clear | begins | ~Value.cast(joined(load.halves)).any())
+    claim.invariant(cleared == (~clear | (~begins & (here > place))))
     return claim
 
 
@@ -108,6 +132,7 @@ class RegisterClaim(Claim):
         with m.If(self.free("issues")):
             m.d.sync += control.eq(decoded)
         self.drive(vector.control, control)
+        self.drive(self.loads.clear_registers, Const(0))
         self.drive(vector.load, self.loads.load)
         self.drive(vector.clear, clear)
         self.drive(results.issue, vector.issue)
@@ -147,6 +172,8 @@ class RegisterClaim(Claim):
         for number in range(BANKS):
             cleared = self.inside(f"vector.registers.bank{number}.cleared", 1)
             self.invariant(cleared == (~clear | (here > self.place)))
+            self.invariant(~clear | ~self.inside(f"vector.registers.takes_result{number}", 1))
+        self.invariant(~self.inside("loads.begins", 1))
 
         # Contexts are good once they are written, which all are long before the first is used.
         cycles = Signal(range(_CONTEXTS + 1))

@@ -37,7 +37,7 @@ def test_victims_are_waited_for(tmp_path: Path) -> None:
      "t1.replaces & (managers.victim_conflict | ~t1.waited)"),
     ("t1.replaces & (managers.victim_conflict | ~t1.waited)", "0"),
     ("managers.victim_conflict | ~t1.waited", "managers.victim_conflict"),
-    ("(t1.complete | ~t1.old.populated) & ~managers.conflict", "(t1.complete | ~t1.old.populated)"),
+    ("(t1.old_complete | ~t1.old.populated) & ~managers.conflict", "(t1.old_complete | ~t1.old.populated)"),
     ("t1.hit.eq(t1.match & t1.old.valid", "t1.hit.eq(t1.old.valid"),
     ("t0_waits.eq(t1.retires)", "t0_waits.eq(0)"),
     ("t0_follows.eq(t1.serves & (t1.set == t0_set))", "t0_follows.eq(0)"),

@@ -7,7 +7,7 @@ import pytest
 from fgpu.config import FLOAT_OPS, Config
 
 from .prover import mutant
-from .register_claim import RegisterClaim, launcher_claim
+from .register_claim import RegisterClaim, clearing_claim, launcher_claim
 
 SMALL = Config(scratchpad_size=0, cache_banks=1, float_ops=FLOAT_OPS)
 
@@ -15,6 +15,20 @@ SMALL = Config(scratchpad_size=0, cache_banks=1, float_ops=FLOAT_OPS)
 @pytest.mark.ci
 def test_registers_are_cleared_and_r0_stays_zero(tmp_path: Path) -> None:
     RegisterClaim(SMALL).prove(tmp_path, depth=2)
+
+
+def test_registers_are_cleared_again(tmp_path: Path) -> None:
+    clearing_claim().prove(tmp_path, depth=2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new"), [
+    ("self.load.lanes.eq(0)]", "self.load.lanes.eq(-1)]"),
+    ("address.eq(0), ", ""),
+    ("(self.clear & ~begins)", "self.clear"),
+])
+def test_registers_that_are_not_cleared_again(old: str, new: str, tmp_path: Path) -> None:
+    assert not clearing_claim(mutant("fgpu.cu.load_return", old, new).LoadReturn).is_proven(tmp_path, depth=2)
 
 
 def test_nothing_starts_meanwhile(tmp_path: Path) -> None:
@@ -28,7 +42,7 @@ def test_wavefronts_start_afterwards(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_launcher_that_does_not_wait(tmp_path: Path) -> None:
-    wrong = mutant("fgpu.cu.launcher", "clear.eq(~self.clearing)", "clear.eq(1)").Launcher
+    wrong = mutant("fgpu.cu.launcher", "able.eq(~self.clearing & has_number", "able.eq(has_number").Launcher
     assert not launcher_claim(wrong).is_proven(tmp_path, depth=2)
 
 
