@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from fgpu.config import Config
 from fgpu.errors import LaunchError
-from fgpu.tools.timing import best, component_timings, tools
+from fgpu.tools.timing import component_timing, tools
 from fgpu.tools.units import TIMED
 
 from .checked_in import read_figures, write_figures
@@ -27,19 +27,19 @@ def measure(names: tuple[str, ...], seeds: int = 1,
             progress: Callable[[int, int], None] = lambda done, total: None) -> Frequencies:
     """Place and route units on an ECP5 of 85,000 LUTs and speed grade 6. ``progress`` is told how many are done.
 
-    ``routed`` is the best of ``seeds``, ``placed`` what was expected of that one, ``least`` the worst routed; the
-    slowest path of the best goes ``from`` a register ``to`` another. Raises :class:`~fgpu.errors.ToolError` when a
-    tool fails.
+    Of so many ``seeds`` the best as placed, ``seed``, was routed; ``placed`` is what was expected of it, ``least`` of
+    the worst. The slowest path goes ``from`` a register ``to`` another. Raises :class:`~fgpu.errors.ToolError` when
+    a tool fails.
     """
     found: Frequencies = {}
     used = ", ".join(map(str, tools()))
     for name in names:
         unit, count = MEASURED[name]
-        timings = component_timings(TIMED[unit](Config(compute_units=count)), seeds=range(1, seeds + 1))
-        timing = best(timings)
+        timing = component_timing(TIMED[unit](Config(compute_units=count)), seeds=range(1, seeds + 1))
+        least = min((frequency for _, frequency in timing.expected), default=timing.placed)
         found[name] = {
-            "placed": timing.placed, "routed": timing.frequency, "least": min(each.frequency for each in timings),
-            "seeds": seeds, "from": timing.path[0].signal, "to": timing.path[-1].signal, "by": used,
+            "placed": timing.placed, "routed": timing.frequency, "least": least, "seed": timing.seed, "seeds": seeds,
+            "from": timing.path[0].signal, "to": timing.path[-1].signal, "by": used,
         }
         progress(len(found), len(names))
     return found

@@ -43,9 +43,7 @@ def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[s
 
 
 def measure(name: str, config: Config, family: str, *, route: bool = True, seeds: int = 1) -> list["Timing"]:
-    """The timing of a unit, with a display while it is measured: the best of some seeds, and then the others; without
-    ``route`` that of each module in it.
-    """
+    """The timing of a unit, with a display while it is measured; without ``route`` that of each module in it."""
     from fgpu.tools import timing
     from fgpu.tools.units import TIMED
 
@@ -54,14 +52,13 @@ def measure(name: str, config: Config, family: str, *, route: bool = True, seeds
         with progress_bar(f"placing {name}"):
             return timing.placed_timings(unit, family)
     with progress_bar(f"placing and routing {name}"):
-        found = timing.component_timings(unit, family, seeds=range(1, seeds + 1))
-    return sorted(found, key=lambda each: -each.frequency)
+        return [timing.component_timing(unit, family, seeds=range(1, seeds + 1))]
 
 
 def as_dict(name: str, timings: list["Timing"], *, route: bool = True) -> dict[str, Any]:
     """For a JSON file."""
     found: dict[str, Any] = {"unit": name, **asdict(timings[0])}
-    return {**found, "seeds" if route else "placed": [asdict(each) for each in timings]}
+    return found if route else {**found, "placed": [asdict(each) for each in timings]}
 
 
 def report(name: str, timings: list["Timing"], family: str, *, route: bool = True) -> str:
@@ -78,9 +75,10 @@ def report(name: str, timings: list["Timing"], family: str, *, route: bool = Tru
     lines = [f"{name} by itself on {device.title}: {slowest.frequency:.1f} MHz {how}{expected} "
              f"({yosys}, {nextpnr}). The slowest path takes {slowest.delay:.1f} ns:"]
     lines += [f"  {place.arrival:5.1f} ns  {place.signal}" for place in slowest.path]
-    if len(timings) > 1 and route:
-        lines.append(f"The best of {len(timings)} seeds: " + ", ".join(
-            f"{each.frequency:.1f} ({each.seed})" for each in timings))
+    if slowest.expected:
+        best = sorted(slowest.expected, key=lambda each: -each[1])
+        lines.append(f"The best of {len(best)} seeds, as placed, was routed: " + ", ".join(
+            f"{frequency:.1f} (seed {seed})" for seed, frequency in best))
     elif len(timings) > 1:
         lines.append("Into other modules:")
         lines += [f"  {each.delay:5.1f} ns  {each.path[0].signal} -> {each.path[-1].signal}" for each in timings[1:]]

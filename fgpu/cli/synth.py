@@ -49,7 +49,8 @@ _REFERENCE = {
 @click.option("--placed", is_flag=True, help="Only place, which is quicker: MHz with the delays that nextpnr expects "
               "then, and the slowest path into each module.")
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, metavar="N",
-              help="Place and route N times, several at a time, and tell the best, and what the others came to.")
+              help="Place with N seeds, several at a time, route what nextpnr expects the most of, and tell what it "
+              "expected of each.")
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/area.json says; goes with no other option.")
 @click.option("--write-timing", is_flag=True,

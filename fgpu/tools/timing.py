@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from amaranth.back import rtlil
@@ -25,8 +25,7 @@ from .verilog import verilog_text
 from .yosys import run_yosys
 from .yowasp import nextpnr_packages
 
-__all__ = ["Place", "Timing", "best", "component_timing", "component_timings", "is_installed", "placed_timings",
-           "tools"]
+__all__ = ["Place", "Timing", "component_timing", "is_installed", "placed_timings", "tools"]
 
 _LOG, _REPORT = "log.txt", "report.json"
 _MAXIMUM = re.compile(r"Max frequency for clock\s+'[^']*': ([\d.]+) MHz")
@@ -69,6 +68,8 @@ class Timing:
     placed: float | None = None
     """MHz that nextpnr expected when it had placed, of what was routed."""
     seed: int = 1
+    expected: tuple[tuple[int, float], ...] = ()
+    """Of several seeds all, and MHz that nextpnr expected when it had placed with them; the most was routed."""
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -100,42 +101,36 @@ def _device(family: Family) -> Device:
     return family.device
 
 
-def component_timing(component: wiring.Component, family: str = "ecp5", *, target: float = TARGET) -> Timing:
-    """:func:`component_timings` of one seed."""
-    return component_timings(component, family, target=target)[0]
-
-
-def component_timings(component: wiring.Component, family: str = "ecp5", *, target: float = TARGET,
-                      seeds: Sequence[int] = (1,)) -> list[Timing]:
-    """Place and route a component, between registers at all its ports, for a clock of ``target`` MHz: for each of
-    nextpnr's seeds what came of it. As many run at a time as there are processors.
+def component_timing(component: wiring.Component, family: str = "ecp5", *, target: float = TARGET,
+                     seeds: Sequence[int] = (1,)) -> Timing:
+    """Place and route a component, between registers at all its ports, for a clock of ``target`` MHz. With several of
+    nextpnr's ``seeds`` it is placed with each, as many at a time as there are processors, and routed with the one of
+    which nextpnr then expects the most: what a seed does is more than most changes to a design.
 
     What was found is kept in the user's cache folder. Raises :class:`~fgpu.errors.ToolError` when a tool fails,
     :class:`~fgpu.errors.MissingExtraError` without nextpnr (``fgpu[timing]``).
     """
     task = _Task(component, FAMILIES[family], target)
 
-    def of(seed: int) -> Timing:
+    def routed(seed: int) -> Timing:
         def find() -> list[Timing]:
             report, log = task.nextpnr(["--seed", str(seed)], _REPORT, _LOG)
             return [_timing(json.loads(report), _placed_frequency(log), seed)]
 
         return task.kept([str(seed)], find)[0]
 
-    if len(seeds) > 1:
-        task.netlist()       # once
+    if len(seeds) == 1:
+        return routed(seeds[0])
+    task.netlist()       # once
     with ThreadPoolExecutor(max_workers=min(len(seeds), os.cpu_count() or 1)) as pool:
-        return list(pool.map(of, seeds))
-
-
-def best(timings: Sequence[Timing]) -> Timing:
-    """The quickest."""
-    return max(timings, key=lambda timing: timing.frequency)
+        expected = list(zip(seeds, pool.map(task.expected, seeds), strict=True))
+    best, _ = max(expected, key=lambda each: each[1])
+    return replace(routed(best), expected=tuple(expected))
 
 
 def placed_timings(component: wiring.Component, family: str = "ecp5", *, target: float = TARGET) -> list[Timing]:
     """The same without routing, with the delays that nextpnr expects then: the slowest path into each module of the
-    component, slowest first. Raises as :func:`component_timings`.
+    component, slowest first. Raises as :func:`component_timing`.
     """
     task = _Task(component, FAMILIES[family], target)
     options = ["--no-route", "--sdf", _SDF]
@@ -159,7 +154,20 @@ class _Task:
         """What was found with these options of nextpnr, and these tools."""
         key = self._key(*self.options, *options, self.tools[1])
         found = json.loads(kept_bytes("timings", key, lambda: json.dumps([asdict(each) for each in find()]).encode()))
-        return [Timing(**{**each, "path": tuple(Place(**place) for place in each["path"])}) for each in found]
+        return [Timing(**{**each, "path": tuple(Place(**place) for place in each["path"]), "expected": ()})
+                for each in found]
+
+    def expected(self, seed: int) -> float:
+        """MHz that nextpnr expects when it has placed with a seed."""
+        def find() -> bytes:
+            (log,) = self.nextpnr(["--no-route", "--seed", str(seed)], _LOG)
+            frequency = _placed_frequency(log)
+            if frequency is None:
+                raise ToolError("nextpnr's log tells no frequency of what it placed")
+            return json.dumps(frequency).encode()
+
+        key = self._key(*self.options, "expected", seed, self.tools[1])
+        return float(json.loads(kept_bytes("timings", key, find)))
 
     def netlist(self) -> str:
         """For nextpnr; kept, for a core's takes Yosys minutes."""
