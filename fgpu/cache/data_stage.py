@@ -93,11 +93,8 @@ class DataStage(wiring.Component):
         d0, d1 = _D0(config, self.stations.payload), _D1(config)
         collision = Signal()
         self._choose_row(m, d0, d1, collision)
-        # The index is known before the number.
-        number_bits = row_bits(config)
-        same_index = Signal()
-        m.d.comb += same_index.eq(d1.address[number_bits:] == d0.station.index)
-        same_row = same_index & (d1.address[:number_bits] == d0.number)
+        # A station's rows differ: its first may be the one before it, of another station.
+        same_row = ~d0.begun & (d1.address == Cat(d0.station.first, d0.station.index))
         m.d.comb += [
             d1.blocked.eq(Cat(response.valid & ~response.ready for response in self.responses).any()),
             d1.go.eq(~(d1.respond & d1.blocked)),

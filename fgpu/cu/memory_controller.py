@@ -90,13 +90,15 @@ class MemoryController(wiring.Component):
             self.ready.eq(reserved <= PHASE_ENTRIES - PHASES),
         ]
 
+        spacious = Signal()     # a cycle late: it goes far
+        m.d.sync += spacious.eq(stations.spacious)
         connect(m, coalescer.accesses, builder.accesses)
         connect(m, builder.requests, flipped(self.requests))
         connect(m, stations.output, load_return.stations)
         m.d.comb += [
             stations.input.payload.eq(builder.stations.payload),
             stations.input.valid.eq(builder.stations.valid & builder.stations.ready),
-            builder.stations.ready.eq(stations.input.ready & self._room_for_row(m, builder, load_return)),
+            builder.stations.ready.eq(spacious & self._room_for_row(m, builder, load_return)),
             load_return.beat.eq(self.beat),
             self.load.eq(load_return.load),
             self.clear.eq(load_return.clear),

@@ -80,6 +80,8 @@ class RequestBuilder(wiring.Component):
 
         m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH)
         load_free = loads.input.ready
+        load_room = Signal()       # the same, found a cycle before
+        m.d.sync += load_room.eq(loads.spacious)
         m.submodules.directs = directs = SkidBuffer(MemoryRequest(config))      # stores and atomic operations
         direct_in, direct_out = directs.input, directs.output
         atomic = access.atomic & new_row if config.atomics else Const(0)
@@ -112,7 +114,7 @@ class RequestBuilder(wiring.Component):
         take = Signal()
         goes = Signal()            # all but the station is ready
         m.d.comb += [
-            goes.eq(self.accesses.valid & Mux(direct, direct_free, ~needs_flush | load_free)),
+            goes.eq(self.accesses.valid & Mux(direct, direct_free, load_room)),
             take.eq(goes & (station.ready | ~access.load)),
         ]
         m.d.comb += [

@@ -15,6 +15,7 @@ class Queue(wiring.Component):
 
     Latency 1 cycle, with or without the output register. Without it the payload comes straight from LUT RAM;
     with it the queue holds one payload more, and a payload that finds it empty goes directly to the register.
+    ``spacious``: there is room for two, so that who looks a cycle late may still send.
 
     Parameters
     ----------
@@ -32,7 +33,10 @@ class Queue(wiring.Component):
         self._shape = shape
         self._depth = depth
         self._registered = registered
-        super().__init__({"input": In(stream.Signature(shape)), "output": Out(stream.Signature(shape))})
+        super().__init__({
+            "input": In(stream.Signature(shape)), "output": Out(stream.Signature(shape)),
+            "spacious": Out(1, init=1 if depth > 1 else 0),
+        })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -74,7 +78,7 @@ class Queue(wiring.Component):
             m.d.sync += read.addr.eq(read.addr + 1)
         # Who comes late chooses; the adders are before. Whether it is empty is kept beside the level: it steers much.
         with m.If(push & ~pull):
-            m.d.sync += [level.eq(level + 1), empty.eq(0)]
+            m.d.sync += [level.eq(level + 1), empty.eq(0), self.spacious.eq(level < self._depth - 2)]
         with m.Elif(pull & ~push):
-            m.d.sync += [level.eq(level - 1), empty.eq(level == 1)]
+            m.d.sync += [level.eq(level - 1), empty.eq(level == 1), self.spacious.eq(level != self._depth)]
         return m

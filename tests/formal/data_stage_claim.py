@@ -72,6 +72,9 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     claim.invariant((seen == 0) | dut.stations.valid & (due != seen))
     claim.invariant((seen == 0) | claim.past(dut.stations.valid & ~dut.stations.ready))
 
+    d1_row = claim.inside("dut.d1_address", len(station.index) + len(number))[:len(number)]
+    claim.invariant((seen == 0) | ~claim.inside("dut.d1_write", 1) | seen.bit_select(d1_row, 1))
+
     # What is in word 0 of the row at one place, after all that D0 has let go.
     rows = config.slice_lines * config.line_rows
     place = claim.constant("place", range(rows))
@@ -130,6 +133,7 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     of_ram, of_read = _updated(m, ram, *updates), _updated(m, read, *updates)
     claim.invariant(content.as_value() == Mux(here & d1_write, of_ram.as_value(), ram))
     claim.invariant(~(here & (d1_respond | d1_evict | d1_replace | d1_clean)) | (read == ram))
+    claim.invariant(d1_valid | ~(d1_write | d1_respond))
     claim.invariant(~d1_valid | d1_write | ~(d1_strobe.any() | d1_replace | d1_clean))
     claim.invariant(~d1_valid | d1_write | ~d1_evict)
     claim.invariant(~d1_valid | ~d1_clean | ~(d1_strobe.any() | d1_replace))
