@@ -46,7 +46,7 @@ class CacheSlice(wiring.Component):
 
     A slice does not know that there are others: it has the lines whose addresses it gets.
     Requests of a compute unit are served in order; see :mod:`fgpu.interfaces.memory_bus`. A read hit responds 5
-    cycles after its request, a read miss with the first row 8 cycles + memory latency after it. ``clean_start`` (a
+    cycles after its request, a read miss with the first row 7 cycles + memory latency after it. ``clean_start`` (a
     pulse) writes back all dirty bytes and invalidates all lines, then ``clean_done`` is high for a cycle.
     ``idle`` tells that there is no request anywhere, and no burst. A read or write error of the memory
     shows in ``error`` for one cycle. (Dissertation, section 3.5 and figure 3.7.)

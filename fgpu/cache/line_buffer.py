@@ -18,7 +18,7 @@ __all__ = ["BufferedRow", "LineBuffer"]
 class BufferedRow(wiring.Signature):
     """The data stage's view of the line buffer: ``row`` of the line that ``tag_manager`` fills, in the same cycle.
 
-    ``arrived`` tells that the row was complete in the cycle before, if ``tag_manager`` was the same then.
+    ``arrived`` tells that the row is complete, if ``tag_manager`` was the same in the cycle before.
     """
 
     def __init__(self, config: Config) -> None:
@@ -33,7 +33,7 @@ class BufferedRow(wiring.Signature):
 class LineBuffer(wiring.Component):
     """A line for each tag manager. Beats of different lines may interleave.
 
-    A row can be read two cycles after its last beat. ``clear`` starts a new line and must come before the
+    A row can be read in the cycle after its last beat. ``clear`` starts a new line and must come before the
     line's read burst is requested, or with it. An entry of the memory is a row or a beat, whichever is wider.
     """
 
@@ -76,7 +76,8 @@ class LineBuffer(wiring.Component):
 
         port = self.port
         arrived = Signal(beat_bits + 1)
-        m.d.sync += arrived.eq(counts[port.tag_manager])
+        m.d.sync += arrived.eq(
+            counts[port.tag_manager] + (self.beats.valid & (beat.id == port.tag_manager[:len(beat.id)])))
         m.d.comb += [
             read.addr.eq(Cat(port.number[rows_in_entry:], port.tag_manager)),
             port.row.eq(read.data.as_value().word_select(port.number[:rows_in_entry], config.row_words * 32)),

@@ -102,7 +102,7 @@ def test_latency_of_a_miss() -> None:
         unit.requests.extend(reads(bench.config, 1))
         await bench.run()
         cycles = [at - unit.valid_at[0] for at in unit.response_at]
-        assert cycles == [12, 16, 20, 24]
+        assert cycles == [11, 15, 19, 23]
 
     Bench(Config()).simulate(script)
 
