@@ -28,7 +28,7 @@ from ..ir.module import (
     Op,
     Variable,
 )
-from ..ir.values import LOCAL_SPACE, WORD, Constant, Global, Local, Type, Value, integer
+from ..ir.values import LOCAL_SPACE, VOID, WORD, Constant, Global, Local, Type, Value, integer
 from .constant_expressions import Expression, UnknownExpressionError
 from .constants import float_word, initial_bytes, lanes
 from .metadata import Metadata, unescaped
@@ -45,6 +45,9 @@ _GEP_TYPE = re.compile(r"= getelementptr (?:(?:inbounds|nuw|nusw|inrange\(.*?\))
 _VARIABLE_ALIGN = re.compile(r", align (\d+)(?:, !.*)?$")
 _BY_VALUE = re.compile(r"byval\(")
 _ALLOCA_TYPE = re.compile(r"alloca (?:inalloca )?(.*)")
+_SHARED = (1, LOCAL_SPACE)
+_ALL_MEMORY = 3
+"""What is volatile stays behind a fence, so that no pass merges it or moves it before what was volatile earlier."""
 _SATURATED = re.compile(r"llvm\.(fpto[su]i)\.sat\.")
 """What the instruction without saturation does here, too."""
 _FILLS = ("llvm.memcpy.", "llvm.memmove.", "llvm.memset.")
@@ -218,9 +221,12 @@ class _Reader:
 
     def read_load(self, into: Instruction, operands: list[llvm.ValueRef], text: str) -> None:
         into.align = min(map(int, re.findall(r"\balign (\d+)", text)), default=1)
+        is_volatile = f"{into.op} volatile " in text or f"{into.op} atomic volatile " in text
         if f" {into.op} atomic " in text:
             into.op = Op(f"atomic {into.op}")
         self.add_operands(into, operands)
+        if is_volatile and into.types[-1].space in _SHARED:
+            self.made.append(Instruction(Op.CALL, VOID, "", [Constant(_ALL_MEMORY)], [WORD], callee="_Z9mem_fencej"))
 
     read_store = read_load
 
