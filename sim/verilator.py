@@ -96,8 +96,8 @@ class VerilatorEngine(BenchEngine):
     trace
         A VCD file to write, or a :class:`~fgpu.sim.engine.Trace`; such a model is slower, and built separately.
     split
-        Whether each compute unit is a model of its own, for tests; by default where that is faster. No cycle depends
-        on it.
+        Whether each compute unit is a model of its own, for tests; by default where there are several, and no trace.
+        No cycle depends on it.
     compiler
         The C++ compiler: a command or ``"zig"``; see :func:`fgpu.sim.testbench.build.find_compiler`.
     power_up

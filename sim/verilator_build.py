@@ -40,7 +40,7 @@ _TESTBENCH = Path(__file__).parent / "testbench"
 # Small files keep all compile jobs busy; functions stay whole enough to be fast.
 _VERILATE = ["--no-assert", "--output-split", "10000", "--output-split-cfuncs", "5000"]
 _LEAST_SPLIT = 2
-"""Compute units from which on models of their own are faster: see "Simulation" in docs/architecture.md."""
+"""Compute units from which on several share the code of a model: see "Simulation" in docs/architecture.md."""
 _INSTANCE = re.compile(r"  (\S+) +\\?([\w$]+) +\(")
 
 
@@ -118,7 +118,7 @@ def build_model(config: Config, *, core: Factory | None = None, trace: bool = Fa
     """The model of a configuration, from the cache or newly built.
 
     ``core`` builds another component than the FGPU; ``trace`` adds waveforms; ``split`` is whether compute units are
-    models of their own, by default wherever that is faster and possible; ``compiler`` is as in
+    models of their own, by default where several can share the code of one; ``compiler`` is as in
     :func:`fgpu.sim.testbench.build.find_compiler`.
     """
     config = config.replace(statistics=True)
