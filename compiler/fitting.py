@@ -5,59 +5,28 @@ tables in global memory, then the variables, too, in a frame. For each function 
 with a frame, its growth until the registers that find no place have one there.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from fgpu.config import Config
 from fgpu.errors import EncodingError
 
 from .backend.allocate import COLOURS, SPARE
-from .backend.liveness import live_out
-from .backend.mir import Callee, MachineFunction, Pseudo
-from .backend.pressure import least_spilled
-from .ir.module import Function, Instruction, Module, Op
+from .backend.mir import Callee, Pseudo
+from .ir.module import Function, Instruction, Module
 from .legalize.tables import LOCAL_WORDS, reads_tables
 from .linker import Linker, Mark
-from .passes import Context, Observer, Order, Phase, Plan
+from .orders import Allocated, NoRoomError, Room, TooLargeError
+from .passes import Context, Observer, Phase, Plan
 from .pipeline import DIVERGENCE, run_phase
 from .refusals import check_callee
 from .runtime_library.routines import PREFIX, is_called, routine
-from .select.frame import has_variables, set_frame_size
+from .select.frame import has_variables
 
-__all__ = ["Compiled", "Fitting", "TooLargeError"]
+__all__ = ["Compiled", "Fitting"]
 
 _MANY = 2
-_WORD_BYTES = 4
-_FRAME_STEP = 4
-"""Words by which frames grow."""
 _EMPTY = Module({}, {}, {})
-_HOPELESS = 4
-"""Code RAMs of operations that no plan makes fit one."""
-_FREE = frozenset({Op.PHI, Op.BR, Op.BITCAST, Op.FREEZE, Op.GETELEMENTPTR, Op.TRUNC, Op.ZEXT, Op.SEXT, Op.ALLOCA,
-                   Op.INSERTELEMENT, Op.EXTRACTELEMENT, Op.SHUFFLEVECTOR})
-"""What often becomes no instruction."""
-
-
-class TooLargeError(Exception):
-    """The program will not fit the code RAM, whatever becomes of it: it has ``least`` words or more. No other plan
-    would help if that ``is_final``."""
-
-    def __init__(self, least: int, is_final: bool = False) -> None:
-        super().__init__(f"at least {least} words")
-        self.least = least
-        self.is_final = is_final
-
-
-class _NoRoomError(Exception):
-    """The tables and variables of a kernel, and what it calls, need so many ``words`` of the scratchpad: too many."""
-
-    def __init__(self, words: int) -> None:
-        super().__init__(f"{words} words")
-        self.words = words
-
-
-class _WorseError(Exception):
-    """Another order of the operations is better."""
 
 
 class _CrowdedError(Exception):
@@ -86,67 +55,6 @@ class Compiled:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Allocated:
-    """A function in one order of its operations, and the words of the scratchpad that it needs."""
-
-    machine: MachineFunction
-    scratchpad: int
-    order: Order
-
-    @property
-    def cost(self) -> tuple[int, int]:
-        return self.scratchpad, sum(len(block.ops) for block in self.machine.blocks.values())
-
-
-def _words(i: Instruction) -> int:
-    """Of what it makes, or works on."""
-    type = i.type if i.type.kind != "void" or not i.types else i.types[0]
-    return max(1, type.size // _WORD_BYTES)
-
-
-def _instructions(machine: MachineFunction) -> int:
-    """How many it has at least."""
-    return sum(op.is_instruction for block in machine.blocks.values() for op in block.ops)
-
-
-class _Search:
-    """Allocates the registers of a function in several orders of its operations. ``check`` gets it with the words of
-    scratchpad and the instructions that it needs at least; what that raises ends an order."""
-
-    def __init__(self, check: Callable[[MachineFunction, int, int], None]) -> None:
-        self.check = check
-        self.found: list[_Allocated] = []
-        self.failed: list[_NoRoomError | TooLargeError] = []
-
-    def allocate(self, machine: MachineFunction, context: Context, words: int = 0) -> None:
-        """Try the order of ``context``, which needs so many ``words`` of scratchpad or more."""
-        def after_spilling(machine: MachineFunction, words: int) -> None:
-            least = _instructions(machine)
-            self.check(machine, words, least)
-            if any((words, least) > made.cost for made in self.found):
-                raise _WorseError
-
-        context.after_spilling = after_spilling
-        try:
-            after_spilling(machine, words)
-            run_phase(Phase.ALLOCATE, machine, context)
-        except (_NoRoomError, TooLargeError) as error:
-            self.failed.append(error)
-        except _WorseError:
-            return
-        else:
-            self.found.append(_Allocated(machine, context.scratchpad, context.order))
-
-    def best(self) -> _Allocated:
-        """The one that costs least. Raises why there is none."""
-        if not self.found:
-            # In another plan there may be room in the scratchpad.
-            raise next((error for error in self.failed if isinstance(error, _NoRoomError)), self.failed[0])
-        orders = tuple(Order)
-        return min(self.found, key=lambda made: (made.cost, orders.index(made.order)))
-
-
 class Fitting:
     """Compiles kernels, and what they call, into the program of ``linker``.
 
@@ -171,17 +79,22 @@ class Fitting:
         self.linker.start_source([name for name in self.linker.callees if name.startswith(PREFIX)])
         self._bodies.clear()
 
+    @property
+    def _room(self) -> Room:
+        """What is left for another function."""
+        return Room(self.config, len(self.linker.words), self.most)
+
     # -- plans -------------------------------------------------------------------------------------------
 
     def add(self, kernel: Function, module: Module) -> Compiled:
         """Compile ``kernel`` by the first plan for which there is room. What the scratchpad has no room for is in
         global memory: first its tables, then its variables, and the registers that find no place."""
         before, words = self.linker.mark(), 0
-        self._check_hope(kernel)
+        self._room.check_hope(kernel)
         for plan in self._plans(kernel, module):
             try:
                 return self._by(plan, kernel, module, before)
-            except _NoRoomError as error:
+            except NoRoomError as error:
                 words = error.words
         room, size = self.config.scratchpad_words, self.config.scratchpad_size
         raise kernel.error(f"kernel {kernel.name!r} needs {words} words of the scratchpad for each work-item; "
@@ -196,7 +109,7 @@ class Fitting:
                 yield Plan(words, has_frame)
 
     def _by(self, plan: Plan, source: Function, module: Module, before: Mark) -> Compiled:
-        """Compile the kernel ``source`` by ``plan`` into what was ``before``; raises :class:`_NoRoomError` if
+        """Compile the kernel ``source`` by ``plan`` into what was ``before``; raises :class:`NoRoomError` if
         another should be tried. What crowds a kernel with a frame is inlined."""
         while True:
             self.linker.roll_back(before)
@@ -212,9 +125,9 @@ class Fitting:
                 have_moved = plan.table_words < self.config.scratchpad_words
                 if error.is_final or plan.has_frame or not (have_moved or has_variables(kernel)):
                     raise
-                raise _NoRoomError(0) from None     # variables may take fewer instructions in a frame
+                raise NoRoomError(0) from None     # variables may take fewer instructions in a frame
             if compiled.scratchpad > self.config.scratchpad_words:
-                raise _NoRoomError(compiled.scratchpad)
+                raise NoRoomError(compiled.scratchpad)
             return compiled
 
     def _context(self, module: Module, plan: Plan, under_way: tuple[str, ...],
@@ -228,9 +141,9 @@ class Fitting:
         """Compile ``function``. One that has a frame needs a register for its address, and calls nothing that takes
         that, too, or more of the scratchpad than there is: those must be inlined."""
         run_phase(Phase.INLINE, function, context)
-        self._check_hope(function)
+        self._room.check_hope(function)
         run_phase(Phase.LEGALIZE, function, context)
-        self._check_hope(function)
+        self._room.check_hope(function)
         before, frame = self.linker.mark(), function.frame
         try:
             compiled = self._placed(function, context)
@@ -264,7 +177,7 @@ class Fitting:
                         function.local_bytes, any(block.has_barrier for block in machine.blocks.values()),
                         context.warnings)
 
-    def _allocated(self, function: Function, context: Context) -> _Allocated:
+    def _allocated(self, function: Function, context: Context) -> Allocated:
         """``function`` with what it calls in the program."""
         plan = context.plan
         context.callees = callees = self._linked(function, context)
@@ -274,76 +187,8 @@ class Fitting:
         if plan.has_frame and crowding:
             raise _CrowdedError(crowding)
         self._check_depth(function, callees)
-        return self._in_frame(function, context) if plan.has_frame else self._in_best_order(function, context)
-
-    def _in_frame(self, function: Function, context: Context) -> _Allocated:
-        """``function`` where registers may be kept in its frame, which grows until there is room for them."""
-        assert function.frame is not None
-        context.frame_words = function.frame // _WORD_BYTES
-        best = self._in_best_order(function, context)
-        room = self.config.scratchpad_words
-        function.frame += -(-max(0, best.scratchpad - room) // _FRAME_STEP) * _FRAME_STEP * _WORD_BYTES
-        set_frame_size(best.machine, function.frame)
-        return replace(best, scratchpad=min(best.scratchpad, room))
-
-    def _in_best_order(self, function: Function, context: Context) -> _Allocated:
-        """``function`` in the order that spills least and takes fewest instructions. The first wins where they are
-        equal, and few registers need not live where nothing spills.
-
-        Orders that spill for certain are tried last, those that may spill least first: the others seldom come to an
-        end then.
-        """
-        search = _Search(self._check_room(context))
-        selected = self._selected(function, context)
-        live = live_out(selected)
-        available = len(COLOURS if context.plan.has_frame else context.registers)
-        spilling: list[tuple[int, Order, MachineFunction]] = []
-        for order in Order:
-            if order is Order.PRESSURE and any(made.scratchpad == selected.private_words for made in search.found):
-                break
-            machine = selected.copy()
-            context.order = order
-            unscheduled = [list(block.ops) for block in machine.blocks.values()]
-            run_phase(Phase.SCHEDULE, machine, context)
-            if order is Order.LATENCY and unscheduled == [block.ops for block in machine.blocks.values()]:
-                continue        # the source's order, which comes next
-            if (spilled := least_spilled(machine, live, available)) > 0:
-                spilling.append((selected.private_words + spilled, order, machine))
-            else:
-                search.allocate(machine, context)
-        for words, order, machine in sorted(spilling, key=lambda item: item[0]):
-            context.order = order
-            search.allocate(machine, context, words)
-        return search.best()
-
-    def _check_room(self, context: Context) -> Callable[[MachineFunction, int, int], None]:
-        """What ends an allocation of registers for which there is no room, as soon as it is known: it gets the
-        function, the words of scratchpad and the instructions that it needs at least."""
-        most = min(self.config.cram_words, self.most - len(self.linker.words))
-
-        def check(machine: MachineFunction, words: int, least: int) -> None:
-            if machine.is_kernel and not context.plan.has_frame and words > self.config.scratchpad_words:
-                raise _NoRoomError(words)
-            if least > most:
-                raise TooLargeError(len(self.linker.words) + least, is_final=True)
-        return check
-
-    def _check_hope(self, function: Function) -> None:
-        """Refuse a function of so many operations on words that no plan makes few enough instructions of them."""
-        operations = sum(_words(i) for i in function.instructions() if i.op not in _FREE)
-        if operations > _HOPELESS * self.config.cram_words:
-            raise TooLargeError(operations // 2, is_final=True)
-
-    def _selected(self, function: Function, context: Context) -> MachineFunction:
-        machine: MachineFunction = run_phase(Phase.SELECT, function, context)
-        words = len(self.linker.words)
-        least = _instructions(machine)
-        if least > self.config.cram_words or words + least > self.most:
-            # At once, as registers for so much take minutes.
-            raise TooLargeError(words + least, is_final=least > _HOPELESS * self.config.cram_words)
-        if function.is_kernel and machine.private_words > self.config.scratchpad_words:
-            raise _NoRoomError(machine.private_words)
-        return machine
+        allocate = self._room.in_frame if plan.has_frame else self._room.in_best_order
+        return allocate(function, context)
 
     # -- subroutines -------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from fgpu.errors import CompileError, EncodingError
 from fgpu.isa import Opcode, by_opcode, decode
 
 from .collection import seldom_collected
-from .fitting import Compiled, Fitting, TooLargeError
+from .fitting import Compiled, Fitting
 from .frontend.clang import Size, builtins, compile_to_bitcode, read_ir
 from .frontend.diagnostics import why_no_kernel
 from .image import Image, Kernel, Parameter
@@ -19,6 +19,7 @@ from .ir.module import Function, Module
 from .ir.values import LOCAL_SPACE
 from .linker import Linker
 from .observers import default_observers
+from .orders import TooLargeError
 from .passes import Observer
 from .refusals import check_program, short_store
 from .work_groups import asks_for_work_groups

@@ -1,5 +1,6 @@
 """Files that are written whole or not at all, and where files are kept between runs."""
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -16,6 +17,8 @@ def cache_directory() -> Path:
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace ``path`` by ``content``; raises OSError and leaves nothing where that cannot be done."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     partial = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         if isinstance(content, bytes):

@@ -4,7 +4,10 @@ from amaranth.lib import data, enum
 
 from .config import DIMENSIONS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS, WAVEFRONTS
 
-__all__ = ["AccessProbe", "Bucket", "ComputeUnitProbe", "WavefrontState"]
+__all__ = ["OBSERVED", "AccessProbe", "Bucket", "ComputeUnitProbe", "WavefrontState"]
+
+OBSERVED = ("probe", "access", "log")
+"""Outputs of a compute unit that are for simulators alone."""
 
 
 class Bucket(enum.Enum, shape=3):

@@ -99,6 +99,7 @@ def verilate(folder: Path, verilog: Sequence[str | Path], top: str, *options: st
     ``trace`` adds waveforms. Raises :class:`~fgpu.errors.ToolError`.
     """
     made, prefix = folder / "obj", prefix or f"V{top}"
+    folder.mkdir(exist_ok=True)
     run_verilator(folder, *_OPTIONS, "--x-initial", initial, "--prefix", prefix, "--top-module", top, *options,
                   *(["--trace-vcd"] if trace else []), "-Mdir", made, *verilog)
     sources = json.loads((made / f"{prefix}.json").read_text())["sources"]

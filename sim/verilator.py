@@ -95,6 +95,9 @@ class VerilatorEngine(BenchEngine):
         A factory of another component than the FGPU, for tests.
     trace
         A VCD file to write, or a :class:`~fgpu.sim.engine.Trace`; such a model is slower, and built separately.
+    split
+        Whether each compute unit is a model of its own, for tests; by default where there are several, and no trace.
+        No cycle depends on it.
     compiler
         The C++ compiler: a command or ``"zig"``; see :func:`fgpu.sim.testbench.build.find_compiler`.
     power_up
@@ -106,13 +109,13 @@ class VerilatorEngine(BenchEngine):
 
     def __init__(self, config: Config, memory: GlobalMemory, timing: MemoryTiming | None = None, *,
                  progress: Progress | None = None, core: Factory | None = None,
-                 trace: Path | str | Trace | None = None, compiler: str | None = None,
+                 trace: Path | str | Trace | None = None, split: bool | None = None, compiler: str | None = None,
                  power_up: int | None = None) -> None:
         super().__init__(config, memory, timing)
         self.power_up = _power_up(power_up)
         with _terminal(self.config) as terminal:
-            model = build_model(self.config, core=core, trace=trace is not None, compiler=compiler,
-                                progress=progress or terminal)
+            model = build_model(self.config, core=core, trace=trace is not None, split=split,
+                                compiler=compiler, progress=progress or terminal)
         self._trace = trace if trace is None or isinstance(trace, Trace) else Trace(trace)
         self._units = [] if self._trace is None else [_path(unit, model.units) for unit in self._trace.units]
         self._events = model.cache_events

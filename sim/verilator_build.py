@@ -5,15 +5,19 @@ import inspect
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from amaranth.hdl._ir import PortDirection
 from amaranth.lib import data, wiring
 
 import fgpu
 from fgpu.config import Config
+from fgpu.errors import ToolError
+from fgpu.probe import OBSERVED
 
 from .testbench.build import (
     BENCH_SOURCES,
@@ -25,8 +29,8 @@ from .testbench.build import (
     find_compiler,
     write_abi,
 )
-from .testbench.header import binding_header
-from .verilate import package_version, runtime_object, verilate, verilated_by, verilator_flags
+from .testbench.header import Split, binding_header
+from .verilate import Verilated, package_version, runtime_object, verilate, verilated_by, verilator_flags
 
 __all__ = ["Factory", "Model", "build_model", "hardware_digest"]
 
@@ -35,6 +39,8 @@ Factory = Callable[[Config], wiring.Component]
 _TESTBENCH = Path(__file__).parent / "testbench"
 # Small files keep all compile jobs busy; functions stay whole enough to be fast.
 _VERILATE = ["--no-assert", "--output-split", "10000", "--output-split-cfuncs", "5000"]
+_LEAST_SPLIT = 2
+"""Compute units from which on several share the code of a model: see "Simulation" in docs/architecture.md."""
 _INSTANCE = re.compile(r"  (\S+) +\\?([\w$]+) +\(")
 
 
@@ -107,29 +113,41 @@ def _closure(core: Callable[..., Any]) -> list[object]:
     return [cell.cell_contents for cell in getattr(core, "__closure__", None) or ()]
 
 
-def build_model(config: Config, *, core: Factory | None = None, trace: bool = False, compiler: str | None = None,
-                progress: Progress | None = None) -> Model:
+def build_model(config: Config, *, core: Factory | None = None, trace: bool = False, split: bool | None = None,
+                compiler: str | None = None, progress: Progress | None = None) -> Model:
     """The model of a configuration, from the cache or newly built.
 
-    ``core`` builds another component than the FGPU; ``trace`` adds waveforms; ``compiler`` is as in
+    ``core`` builds another component than the FGPU; ``trace`` adds waveforms; ``split`` is whether compute units are
+    models of their own, by default where several can share the code of one; ``compiler`` is as in
     :func:`fgpu.sim.testbench.build.find_compiler`.
     """
     config = config.replace(statistics=True)
+    parts = _is_split(config, core, trace, split)
     chosen = find_compiler(compiler)
     benches = [*bench_sources(), _TESTBENCH / "model.cpp", _TESTBENCH / "header.py", Path(__file__)]
     key = f"{config.compute_units}cu-" + digest([
-        config.key, hardware_digest(core), *benches, *verilated_by(), *compiled_by(chosen), str(trace)])
+        config.key, hardware_digest(core), *benches, *verilated_by(), *compiled_by(chosen), str(trace),
+        f"split: {parts}"])
 
     def build(work: Path) -> dict[str, Any]:
-        return _build(work, config, core, trace, compiler, progress or (lambda text: None))
+        return _build(work, config, core, trace, parts, compiler, progress or (lambda text: None))
 
     library, notes = cached(key, "model.so", build)
     return Model(library, notes["cache_events"], notes["units"])
 
 
-def _build(work: Path, config: Config, core: Factory | None, trace: bool, compiler: str | None,
+def _is_split(config: Config, core: Factory | None, trace: bool, wanted: bool | None) -> bool:
+    """Whether compute units are models of their own: waveforms show the design as it is, and of another component
+    it is not known where its units are."""
+    possible = core is None and not trace
+    if wanted and not possible:
+        raise ValueError("only the FGPU itself, without waveforms, can be split")
+    return possible and config.compute_units >= _LEAST_SPLIT if wanted is None else wanted
+
+
+def _build(work: Path, config: Config, core: Factory | None, trace: bool, split: bool, compiler: str | None,
            progress: Progress) -> dict[str, Any]:
-    from fgpu.tools.verilog import ports, write_verilog
+    from fgpu.tools.verilog import COMPUTE_UNIT, ports, write_verilog
 
     if core is None:
         from fgpu.core import FGPU
@@ -142,25 +160,60 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, compil
     events = []
     if hasattr(component, "cache_probe"):
         events = [name for name, field in data.Layout.cast(component.cache_probe.shape()) for _ in range(field.width)]
-    write_verilog(config, work / "fgpu.v", core=lambda _: component, initial=False)
-    (work / "binding.h").write_text(binding_header(widths, events, trace=trace))
+    write_verilog(config, work / "fgpu.v", core=lambda _: component, initial=False, apart=split)
+    parts = _split(config) if split else None
+    (work / "binding.h").write_text(binding_header(widths, events, trace=trace, split=parts))
     generated = time.monotonic()
 
     progress("running Verilator")
-    model = verilate(work, [work / "fgpu.v"], "fgpu", *_VERILATE, initial="unique", trace=trace)
+    tops = {"Vfgpu": "fgpu", **({"Vcu": f"fgpu.{COMPUTE_UNIT}"} if split else {})}
+
+    def translate(prefix: str) -> Verilated:
+        # A unit at rest is found by its state, which must be in one class.
+        options = [*_VERILATE, *(["--flatten"] if prefix == "Vcu" else [])]
+        return verilate(work / prefix, [work / "fgpu.v"], tops[prefix], *options, prefix=prefix, initial="unique",
+                        trace=trace)
+
+    with ThreadPoolExecutor() as pool:
+        models = list(pool.map(translate, tops))
+    if split:
+        _check_one_class(models[1])
     verilated = time.monotonic()
 
     progress("compiling")
     chosen = find_compiler(compiler)
-    flags = [*verilator_flags(trace), f"-I{model.folder}", *write_abi(work)]
-    chosen.compile(model.sources(*BENCH_SOURCES, _TESTBENCH / "model.cpp"), work / "model.so", flags=flags,
-                   progress=progress, objects=[runtime_object(chosen, model, trace)])
+    flags = [*verilator_flags(trace), *(f"-I{model.folder}" for model in models), *write_abi(work)]
+    bench = [*BENCH_SOURCES, _TESTBENCH / "model.cpp"]
+    sources = [*models[0].sources(*bench), *(source for model in models[1:] for source in model.sources())]
+    chosen.compile(sources, work / "model.so", flags=flags, progress=progress,
+                   objects=[runtime_object(chosen, models[0], trace)])
     return {
         "config": config.key, "cache_events": events, "units": _units((work / "fgpu.v").read_text()),
         "generate_seconds": round(generated - begin, 1),
         "verilator_seconds": round(verilated - generated, 1),
         "compile_seconds": round(time.monotonic() - verilated, 1),
     }
+
+
+def _split(config: Config) -> Split:
+    """What passes between the core and its compute units."""
+    from fgpu.cu.compute_unit import ComputeUnit
+    from fgpu.tools.verilog import unit_ports
+
+    unit = ComputeUnit(config)
+    unit._MustUse__silence = True       # only its ports are asked for
+    passing = [(name, direction) for name, (_, direction) in unit_ports(unit).items()
+               if name.partition("_")[0] not in OBSERVED]
+    return Split(config.compute_units,
+                 [name for name, direction in passing if direction is PortDirection.Output],
+                 [name for name, direction in passing if direction is PortDirection.Input])
+
+
+def _check_one_class(unit: Verilated) -> None:
+    """Beside the state there is Verilator's table of symbols."""
+    classes = {path.name for path in unit.folder.glob("Vcu_*.h")} - {"Vcu__Syms.h", "Vcu__pch.h"}
+    if classes != {"Vcu___024root.h"}:
+        raise ToolError(f"Verilator did not make one class of a compute unit, but {', '.join(sorted(classes))}")
 
 
 def _units(verilog: str) -> list[str]:

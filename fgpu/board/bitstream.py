@@ -94,12 +94,13 @@ def synthesize(board: Board, parameters: SystemParameters, *, progress: Tell = l
     """The board's platform, and the netlist and constraints of its design for nextpnr. Raises as
     :func:`build_bitstream`."""
     demand("a bitstream", "board", "timing", but=nextpnr_packages(but="nextpnr_ecp5"))
-    from .ecp5 import BoardTop
+    from .ecp5 import PLL, BoardTop
 
+    pll = PLL.of(board.oscillator, parameters.clock)
     progress("generating")
     module, _, name = board.platform.partition(":")
     platform = getattr(importlib.import_module(f"amaranth_boards.{module}"), name)()
-    plan = platform.prepare(BoardTop(board, parameters), _TOP, verbose=False, emit_src=False)
+    plan = platform.prepare(BoardTop(board, parameters, pll), _TOP, verbose=False, emit_src=False)
     yosys = find_tool("yosys")
     files = {file: text if isinstance(text, bytes) else text.encode() for file, text in plan.files.items()}
 

@@ -1,5 +1,6 @@
-"""The boards that there are."""
+"""The boards that there are, and those that there might be."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,7 +8,7 @@ from fgpu.errors import ConfigError
 
 from .litedram import SDRAMChip
 
-__all__ = ["BOARDS", "Board", "board"]
+__all__ = ["BOARDS", "NOT_OFFERED", "Board", "NotOffered", "board", "capacity"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,16 @@ class Board:
     """What openFPGALoader calls it."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class NotOffered:
+    """A board whose FPGA a core may fit, and ``why`` there is no bitstream for it."""
+
+    name: str
+    title: str
+    device: str
+    why: str
+
+
 _ULX3S_CHIP: Final = SDRAMChip(module="MT48LC16M16", megabytes=32, row_bits=13, bank_bits=2, data_bits=16)
 
 BOARDS: Final = {
@@ -43,8 +54,32 @@ BOARDS: Final = {
 }
 
 
+_DDR3: Final = "its memory is DDR3, of whose interface no model can be simulated"
+
+NOT_OFFERED: Final = {
+    each.name: each for each in (
+        NotOffered(name="ecpix5", title="LambdaConcept ECPIX-5, 85F", device="LFE5UM5G-85F-8BG554", why=_DDR3),
+        NotOffered(name="orangecrab", title="OrangeCrab r0.2, 25F", device="LFE5U-25F-8MG285", why=_DDR3),
+    )
+}
+
+_SIZES: Final = {"25": (24_288, 56, 28), "45": (43_848, 108, 72), "85": (83_640, 208, 156)}
+"""Of ECP5: LUTs, and as many flip-flops; block RAMs; multipliers."""
+
+
+def capacity(device: str) -> dict[str, int]:
+    """What an ECP5 has, by its name."""
+    found = re.match(r"LFE5UM?5?G?-(\d+)F", device)
+    assert found is not None, device
+    luts, block_rams, multipliers = _SIZES[found[1]]
+    return {"LUTs": luts, "flip-flops": luts, "block RAMs": block_rams, "multipliers": multipliers}
+
+
 def board(name: str) -> Board:
     """A board by its name. Raises :class:`~fgpu.errors.ConfigError` if there is none of it."""
+    if name in NOT_OFFERED:
+        raise ConfigError(f"{name} ({NOT_OFFERED[name].title}) is not offered: {NOT_OFFERED[name].why}; "
+                          f"there are {', '.join(BOARDS)}")
     if name not in BOARDS:
         raise ConfigError(f"there is no board {name!r}; there are {', '.join(BOARDS)}")
     return BOARDS[name]

@@ -54,7 +54,7 @@ class Bridge(wiring.Component):
         is_frame, is_write, is_fixed = Signal(), Signal(), Signal()
         locked = Signal()                   # frames only
         sequence, last = Signal(8), Signal(8)
-        executed = Signal()                 # the last frame was number `last`
+        executed = Signal()                 # the last frame wrote, and was number `last`
         count, index = Signal(8), Signal(8)     # of words, minus 1
         address = Signal(32)
         word = Signal(32)
@@ -75,7 +75,7 @@ class Bridge(wiring.Component):
             crc.data.eq(Mux(received.ready, value, sent.payload)),
             crc.valid.eq(taken | (sent.valid & sent.ready)),
             write_port.addr.eq(index), read_port.addr.eq(index),
-            requests.payload.address.eq(address[:30]), requests.payload.write.eq(is_write),
+            requests.payload.address.eq(address), requests.payload.write.eq(is_write),
             requests.payload.data.eq(Mux(is_frame, read_port.data, word)),
         ]
         # Receiving states set it to count.
@@ -163,7 +163,7 @@ class Bridge(wiring.Component):
                 m.next = "DRAIN"
                 with m.If(crc.match_detected):
                     m.d.comb += self.understood.eq(1)
-                    m.d.sync += [locked.eq(1), last.eq(sequence), executed.eq(1)]
+                    m.d.sync += [locked.eq(1), last.eq(sequence), executed.eq(is_write)]
                     with m.If(is_write & executed & (sequence == last)):
                         m.next = "SEND_SEQUENCE"
                     with m.Else():
@@ -188,7 +188,8 @@ class Bridge(wiring.Component):
             with m.State("ANSWER"):
                 m.d.comb += answers.ready.eq(1)
                 with m.If(answers.valid):
-                    m.d.sync += [word.eq(answers.payload.data), address.eq(address + ~is_fixed)]
+                    # In the upper half, where there is nothing, it stays: it does not begin again at 0.
+                    m.d.sync += [word.eq(answers.payload.data), address.eq(address + ~(is_fixed | address[-1]))]
                     with m.If(answers.payload.error):
                         m.d.sync += error.eq(1)
                     with m.If(is_write):

@@ -74,11 +74,12 @@ def with_memory(m: Module, system: System, chip_pins: dict[str, Any], board: Boa
 
 
 class BoardTop(wiring.Component):
-    """The design with its pins, for a platform of :mod:`amaranth_boards`."""
+    """The design with its pins, for a platform of :mod:`amaranth_boards`. ``pll`` makes its clock."""
 
-    def __init__(self, board: Board, parameters: SystemParameters) -> None:
+    def __init__(self, board: Board, parameters: SystemParameters, pll: PLL) -> None:
         self._board = board
         self._parameters = parameters
+        self._pll = pll
         super().__init__({})
 
     def elaborate(self, platform: Any) -> Module:
@@ -89,8 +90,7 @@ class BoardTop(wiring.Component):
         delayed = Signal()
         locked = Signal()
         m.domains.sync = ClockDomain()
-        m.submodules.pll = PLL.of(self._board.oscillator, self._parameters.clock).instance(
-            source.i, clock, delayed, locked)
+        m.submodules.pll = self._pll.instance(source.i, clock, delayed, locked)
         m.submodules.reset = ResetSynchronizer(~locked)
         m.d.comb += ClockSignal().eq(clock)
         platform.add_clock_constraint(clock, self._parameters.clock)

@@ -1,6 +1,7 @@
-"""What is known of the boards' bitstreams: the table of ``fgpu build --board ?`` and of docs/boards.md."""
+"""What fits the boards: the tables of ``fgpu build --board ?`` and of docs/boards.md, of bitstreams and of counts."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Final
@@ -9,11 +10,17 @@ from fgpu.config import PRESETS, Config
 from fgpu.files import write_atomically
 
 from .bitstream import Bitstream
+from .boards import BOARDS, NOT_OFFERED, Board, NotOffered, capacity
 from .system import SystemParameters
 
-__all__ = ["TABLE", "Figures", "core_name", "load", "markdown", "record"]
+__all__ = ["COUNTED", "COUNTS", "TABLE", "Figures", "Fit", "core_name", "count", "fits", "fits_markdown", "load",
+           "markdown", "record", "told"]
 
 TABLE: Final = Path(__file__).with_name("bitstreams.json")
+COUNTS: Final = Path(__file__).with_name("counts.json")
+"""What cores take on an ECP5, by :func:`core_name`; ``rest`` is what a board's design takes without one."""
+COUNTED: Final = (Config.preset("tiny"), Config(), Config(compute_units=2), Config.preset("float"))
+"""The cores that are counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,5 +81,65 @@ def markdown() -> str:
     lines = [["board", "core", "clock", "routed", *kinds], ["---", "---", *["--:"] * (2 + len(kinds))]]
     for row in load():
         lines.append([row.board, row.core, f"{row.clock:g} MHz", f"{row.routed:.1f} MHz",
-                      *(f"{used:,} ({100 * used / there:.0f} %)" for used, there in row.used.values())])
+                      *told(row.used)])
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """Whether a core fits a board."""
+
+    board: Board | NotOffered
+    core: str
+    used: dict[str, tuple[int, int]]
+    """As in :class:`Figures`; of a bitstream, or as counted."""
+    verdict: str
+
+
+def count(progress: Callable[[int, int], None] | None = None) -> None:
+    """Count anew, by Yosys, what the cores of ``COUNTED`` take; each is noted at once. Raises
+    :class:`~fgpu.errors.ToolError`, OSError."""
+    from fgpu.tools.area import synthesize
+
+    counts = json.loads(COUNTS.read_text(encoding="utf-8"))
+    for config in COUNTED:
+        area = synthesize(config, "ecp5", progress=progress).area
+        counts[core_name(config)] = {"LUTs": area.all_luts, "flip-flops": area.ffs,
+                                     "block RAMs": round(area.block_rams), "multipliers": area.dsps}
+        lines = ",\n".join(f"  {json.dumps(core)}: {json.dumps(used)}" for core, used in counts.items())
+        write_atomically(COUNTS, f"{{\n{lines}\n}}\n")
+
+
+def fits() -> list[Fit]:
+    """For each board, also those that are not offered, what each core that was counted takes of its FPGA."""
+    counts = json.loads(COUNTS.read_text(encoding="utf-8"))
+    rest = counts.pop("rest")
+    built = {(each.board, each.core): each for each in load()}
+    boards: list[Board | NotOffered] = [*BOARDS.values(), *NOT_OFFERED.values()]
+    found = []
+    for board in boards:
+        there = capacity(board.device)
+        for core, counted in counts.items():
+            used = {kind: (counted[kind] + rest[kind], there[kind]) for kind in there}
+            lacking = [kind for kind, (needed, has) in used.items() if needed > has]
+            if (known := built.get((board.name, core))) is not None:
+                used, verdict = known.used, f"built: {known.routed:.1f} MHz"
+            elif lacking:
+                verdict = f"too large: {', '.join(lacking)}"
+            else:
+                verdict = "fits by count"
+            found.append(Fit(board=board, core=core, used=used, verdict=verdict))
+    return found
+
+
+def fits_markdown() -> str:
+    """The table of :func:`fits` for docs/boards.md."""
+    kinds = list(capacity("LFE5U-85F"))
+    lines = [["board", "core", *kinds, ""], ["---", "---", *["--:"] * len(kinds), "---"]]
+    lines += [[fit.board.name, fit.core, *told(fit.used), fit.verdict] for fit in fits()]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def told(used: dict[str, tuple[int, int]]) -> list[str]:
+    """Numbers of cells, with their part of what there is."""
+    return [f"{number:,} ({100 * number / there:.0f} %)" for number, there in used.values()]

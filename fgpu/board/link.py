@@ -81,8 +81,10 @@ class Link:
         Seconds after which the bridge forgets what it did not understand.
 
     Damaged requests and answers are repeated; writes of single words are executed once nevertheless. ``failures``
-    counts them. Raises :class:`~fgpu.errors.BoardError` when the board does not answer, and for accesses that it
-    answers with an error; :class:`~fgpu.errors.MissingExtraError` without pyserial (``fgpu[board]``).
+    counts them; after some of them, one after the other, the line has its first rate for the rest of the session.
+
+    Raises :class:`~fgpu.errors.BoardError` when the board does not answer, and for accesses that it answers with an
+    error; :class:`~fgpu.errors.MissingExtraError` without pyserial (``fgpu[board]``).
     """
 
     def __init__(self, port: str, *, baud: int = FAST_BAUD, first_baud: int = DEFAULT_BAUD, timeout: float = 0.5,
@@ -205,6 +207,9 @@ class Link:
                 raise BoardError(f"the board at {self.port!r} does not answer ({failures} tries at {self.baud:,} "
                                  "baud); is it on, and loaded with this design (fgpu build --board)?")
             self._settle()
+            if failures == RETRIES_TO_DEFAULT:
+                # The board is back at its first rate, or soon will be: it understands none of what comes at that.
+                self._serial.baudrate = self._first_baud
             sent = here
         return answers
 

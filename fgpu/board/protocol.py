@@ -10,13 +10,12 @@ from amaranth.lib import enum
 
 __all__ = [
     "BOARD_BASE", "BOARD_MAGIC", "BOARD_WORDS", "BREAK_SECONDS", "BURST_WORDS", "CONFIG_WORDS", "CONTROL_BASE",
-    "CONTROL_BYTES", "DEFAULT_BAUD", "MEMORY_BASE", "RATE_BITS", "RETRIES_TO_DEFAULT", "TIMEOUT_SECONDS",
-    "BoardRegister", "Command", "Status", "rate_of",
+    "DEFAULT_BAUD", "MEMORY_BASE", "RATE_BITS", "RETRIES_TO_DEFAULT", "TIMEOUT_SECONDS",
+    "BoardRegister", "Command", "Status", "rate_of", "rates",
 ]
 
 CONTROL_BASE: Final = 0x0000_0000
 """Of the core's control interface, which :mod:`fgpu.address_map` describes."""
-CONTROL_BYTES: Final = 1 << 17
 BOARD_BASE: Final = 0x0002_0000
 """Of the board's own registers."""
 MEMORY_BASE: Final = 0x1000_0000
@@ -30,6 +29,11 @@ BREAK_SECONDS: Final = 0.01
 RETRIES_TO_DEFAULT: Final = 4
 """Commands that cannot be understood, one after the other, after which the line has its first rate again."""
 RATE_BITS: Final = 24
+SLOWEST: Final = 16
+"""The first rate is at most so many times one that may be set: hosts at the first one are heard then, and a byte of
+zeros is no break."""
+FASTEST: Final = 4
+"""Cycles of a bit at the highest rate that may be set."""
 BURST_WORDS: Final = 256
 BOARD_WORDS: Final = 128
 CONFIG_WORDS: Final = 64
@@ -70,7 +74,8 @@ class BoardRegister(enum.IntEnum, shape=7):
     """Hz."""
     MEMORY_BYTES = 2
     RATE = 3
-    """Writable: of the line, as :func:`rate_of`; when the answer to the write has been sent, it holds."""
+    """Writable: of the line, as :func:`rate_of`; when the answer to the write has been sent, it holds. Those that are
+    not among :func:`rates` are refused."""
     STATE = 4
     """Bit 0: memory has been initialized."""
     CYCLES = 5
@@ -83,3 +88,8 @@ class BoardRegister(enum.IntEnum, shape=7):
 def rate_of(baud: float, clock: float) -> int:
     """A baud rate as what the UART adds to a phase of ``RATE_BITS`` bits in each cycle."""
     return round(baud / clock * (1 << RATE_BITS))
+
+
+def rates(first: int) -> range:
+    """The rates that a line may be set to whose first one is ``first``, all as :func:`rate_of`."""
+    return range(-(-first // SLOWEST), (1 << RATE_BITS) // FASTEST + 1)

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from fgpu.config import KERNEL_SLOTS, Config
 from fgpu.errors import ConfigError
 
-from .protocol import BOARD_MAGIC, CONFIG_WORDS, RATE_BITS, BoardRegister
+from .protocol import BOARD_MAGIC, CONFIG_WORDS, RATE_BITS, BoardRegister, rates
 from .words import WordBusSignature
 
 __all__ = ["BoardRegisters", "KernelTimer", "config_words"]
@@ -49,9 +49,11 @@ class KernelTimer(wiring.Component):
 
 
 class BoardRegisters(wiring.Component):
-    """Answers accesses to :class:`~fgpu.board.protocol.BoardRegister`; other ones with an error."""
+    """Answers accesses to :class:`~fgpu.board.protocol.BoardRegister`; other ones with an error, and those that would
+    set a rate at which no host could be heard. ``first_rate`` is the line's."""
 
-    def __init__(self, config: Config, *, clock: int, memory_bytes: int) -> None:
+    def __init__(self, config: Config, *, clock: int, memory_bytes: int, first_rate: int) -> None:
+        self._rates = rates(first_rate)
         self._constants = {BoardRegister.MAGIC: BOARD_MAGIC, BoardRegister.CLOCK: clock,
                            BoardRegister.MEMORY_BYTES: memory_bytes}
         self._config = config_words(config)
@@ -74,7 +76,8 @@ class BoardRegisters(wiring.Component):
         with m.If(requests.valid & requests.ready):
             m.d.sync += [answers.valid.eq(1), answer.eq(0)]
             with m.If(requests.payload.write):
-                with m.If(index == BoardRegister.RATE):
+                rate = requests.payload.data
+                with m.If((index == BoardRegister.RATE) & (rate >= self._rates.start) & (rate < self._rates.stop)):
                     m.d.comb += self.set_rate.eq(1)
                 with m.Else():
                     m.d.sync += answer.error.eq(1)

@@ -21,7 +21,6 @@ from .protocol import (
     BOARD_WORDS,
     BREAK_SECONDS,
     CONTROL_BASE,
-    CONTROL_BYTES,
     DEFAULT_BAUD,
     MEMORY_BASE,
     TIMEOUT_SECONDS,
@@ -84,17 +83,19 @@ class System(wiring.Component):
         m = Module()
         given = self._parameters
         config = given.config
+        control_bits = control_address_bits(config.cram_words)
         m.submodules.core = core = self._core(config)
+        first_rate = rate_of(given.baud, given.clock)
         m.submodules.line = line = HostLine(
-            default_rate=rate_of(given.baud, given.clock), timeout_cycles=round(given.timeout * given.clock),
+            default_rate=first_rate, timeout_cycles=round(given.timeout * given.clock),
             break_cycles=round(given.line_break * given.clock))
         m.submodules.router = router = WordRouter([
-            AddressRange(CONTROL_BASE, CONTROL_BYTES), AddressRange(BOARD_BASE, 4 * BOARD_WORDS),
+            AddressRange(CONTROL_BASE, 1 << control_bits), AddressRange(BOARD_BASE, 4 * BOARD_WORDS),
             AddressRange(MEMORY_BASE, given.memory_bytes)])
         m.submodules.control = control = WordMaster(
-            AXI4LiteSignature(address_width=control_address_bits(config.cram_words)))
+            AXI4LiteSignature(address_width=control_bits))
         m.submodules.registers = registers = BoardRegisters(
-            config, clock=given.clock, memory_bytes=given.memory_bytes)
+            config, clock=given.clock, memory_bytes=given.memory_bytes, first_rate=first_rate)
         m.submodules.transfer = transfer = WordMaster(AXI4Signature(data_width=config.axi_data_width))
         m.submodules.arbiter = arbiter = AXIArbiter(
             given.masters, data_width=config.axi_data_width, base=MEMORY_BASE, size=given.memory_bytes)

@@ -15,8 +15,8 @@ __all__ = ["AddressRange", "WordAnswer", "WordBusSignature", "WordRequest", "Wor
 class WordRequest(data.Struct):
     """An access to a word of 32 bits."""
 
-    address: 30
-    """Of words."""
+    address: 32
+    """Of words. From 2^30 on, where their bytes have addresses beyond 32 bits, there is nothing."""
     write: 1
     data: 32
 
@@ -50,7 +50,7 @@ class AddressRange:
     size: int
 
     def holds(self, word_address: Any) -> Any:
-        """Whether a word's address, a value of 30 bits, is in it."""
+        """Whether a word's address, a value of 32 bits, is in it."""
         bits = exact_log2(self.size)
         if self.base % self.size:
             raise ValueError(f"0x{self.base:08X} is not aligned to 0x{self.size:X} bytes")

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from fgpu.config import Config
-from fgpu.errors import LaunchError
+from fgpu.errors import LaunchError, SimulationError
 from fgpu.extras import demand
 
 from .baselines import refuse_other_options, rewrite
@@ -188,15 +188,16 @@ def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | Non
     """The records of all points, in their order; those in ``results`` are not made anew, but for their time."""
     from fgpu.benchmarks import EVERY
     from fgpu.benchmarks.campaign import run_points
+    from fgpu.benchmarks.record import version
     from fgpu.benchmarks.results import append_record, check_path, read_records, write_records
     from fgpu.sim import Device
 
     records: dict[str, Record] = {}
+    wanted = {point.key for point in points}
     lines = results is not None and results.suffix.lower() == ".jsonl"
     if results is not None:
         check_path(results)
         if lines and results.exists():
-            wanted = {point.key for point in points}
             kept = [record.at(clock(record)) if record.point in wanted else record
                     for record in read_records(results) if record.passed or record.point not in wanted]
             write_records(results, kept)    # what failed goes, and a line that was not finished
@@ -211,6 +212,11 @@ def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | Non
                   disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=len(points), completed=len(points) - len(left))
         for run in run_points(left, jobs=jobs, dask=dask):
+            if run.point not in wanted:
+                raise SimulationError(
+                    f"fgpu's sources changed while it measured: {run.kernel} {run.size} is of {run.version}, not of "
+                    f"{version()}. Run the command again"
+                    + (f"; what {results} has of the earlier ones stays there" if lines else ""))
             record = records[run.point] = run.at(clock(run))
             if lines and results is not None:
                 append_record(results, record)

@@ -16,6 +16,7 @@ from fgpu.config import Config
 from fgpu.errors import SimulationError
 from fgpu.extras import demand
 
+from .baselines import progress_bar
 from .common import config_options, write_file
 from .groups import command
 from .package import package_ip
@@ -40,7 +41,8 @@ _LINE_BYTES = 8192
               help="Of core and memory. Default: the board's.")
 @click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True,
               help="Of placing: another one may give a faster design.")
-@click.option("--write-table", is_flag=True, help="Note LUTs and MHz in the table that --board ? shows.")
+@click.option("--write-table", is_flag=True, help="Note LUTs and MHz in the table that --board ? shows; with ? "
+              "count anew what cores take.")
 @config_options()
 def build_(name: str | None, folder: Path | None, output: Path | None, clock: float | None, seed: int,
            write_table: bool, config: Config) -> None:
@@ -67,6 +69,11 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
         raise click.UsageError("choose a --board (? lists them), or write an --ip")
     console = Console(highlight=False)
     if name == "?":
+        if write_table:
+            from fgpu.board.figures import count
+
+            with progress_bar("counting cells of cores") as update:
+                count(update)
         _list_boards(console)
         return
     if name in ZYNQ_BOARDS:
@@ -102,8 +109,9 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
 
 
 def _list_boards(console: Console) -> None:
-    """Boards, and cores that were built for them."""
-    from fgpu.board.boards import BOARDS
+    """Boards, cores that were built for them, and what fits by a count of cells."""
+    from fgpu.board.boards import BOARDS, NOT_OFFERED
+    from fgpu.board.figures import fits, told
     from fgpu.board.figures import load as load_figures
     from fgpu.vivado.zynq import ZYNQ_BOARDS
 
@@ -114,17 +122,28 @@ def _list_boards(console: Console) -> None:
         table.add_row(each.name, each.title, each.device, f"{each.chip.megabytes} MB", f"{each.clock / 1e6:g}")
     for zynq in ZYNQ_BOARDS.values():
         table.add_row(zynq.name, f"{zynq.title} (by Vivado: --ip)", zynq.part)
+    for other in NOT_OFFERED.values():
+        table.add_row(other.name, f"{other.title} (not offered)", other.device)
     print_table(console, table)
+    for other in NOT_OFFERED.values():
+        console.print(f"{other.name}: {other.why}.", soft_wrap=True)
     rows = load_figures()
-    if not rows:
-        console.print("\nNo core has been routed for any of them yet; fgpu build --write-table notes what fits.")
-    else:
-        table = Table("what fits", "core", box=None, pad_edge=False)
+    if rows:
+        table = Table("built", "core", box=None, pad_edge=False)
         for title in ("MHz", "routed", *rows[0].used):
             table.add_column(title, justify="right")
         for row in rows:
-            table.add_row(row.board, row.core, f"{row.clock:g}", f"{row.routed:.1f}",
-                          *(f"{used:,} ({100 * used / there:.0f} %)" for used, there in row.used.values()))
+            table.add_row(row.board, row.core, f"{row.clock:g}", f"{row.routed:.1f}", *told(row.used))
+        console.print()
+        print_table(console, table)
+    known = fits()
+    if known:
+        table = Table("what fits", "core", box=None, pad_edge=False)
+        for title in known[0].used:
+            table.add_column(title, justify="right")
+        table.add_column("")
+        for fit in known:
+            table.add_row(fit.board.name, fit.core, *told(fit.used), fit.verdict)
         console.print()
         print_table(console, table)
 

@@ -2,27 +2,34 @@
 
 import gc
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from amaranth.back import rtlil
-from amaranth.hdl import ClockSignal, Elaboratable, Instance, Module, ResetSignal, Value
+from amaranth.hdl import ClockSignal, Elaboratable, Fragment, Instance, Module, ResetSignal, Value
+from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
-__all__ = ["add_shared", "convert"]
+__all__ = ["Apart", "add_shared", "convert"]
+
+Apart = Callable[[wiring.Component], tuple[Elaboratable, Any]]
+"""What is written for a module that is apart, and the ports of that: see :func:`convert`."""
 
 
 class _ModuleLibrary:
     """The platform of a conversion: the signatures of what became modules of their own, by name."""
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, prefix: str, apart: Mapping[str, Apart]) -> None:
+        self.open: dict[str, tuple[Value, PortDirection]] = {}
+        """Ports that the design needs where instances of what is apart would be."""
         self._prefix = prefix
+        self._apart = apart
         self._signatures: dict[str, wiring.Signature] = {}
         self._unwritten: deque[tuple[str, wiring.Component]] = deque()
 
-    def instance(self, name: str, make: Callable[[], wiring.Component], path: str) -> tuple[Any, Instance]:
+    def instance(self, name: str, make: Callable[[], wiring.Component], path: str) -> tuple[Any, Elaboratable]:
         """An interface like that of the component, and the instance to which it leads."""
         if name not in self._signatures:
             component = make()
@@ -30,6 +37,11 @@ class _ModuleLibrary:
             self._unwritten.append((name, component))
         signature = self._signatures[name]
         interface = signature.create(path=(path,))
+        if name in self._apart:
+            for place, member, value in signature.flatten(interface):
+                direction = PortDirection.Output if member.flow is In else PortDirection.Input
+                self.open["_".join(map(str, (path, *place)))] = Value.cast(value), direction
+            return interface, Module()
         # Named as rtlil.convert names them.
         ports = {
             f"{'i' if member.flow is In else 'o'}_{'__'.join(map(str, place))}": Value.cast(value)
@@ -41,7 +53,8 @@ class _ModuleLibrary:
         """RTLIL of the modules; writing one may bring others."""
         while self._unwritten:
             name, component = self._unwritten.popleft()
-            text = rtlil.convert(component, name=self._full(name), platform=self, emit_src=False)
+            top, ports = self._apart[name](component) if name in self._apart else (component, None)
+            text = rtlil.convert(top, name=self._full(name), platform=self, ports=ports, emit_src=False)
             yield text.replace("attribute \\top 1\n", "", 1)
 
     def _full(self, name: str) -> str:
@@ -64,11 +77,19 @@ def add_shared(m: Module, instance: str, platform: object, name: str, make: Call
     return component
 
 
-def convert(top: Elaboratable, name: str, ports: Any = None) -> str:
-    """RTLIL of a design, without source locations; the names of all its modules begin with ``name``."""
-    library = _ModuleLibrary(name)
+def convert(top: Elaboratable, name: str, ports: Any = None, *, apart: Mapping[str, Apart] = {}) -> str:
+    """RTLIL of a design, without source locations; the names of all its modules begin with ``name``.
+
+    ``apart`` names shared modules of which there are no instances: in place of ``cu0`` the design, whose ``ports``
+    must then be given, has ports ``cu0_requests_valid`` and so on. What the function there returns is written as
+    their module, with the ports that it says.
+    """
+    library = _ModuleLibrary(name, apart)
     with _no_garbage_collection():
-        text: str = rtlil.convert(top, name=name, platform=library, ports=ports, emit_src=False)
+        # Which ports there are beside those given is known once it is elaborated.
+        fragment = Fragment.get(top, library) if apart else top
+        text: str = rtlil.convert(fragment, name=name, platform=library, emit_src=False,
+                                  ports={**ports, **library.open} if apart else ports)
         return text + "".join(library.modules())
 
 

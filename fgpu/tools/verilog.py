@@ -13,10 +13,11 @@ from ..config import Config
 from ..errors import ConfigError, ToolError
 from ..files import write_atomically
 from ..gateware.sharing import convert
+from ..probe import OBSERVED
 from .interfaces import interface_attributes
 from .yosys import run_yosys
 
-__all__ = ["ports", "to_verilog", "verilog_text", "write_float_units", "write_verilog"]
+__all__ = ["COMPUTE_UNIT", "ports", "to_verilog", "unit_ports", "verilog_text", "write_float_units", "write_verilog"]
 
 _PLAIN_CELLS = ("logic_not", "eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "shl", "shr", "shift", "shiftx")
 _INTERNAL_ATTRIBUTES = ["generator", "top", "src", "amaranth.hierarchy", "amaranth.decoding"]
@@ -24,6 +25,9 @@ _INTERNAL_ATTRIBUTES = ["generator", "top", "src", "amaranth.hierarchy", "amaran
 _INITIAL_VALUE = re.compile(r"^(  reg (?:signed )?(?:\[\d+:\d+\] )?)(\\\S+ |\w+)( = \S+;)$", re.MULTILINE)
 
 Factory = Callable[[Config], wiring.Component]
+
+COMPUTE_UNIT = "cu"
+"""The shared module of compute units."""
 
 
 def ports(component: wiring.Component) -> dict[str, tuple[Value, PortDirection]]:
@@ -58,13 +62,13 @@ def _name(path: tuple[str | int, ...]) -> str:
 
 
 class _Top(Elaboratable):
-    """A component whose ports are all signals: fields of structures get signals of their own."""
+    """A component whose ``ports`` are all signals: fields of structures get signals of their own."""
 
-    def __init__(self, component: wiring.Component) -> None:
+    def __init__(self, component: wiring.Component, flat: Mapping[str, tuple[Value, PortDirection]]) -> None:
         self.component = component
         self.ports: dict[str, tuple[Signal, PortDirection]] = {}
         self._fields: list[tuple[Signal, Value]] = []
-        for name, (value, direction) in ports(component).items():
+        for name, (value, direction) in flat.items():
             if not isinstance(value, Signal):
                 if direction is PortDirection.Input:
                     raise ValueError(f"input {name} is part of a structure; use plain signals for inputs")
@@ -81,6 +85,27 @@ class _Top(Elaboratable):
         return m
 
 
+def unit_ports(unit: wiring.Component) -> dict[str, tuple[Value, PortDirection]]:
+    """The ports of a compute unit that is apart, one for each field of what is :data:`~fgpu.probe.OBSERVED`.
+
+    There is one underscore between the parts of a name: Verilator writes two as ``___05F``.
+    """
+    flat: dict[str, tuple[Value, PortDirection]] = {}
+    for path, member, value in unit.signature.flatten(unit):
+        direction = PortDirection.Input if member.flow is In else PortDirection.Output
+        if path[0] in OBSERVED:
+            flat |= {f"{path[0]}_{field}": (Value.cast(value[field]), direction)
+                     for field, _ in data.Layout.cast(value.shape())}
+        else:
+            flat["_".join(map(str, path))] = Value.cast(value), direction
+    return flat
+
+
+def _unit(component: wiring.Component) -> tuple[Elaboratable, dict[str, tuple[Signal, PortDirection]]]:
+    top = _Top(component, unit_ports(component))
+    return top, top.ports
+
+
 def _core(config: Config) -> wiring.Component:
     # The whole core takes long to import, and most who import this module bring their own.
     from ..core import FGPU
@@ -89,20 +114,28 @@ def _core(config: Config) -> wiring.Component:
     return component
 
 
-def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core, initial: bool = True) -> str:
+def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core, initial: bool = True,
+               apart: bool = False) -> str:
     """The text of one self-contained Verilog file with ``name`` as its top module.
 
     ``core`` builds the component; it is another than the FGPU only in tests. ``initial``: see :func:`verilog_text`.
+    ``apart``: compute units are not in it; a module ``<name>.cu`` with :func:`unit_ports` stands beside it. The top
+    has ports for them, ``cu0_requests_valid`` and so on, and does not hand out what of them is
+    :data:`~fgpu.probe.OBSERVED`.
     """
     component = core(config)
     top: Elaboratable = component
     flat = ports(component)
+    if apart:
+        observed = re.compile(rf"({'|'.join(OBSERVED)})\d+_")
+        flat = {name: port for name, port in flat.items() if not observed.match(name)}
     if not all(isinstance(value, Signal) for value, _ in flat.values()):
-        top = _Top(component)
+        top = _Top(component, flat)
         flat = top.ports
     attributes = {f"{name}/w:{port}": each for port, each in interface_attributes(["clk", "rst", *flat]).items()}
     # Source locations would name paths of this machine, and triple the size of the text.
-    return verilog_text(convert(top, name, flat), initial=initial, attributes=attributes)
+    text = convert(top, name, flat, apart={COMPUTE_UNIT: _unit} if apart else {})
+    return verilog_text(text, initial=initial, attributes=attributes)
 
 
 def verilog_text(text: str, *, initial: bool = True, attributes: Mapping[str, Mapping[str, str]] = {}) -> str:
@@ -133,9 +166,9 @@ def verilog_text(text: str, *, initial: bool = True, attributes: Mapping[str, Ma
 
 
 def write_verilog(config: Config, path: Path | str, *, name: str = "fgpu", core: Factory = _core,
-                  initial: bool = True) -> Path:
+                  initial: bool = True, apart: bool = False) -> Path:
     """Write :func:`to_verilog` of an FGPU to ``path``, whole or not at all."""
-    return _write(to_verilog(config, name=_checked(name), core=core, initial=initial), path)
+    return _write(to_verilog(config, name=_checked(name), core=core, initial=initial, apart=apart), path)
 
 
 def _checked(name: str) -> str:

@@ -63,6 +63,7 @@ class Status(IntEnum):
     PROTOCOL_ERROR = 2
     TIMEOUT = 3
     REFUSED_ACCESS = 4
+    UNSETTLED = 5
 
 
 class Check(IntEnum):
@@ -153,7 +154,7 @@ class Access(IntEnum):
 
 
 OP_WRITE, OP_READ, OP_START, OP_WAIT, OP_PAUSE = Op
-RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT, REFUSED_ACCESS = Status
+RUNNING, DONE, PROTOCOL_ERROR, TIMEOUT, REFUSED_ACCESS, UNSETTLED = Status
 CHECK_NOTHING, CHECK_ALIGNMENT, CHECK_ALL = Check
 ENUMERATIONS: Final = (Op, Status, Check, EventKind, Refusal, Access)
 
@@ -269,6 +270,7 @@ _MODEL_FUNCTIONS = {
     "model_bench": ([c_void_p], c_void_p),
     "model_reset": ([c_void_p, c_uint32, c_uint32], None),
     "model_run": ([c_void_p, c_uint64], c_uint32),
+    "model_rested": ([c_void_p], c_uint64),
 }
 
 

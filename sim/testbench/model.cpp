@@ -25,11 +25,11 @@ constexpr int LEVELS = 99;
 class Model {
 public:
     Model(const BenchConfig &config, const Trace &asked, uint32_t wake_cycles, uint32_t power_up)
-        : bench(config), trace(asked), top(powered(context, power_up), "fgpu") {
+        : bench(config), trace(asked), top(powered(context, power_up)) {
 #ifdef FGPU_TRACE
         if (trace.path) {
             context.traceEverOn(true);
-            top.trace(&dump, LEVELS);
+            top.core.trace(&dump, LEVELS);
             std::istringstream units(trace.units);
             for (std::string unit; std::getline(units, unit);)
                 dump.dumpvars(LEVELS, unit);
@@ -43,15 +43,12 @@ public:
     void reset(uint32_t wake_cycles) {
         drive(top, bench.inputs);
         for (uint64_t i = 0; i < 1 + uint64_t(wake_cycles); i++) {
-            top.clk = 0;
-            top.rst = i == 0;
-            eval();
-            top.clk = 1;
-            eval();
+            top.core.rst = i == 0;
+            fall();
+            rise();
         }
-        top.clk = 0;
-        top.rst = 0;
-        eval();
+        top.core.rst = 0;
+        fall();
     }
 
     ~Model() {
@@ -70,15 +67,17 @@ public:
 #ifdef FGPU_TRACE
             is_recorded = !trace.end || bench.is_between(trace.first, trace.end);
 #endif
-            top.clk = 1;
-            eval();
+            rise();
             // The inputs change with the falling edge: nothing in the hardware looks before the next rising one.
-            top.clk = 0;
             drive(top, bench.inputs);
-            eval();
+            fall();
+            if (!top.settled)
+                status = bench.unsettled();
         }
         return status;
     }
+
+    uint64_t rested() const { return top.rested(); }
 
     Testbench bench;
 
@@ -90,8 +89,17 @@ private:
         return &context;
     }
 
-    void eval() {
-        top.eval();
+    void rise() {
+        top.rise();
+        waveforms();
+    }
+
+    void fall() {
+        top.fall();
+        waveforms();
+    }
+
+    void waveforms() {
 #ifdef FGPU_TRACE
         if (dump.isOpen() && is_recorded)
             dump.dump(context.time());
@@ -102,7 +110,7 @@ private:
     PortsOut out{};
     Trace trace;
     VerilatedContext context;
-    Vfgpu top;
+    Design top;
 #ifdef FGPU_TRACE
     VerilatedVcdC dump;
     bool is_recorded = !trace.end;
@@ -129,5 +137,8 @@ void fgpu_model_reset(Model *model, uint32_t wake_cycles, uint32_t memory) {
 }
 
 uint32_t fgpu_model_run(Model *model, uint64_t cycles) { return model->run(cycles); }
+
+// For how many cycles compute units were not simulated since power-up, because nothing could change in them.
+uint64_t fgpu_model_rested(const Model *model) { return model->rested(); }
 
 }

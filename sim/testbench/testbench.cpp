@@ -58,6 +58,14 @@ const Result &Testbench::result() {
     return outcome;
 }
 
+Status Testbench::unsettled() {
+    outcome.status = UNSETTLED;
+    std::snprintf(outcome.message, sizeof outcome.message,
+                  "cycle %llu: the compute units and the rest of the core do not settle; there must be a combinational "
+                  "loop through both", (unsigned long long)now);
+    return UNSETTLED;
+}
+
 Status Testbench::stop(const PortsOut &out, uint64_t cycle) {
     const Failure *failure = nullptr;
     const auto look = [&failure](const Failure &one) {

@@ -52,6 +52,9 @@ public:
         return RUNNING;
     }
 
+    // The core has no values that it could have at its ports: nothing that follows means anything.
+    Status unsettled();
+
     // What a reset of the host, and of memory too, does: they forget whatever was under way.
     void reset(bool memory);
 

@@ -2,10 +2,13 @@
 
 import random
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 OKAY, ERROR = 0x4F, 0x45
 FRAME_WRITE, FRAME_READ, FRAME_LEAVE = 0xD8, 0xE7, 0xBD
+BAD = 0x100
+"""Added to a byte: one that had no stop bit."""
 
 
 def plain(command: int, address: int, *, words: list[int] | None = None, count: int = 0) -> bytes:
@@ -27,6 +30,29 @@ def answer(sequence: int, words: list[int] | None = None, status: int = OKAY) ->
     """What a frame is answered with."""
     text = bytes([sequence]) + b"".join(word.to_bytes(4, "big") for word in words or []) + bytes([status])
     return text + zlib.crc32(text).to_bytes(4, "little")
+
+
+def damages(rng: random.Random) -> Callable[[bytes], list[int]]:
+    """What a line may do to bytes."""
+    def flip(text: bytes) -> list[int]:
+        found = list(text)
+        for _ in range(rng.choice([1, 1, 2, 5])):
+            found[rng.randrange(len(found))] ^= 1 << rng.randrange(8)
+        return found
+
+    def drop(text: bytes) -> list[int]:
+        at = rng.randrange(len(text))
+        return list(text[:at] + text[at + rng.choice([1, 1, 3, len(text)]):])
+
+    def add(text: bytes) -> list[int]:
+        at = rng.randrange(len(text))
+        return [*text[:at], rng.randrange(256), *text[at:]]
+
+    def unstop(text: bytes) -> list[int]:
+        at = rng.randrange(len(text))
+        return [*text[:at], text[at] + BAD, *text[at + 1:]]
+
+    return rng.choice([flip, drop, add, unstop])
 
 
 class WordMemory:

@@ -32,7 +32,7 @@ CELLS = {name: {"used": 7, "available": 100} for name in ("TRELLIS_COMB", "TRELL
 class Small(wiring.Component):
     """Instead of a board's design."""
 
-    def __init__(self, board: Any, parameters: Any) -> None:
+    def __init__(self, board: Any, parameters: Any, pll: Any) -> None:
         super().__init__({})
 
     def elaborate(self, platform: Any) -> Module:
@@ -105,8 +105,31 @@ def test_what_was_built_is_listed(folder: Path) -> None:
     assert "| ulx3s_85f | tiny | 40 MHz | 44.0 MHz | 7 (7 %) |" in fgpu.board.figures.markdown()
 
 
-def test_the_documents_table_is_that_of_the_package() -> None:
-    assert fgpu.board.figures.markdown() in (Path(__file__).parents[2] / "docs/boards.md").read_text(encoding="utf-8")
+def test_what_fits_is_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a count of cells, for boards that are not offered, too; a bitstream's own figures, where there is one."""
+    kinds = ("LUTs", "flip-flops", "block RAMs", "multipliers")
+    counts = {core: dict(zip(kinds, cells, strict=True)) for core, cells in {
+        "rest": (4000, 1000, 1, 0), "tiny": (21_000, 20_000, 40, 32), "basic": (39_848, 30_000, 70, 72)}.items()}
+    monkeypatch.setattr(fgpu.board.figures, "COUNTS", folder / "counts.json")
+    (folder / "counts.json").write_text(json.dumps(counts))
+    assert build("ulx3s_85f --preset tiny --write-table")[0] == 0
+    found = {(fit.board.name, fit.core): (fit.verdict, *fit.used["LUTs"]) for fit in fgpu.board.figures.fits()}
+    assert found == {
+        ("ulx3s_85f", "tiny"): ("built: 44.0 MHz", 7, 100), ("ulx3s_85f", "basic"): ("fits by count", 43_848, 83_640),
+        ("ulx3s_45f", "tiny"): ("fits by count", 25_000, 43_848),
+        ("ulx3s_45f", "basic"): ("fits by count", 43_848, 43_848),
+        ("ecpix5", "tiny"): ("fits by count", 25_000, 83_640), ("ecpix5", "basic"): ("fits by count", 43_848, 83_640),
+        ("orangecrab", "tiny"): ("too large: LUTs, multipliers", 25_000, 24_288),
+        ("orangecrab", "basic"): ("too large: LUTs, flip-flops, block RAMs, multipliers", 43_848, 24_288)}
+    listed = build("?")[1]
+    assert "orangecrab: its memory is DDR3" in listed
+    assert "| orangecrab | tiny | 25,000 (103 %) |" in fgpu.board.figures.fits_markdown()
+
+
+def test_the_documents_tables_are_those_of_the_package() -> None:
+    text = (Path(__file__).parents[2] / "docs/boards.md").read_text(encoding="utf-8")
+    assert fgpu.board.figures.markdown() in text
+    assert fgpu.board.figures.fits_markdown() in text
 
 
 def test_a_tool_that_fails_is_told_in_one_line(folder: Path) -> None:

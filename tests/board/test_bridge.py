@@ -10,11 +10,9 @@ from fgpu.board.bridge import Bridge
 from tests.streams import simulate
 from tests.tiers import quick
 
-from .host import ERROR, FRAME_LEAVE, FRAME_READ, FRAME_WRITE, WordMemory, answer, frame, plain
+from .host import BAD, ERROR, FRAME_LEAVE, FRAME_READ, FRAME_WRITE, WordMemory, answer, damages, frame, plain
 
 TIMEOUT = 60
-BAD = 0x100
-"""Added to a byte: one that had no stop bit."""
 
 
 class Line:
@@ -113,6 +111,29 @@ def test_a_repeated_write_is_executed_once() -> None:
     assert talk(script).writes == [(0x8004, 1)] * 2
 
 
+def test_a_write_with_the_number_of_a_read_is_executed() -> None:
+    async def script(line: Line) -> None:
+        await line.send(frame(FRAME_READ, 0x85, 0x100))
+        assert await line.silence() == answer(0x85, [0])
+        await line.send(frame(FRAME_WRITE, 0x85, 0x100, words=[3]))
+        assert await line.silence() == answer(0x85)
+
+    assert talk(script).writes == [(0x100, 3)]
+
+
+@pytest.mark.parametrize("address", [1 << 30, (1 << 30) - 1, (1 << 32) - 1])
+def test_addresses_do_not_begin_again(address: int) -> None:
+    """Of words beyond 32 bits of bytes."""
+    memory = WordMemory(end=1 << 32)
+
+    async def script(line: Line) -> None:
+        await line.send(frame(FRAME_WRITE, 0x80, 4 * address, words=[1, 2, 3]))
+        assert await line.silence() == answer(0x80, status=ERROR)
+
+    talk(script, memory)
+    assert memory.writes == [(4 * address, 1)] * (address < 1 << 30)
+
+
 def test_in_a_session_commands_without_checksum_are_nothing() -> None:
     async def script(line: Line) -> None:
         await line.send(frame(FRAME_READ, 0x80, 0))
@@ -138,29 +159,6 @@ def test_a_host_that_stops_in_the_middle_is_forgotten() -> None:
             assert await line.silence() == answer(0x80 + end, [0])
 
     assert talk(script).writes == []
-
-
-def damages(rng: random.Random) -> Callable[[bytes], list[int]]:
-    """What a line may do to bytes."""
-    def flip(text: bytes) -> list[int]:
-        found = list(text)
-        for _ in range(rng.choice([1, 1, 2, 5])):
-            found[rng.randrange(len(found))] ^= 1 << rng.randrange(8)
-        return found
-
-    def drop(text: bytes) -> list[int]:
-        at = rng.randrange(len(text))
-        return list(text[:at] + text[at + rng.choice([1, 1, 3]):])
-
-    def add(text: bytes) -> list[int]:
-        at = rng.randrange(len(text))
-        return [*text[:at], rng.randrange(256), *text[at:]]
-
-    def unstop(text: bytes) -> list[int]:
-        at = rng.randrange(len(text))
-        return [*text[:at], text[at] + BAD, *text[at + 1:]]
-
-    return rng.choice([flip, drop, add, unstop])
 
 
 @pytest.mark.parametrize("seed", quick(range(8), [0]))

@@ -50,6 +50,10 @@ def files(folder):
     ("compile vec_add.cl -o x.bin", "x.bin"),
     ("compile vec_add.cl -o none/x.json", "none/x.json"),
     ("disasm copy.s -o none/x.s", "cannot write none/x.s"),
+    ("disasm copy.s -o .", "cannot write .: Is a directory"),
+    ("verilog -o .", "cannot write .: Is a directory"),
+    ("build --board orangecrab", "orangecrab (OrangeCrab r0.2, 25F) is not offered: its memory is DDR3"),
+    ("build --board ulx3s_85f --clock 41.3", "the PLL cannot make 41.3 MHz of 25 MHz; multiples of 5 MHz"),
     (f"run copy.s --global 64 {RUN} --output 1=none/x.npy", "cannot write none/x.npy"),
     ("run binary.cl --global 64", "binary.cl is not a text file"),
     # programs

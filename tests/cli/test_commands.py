@@ -315,6 +315,20 @@ class TestSeconds:
         assert message in result.stderr
 
 
+@pytest.mark.parametrize(("results", "told"), [
+    ("", ""), (" --json x.jsonl", "; what x.jsonl has of the earlier ones stays there")])
+def test_bench_tells_that_the_sources_have_changed(fgpu, monkeypatch, results, told):
+    """Workers take what is on the disk when they start, and say so in their records."""
+    from fgpu.benchmarks import campaign
+
+    run = campaign.Point.run
+    monkeypatch.setattr(campaign.Point, "run", lambda point: replace(run(point), version="other", point="other"))
+    result = fgpu(f"bench copy --sizes 64 --jobs 1 {FUNCTIONAL}{results}")
+    assert result.exit_code == 1
+    assert "fgpu's sources changed while it measured: copy 64 is of other, not of " in result.stderr
+    assert f"Run the command again{told}" in result.stderr
+
+
 def test_bench_fails_when_a_result_is_wrong(fgpu, monkeypatch):
     from fgpu.benchmarks import Benchmark
 

@@ -6,8 +6,8 @@ import pytest
 
 from fgpu.benchmarks.registry import EVERY
 from fgpu.compiler import compile_opencl
-from fgpu.compiler.fitting import Fitting
 from fgpu.compiler.kernels import compile_sources
+from fgpu.compiler.orders import Room
 from fgpu.config import Config
 from fgpu.errors import CompileError
 
@@ -164,14 +164,14 @@ def test_a_program_that_is_much_too_large_is_refused_at_once():
 def test_what_must_be_instructions_is_never_more_than_they_are(monkeypatch):
     """Nothing is refused that would fit: register allocation and all that follows keep every one of them."""
     bounds = {}
-    selected = Fitting._selected
+    selected = Room._selected
 
     def counted(self, *arguments):
         machine = selected(self, *arguments)
         bounds[machine.name] = sum(op.is_instruction for block in machine.blocks.values() for op in block.ops)
         return machine
 
-    monkeypatch.setattr(Fitting, "_selected", counted)
+    monkeypatch.setattr(Room, "_selected", counted)
     for source, benchmark in {benchmark.source: benchmark for benchmark in EVERY.values()}.items():
         options = (*benchmark.element.options, *benchmark.options)
         for kernel in benchmark.image(ATOMIC).kernels:

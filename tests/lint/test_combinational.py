@@ -1,8 +1,10 @@
 """AXI forbids combinational paths from inputs to outputs: none is in the netlist of the core."""
 
+from graphlib import TopologicalSorter
+
 import pytest
 
-from fgpu.config import Config
+from fgpu.config import ATOMICS, Config
 from fgpu.tools.verilog import to_verilog
 
 from .netlist import Netlist
@@ -52,3 +54,21 @@ def test_the_walk_finds_paths() -> None:
     assert set(paths) == {("a_axi_a", "f_axi_f"), ("a_axi_a", "h_axi_h"), ("b_axi_b", "e_axi_e")}
     assert paths["b_axi_b", "e_axi_e"] == ["b_axi_b", "e_axi_e"]
     assert set(netlist.paths(lambda name: name == "c", is_axi)) == {("c", "d_axi_d")}
+
+
+@pytest.mark.ci
+def test_no_path_goes_round_between_core_and_compute_units() -> None:
+    """Models in parts (sim/testbench/split.h) copy ports between both until nothing changes: that has to end."""
+    text = to_verilog(Config.preset("tiny").replace(compute_units=2, local_memory=8, atomics=ATOMICS), apart=True)
+    follows: dict[str, set[str]] = {}
+    for start, end in Netlist(text, "fgpu").paths(is_unit, is_unit):
+        follows.setdefault(end, set()).add(start)
+    for start, end in Netlist(text, "fgpu.cu").paths(lambda name: name not in ("clk", "rst"), lambda name: True):
+        for unit in ("cu0", "cu1"):
+            follows.setdefault(f"{unit}_{end}", set()).add(f"{unit}_{start}")
+    assert follows
+    TopologicalSorter(follows).prepare()    # CycleError names the ports
+
+
+def is_unit(port: str) -> bool:
+    return port.startswith("cu")
