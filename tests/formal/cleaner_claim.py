@@ -1,6 +1,6 @@
 """What the cleaner and the tag stage promise together: no dirty line is lost, none is left after cleaning."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.utils import exact_log2
 
@@ -126,14 +126,37 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     match = (tag == t1.line[low:]) & (here.valid if ways > 1 else 1)
     claim.invariant(~(mine & serves) | (claim.same(t1_old, here) & (t1_match == match)))
     claim.invariant(~mine | (t1_old_tag == tag))
+    # No line is in two ways of the set.
+    step = claim.inside("cleaner.step", exact_log2(len(words)))
+    waiting = claim.inside("cleaner.waiting", GROUP_LINES)
+    in_set = t1.line[:low] == place[:low]
+    holds = Signal(ways)        # the line of T1
+    entries = [(Signal(LineState, name=f"state_of_way{n}"), Signal.like(tag, name=f"tag_of_way{n}"))
+               for n in range(ways)]
+    for n, (its_state, its_tag) in enumerate(entries):
+        for group, word in enumerate(words[n * groups:(n + 1) * groups]):
+            with m.If(place[exact_log2(GROUP_LINES):low] == group):
+                m.d.comb += its_state.eq(word.word_select(place[:exact_log2(GROUP_LINES)], 3))
+        for each, its in enumerate(tags[n * config.cache_sets:(n + 1) * config.cache_sets]):
+            with m.If(place[:low] == each):
+                m.d.comb += its_tag.eq(its)
+        with m.If(t1_valid & serves & (t1_op != TagOp.RETIRE.value) & in_set & (way == n)):
+            m.d.comb += [its_state.eq(t1_old), its_tag.eq(t1_old_tag)]
+        m.d.comb += holds[n].eq(its_state.valid & (its_tag == t1.line[low:]))
+        turn = Cat(Const(n, exact_log2(ways)), place[exact_log2(GROUP_LINES):low])
+        scrubbing = state("SCRUB") & ((step < turn) | ((step == turn) & waiting.all()))
+        claim.invariant(~state("SCRUB") | scrubbing | ~its_state.as_value().any())
+        for other_state, other_tag in entries[:n]:
+            claim.invariant(state("SCRUB") | ~(its_state.valid & other_state.valid & (its_tag == other_tag)))
+    if ways > 1:
+        claim.invariant(~(t1_valid & serves & in_set) | (t1_match == holds.any()))
+        claim.invariant(~(t1_valid & serves & in_set & t1_match) | holds.bit_select(way, 1))
     scrub = t1_op == TagOp.SCRUB.value
     claim.invariant(~t1_valid | Mux(state("SCRUB"), scrub, Mux(state("SERVE"), serves | scrub,
                                                                t1_op == TagOp.CLEAN.value)))
     claim.invariant(~(dirty | valid) | (line == Cat(place[:low], tag)))
     claim.invariant(~dirty | valid)
 
-    step = claim.inside("cleaner.step", exact_log2(len(words)))
-    waiting = claim.inside("cleaner.waiting", GROUP_LINES)
     lane, its = place[:exact_log2(GROUP_LINES)], Cat(place[low:], place[exact_log2(GROUP_LINES):low])
     here_scrubs = state("SCRUB") & (step == its)
     unknown = state("SCRUB") & ((step < its) | (here_scrubs & waiting.all()))
