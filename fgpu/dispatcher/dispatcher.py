@@ -280,7 +280,7 @@ class Dispatcher(wiring.Component):
     def _mask_last_wavefront(self, m: Module, size_word: Any) -> None:
         partial = size_word.work_items[:exact_log2(WAVEFRONT_SIZE)]
         m.d.comb += self.kernel.last_mask.eq(
-            Cat((partial == 0) | (partial > item) for item in range(WAVEFRONT_SIZE)))
+            Cat(1, *((partial == 0) | (partial > Const(item, len(partial))) for item in range(1, WAVEFRONT_SIZE))))
 
     def _follow_faults(self, m: Module, active: Signal, suspect: Signal) -> None:
         """The running kernel is cancelled; what fails when none runs makes the cache's lines suspect."""

@@ -171,7 +171,9 @@ def test_split_is_like_whole(config: Config) -> None:
     for power_up in (0, 9):
         split, rested = everything(config, split=True, power_up=power_up)
         whole, never = everything(config, split=False, power_up=power_up)
-        assert rested > 0
+        # The floating-point units' results are counted by 64 cycles: the state of a unit that has some never returns
+        # within the eight that are looked at.
+        assert (rested > 0) == (not config.float_ops)
         assert never == 0
         assert split == whole
 
