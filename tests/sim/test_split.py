@@ -163,9 +163,10 @@ def everything(config: Config, *, split: bool, power_up: int) -> tuple[list[Any]
 
 @pytest.mark.parametrize("config", [
     ATOMIC, pytest.param(LOCAL, marks=pytest.mark.ci),
+    pytest.param(Config(compute_units=8, local_memory=8), marks=pytest.mark.ci),
     pytest.param(Config(compute_units=8, local_memory=8, atomics=ATOMICS,
-                        float_ops=frozenset({"fadd", "fmul", "fdiv"})), marks=pytest.mark.ci),
-], ids=["2 CUs", "1 CU", "8 CUs"])
+                        float_ops=frozenset({"fadd", "fmul", "fdiv"})), marks=pytest.mark.long),
+], ids=["2 CUs", "1 CU", "8 CUs", "8 CUs, floats"])
 def test_split_is_like_whole(config: Config) -> None:
     """Cycles, counters, profiles, events, memory and messages, with compute units that rest and wake."""
     for power_up in (0, 9):
