@@ -21,6 +21,8 @@ from fgpu.sim import Device, LocalMemory
 from fgpu.sim.functional import functional_engine
 from fgpu.sim.prepared import PreparedLaunch
 
+from .tree_reduction import TREE_REDUCTION
+
 __all__ = ["main"]
 
 _KINDS: Final = ("numpy", "native")
@@ -60,15 +62,6 @@ kernel void nbody(global const float4 *body, global float4 *force, int n) {
     force[i] = sum;
 }
 kernel void histogram(global const uchar *in, global int *bins) { atomic_inc(&bins[in[get_global_id(0)]]); }
-kernel void reduce(global const int *in, global int *out, local int *sums) {
-    size_t i = get_local_id(0);
-    sums[i] = in[get_global_id(0)];
-    for (size_t some = get_local_size(0) / 2; some > 0; some /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (i < some) sums[i] += sums[i + some];
-    }
-    if (i == 0) out[get_group_id(0)] = sums[0];
-}
 kernel void sine(global const float *x, global float *y) { size_t i = get_global_id(0); y[i] = sin(x[i]); }
 kernel void divisions(global uint *x) {
     size_t i = get_global_id(0);
@@ -148,7 +141,7 @@ def _device(kind: str) -> Device:
 @click.option("--side", default=256, help="Of square problems, in work-items.")
 def main(kinds: tuple[str, ...], side: int) -> None:
     """Measure the functional engines."""
-    image = compile_opencl(_SOURCE, config=_CONFIG)
+    image = compile_opencl(_SOURCE + TREE_REDUCTION, config=_CONFIG)
     devices = {kind: _device(kind) for kind in kinds}
     table = Table("launch", *(f"{kind}, us" for kind in kinds))
     for items in (1, 64, 512):

@@ -21,6 +21,8 @@ from fgpu.config import Config
 from fgpu.sim import Device, LocalMemory
 from fgpu.sim.verilator import VerilatorEngine
 
+from .tree_reduction import TREE_REDUCTION
+
 __all__ = ["main"]
 
 _SIDE: Final = 64
@@ -43,22 +45,11 @@ kernel void matmul(global const int *a, global const int *b, global int *c, int 
     c[y * n + x] = sum;
 }
 """
-_LOCAL_SOURCE: Final = """
-kernel void reduce(global const int *in, global int *out, local int *sums) {
-    size_t i = get_local_id(0);
-    sums[i] = in[get_global_id(0)];
-    for (size_t some = get_local_size(0) / 2; some > 0; some /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (i < some) sums[i] += sums[i + some];
-    }
-    if (i == 0) out[get_group_id(0)] = sums[0];
-}
-"""
 
 
 def _launches(device: Device) -> dict[str, Callable[[], Any]]:
     """The launches, by their kernels."""
-    image = compile_opencl(_SOURCE + (_LOCAL_SOURCE if device.config.local_memory else ""), config=device.config)
+    image = compile_opencl(_SOURCE + (TREE_REDUCTION if device.config.local_memory else ""), config=device.config)
     words = device.buffer(np.arange(_ITEMS + _TAPS, dtype=np.int32))
     out = device.buffer(_ITEMS, np.int32)
 

@@ -82,7 +82,7 @@ def markdown() -> str:
     for row in load():
         lines.append([row.board, row.core, f"{row.clock:g} MHz", f"{row.routed:.1f} MHz",
                       *told(row.used)])
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return _rows(lines)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,9 +137,14 @@ def fits_markdown() -> str:
     kinds = list(capacity("LFE5U-85F"))
     lines = [["board", "core", *kinds, ""], ["---", "---", *["--:"] * len(kinds), "---"]]
     lines += [[fit.board.name, fit.core, *told(fit.used), fit.verdict] for fit in fits()]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return _rows(lines)
 
 
 def told(used: dict[str, tuple[int, int]]) -> list[str]:
     """Numbers of cells, with their part of what there is."""
     return [f"{number:,} ({100 * number / there:.0f} %)" for number, there in used.values()]
+
+
+def _rows(lines: list[list[str]]) -> str:
+    """In Markdown."""
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

@@ -34,10 +34,10 @@ class _T1:
     """What step T0 leaves to T1, a request and the entry that was chosen for it, and what T1 makes of that.
 
     ``old``: the entry's state, of the line with ``old_tag``, which is ``old_complete`` if all its rows were written;
-    ``settles``: the entry's state changes; ``go``: nothing
-    stands in the way; ``waited``: this is not its first cycle here; ``given_up``: the line was, in some way of its
-    set. What a request is was found in T0: it ``reads`` or ``writes`` (it ``serves`` a compute unit then), ``cleans``
-    or ``retires``. Tags and written rows are those of all ways: one is chosen here.
+    ``settles``: the entry's state changes; ``go``: nothing stands in the way; ``waited``: this is not its first cycle
+    here; ``given_up``: the line was, in some way of its set. What a request is was found in T0: it ``reads`` or
+    ``writes`` (it ``serves`` a compute unit then), ``cleans`` or ``retires``. Tags and written rows are those of all
+    ways: one is chosen here.
     """
 
     def __init__(self, config: Config) -> None:

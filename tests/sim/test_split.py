@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fgpu.benchmarks.tree_reduction import TREE_REDUCTION
 from fgpu.compiler import compile_opencl
 from fgpu.config import ATOMICS, Config
 from fgpu.core import FGPU
@@ -96,17 +97,6 @@ kernel void floats(global const int *in, global float *out) {
 }
 """
 _ATOMIC = "kernel void count(global const int *in, global int *bins) { atomic_inc(&bins[in[get_global_id(0)] & 7]); }"
-_LOCAL = """
-kernel void reduce(global const int *in, global int *out, local int *sums) {
-    size_t i = get_local_id(0);
-    sums[i] = in[get_global_id(0)];
-    for (size_t some = get_local_size(0) / 2; some > 0; some /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (i < some) sums[i] += sums[i + some];
-    }
-    if (i == 0) out[get_group_id(0)] = sums[0];
-}
-"""
 _ITEMS = 1024
 
 
@@ -114,7 +104,7 @@ def everything(config: Config, *, split: bool, power_up: int) -> tuple[list[Any]
     """All that can be known of some launches, and for how many cycles compute units rested meanwhile."""
     told: list[Any] = []
     parts = {_SOURCE: True, _FLOATS: bool(config.float_ops), _ATOMIC: bool(config.atomics),
-             _LOCAL: bool(config.local_memory)}
+             TREE_REDUCTION: bool(config.local_memory)}
     with Device(config, engine="verilator") as device:
         engine = StepwiseEngine(config, device.memory, memory_timing((10, 60)), split=split, power_up=power_up)
         device._engine = engine
