@@ -98,22 +98,26 @@ class ControlInterface(wiring.Component):
         forget = Signal()
         enable, acknowledge = Signal(Interrupts), Signal(Interrupts)
         m.d.comb += enable.eq(self.interrupt_enable)
-        with m.If(bus.write & writes_registers):
-            with m.Switch(written):
+        # What is written takes effect a cycle later, when it is known whether it is.
+        late = Signal()
+        late_register, late_data = Signal(ControlRegister), Signal(32)
+        m.d.sync += [late.eq(bus.write & writes_registers), late_register.eq(written), late_data.eq(bus.write_data)]
+        with m.If(late):
+            with m.Switch(late_register):
                 with m.Case(ControlRegister.START):
-                    m.d.comb += start.eq(bus.write_data)
+                    m.d.comb += start.eq(late_data)
                 with m.Case(ControlRegister.CLEAN_CACHE):
-                    m.d.sync += self.clean_cache.eq(bus.write_data)
+                    m.d.sync += self.clean_cache.eq(late_data)
                 with m.Case(ControlRegister.INITIALIZE):
-                    m.d.sync += self.initialize.eq(bus.write_data)
+                    m.d.sync += self.initialize.eq(late_data)
                 with m.Case(ControlRegister.FAULT):
                     m.d.comb += forget.eq(1)
                 with m.Case(ControlRegister.ABORT):
-                    m.d.comb += abort.eq(bus.write_data)
+                    m.d.comb += abort.eq(late_data)
                 with m.Case(ControlRegister.INTERRUPT_ENABLE):
-                    m.d.comb += enable.eq(bus.write_data)
+                    m.d.comb += enable.eq(late_data)
                 with m.Case(ControlRegister.INTERRUPT_STATUS):
-                    m.d.comb += acknowledge.eq(bus.write_data)
+                    m.d.comb += acknowledge.eq(late_data)
         clear_fault = forget | (start.any() & ~self.running.any() & ~self.pending.any())
         ends = self._follow_kernels(m, start, abort)
         faults = self._keep_fault(m, clear_fault, slave.refused)

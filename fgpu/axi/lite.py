@@ -40,9 +40,9 @@ class AXI4LiteSlave(wiring.Component):
     """Serves whole, aligned words; anything else is answered with SLVERR and has no effect.
 
     Nothing goes through in one cycle: addresses and data are served from buffers. Reads and writes take turns when
-    both wait. A write takes effect two cycles after the later of its address and data was accepted, and its
-    response is there one cycle later; a read's response four cycles after its address was accepted. ``refused``
-    tells in the cycle after an access that it is answered with SLVERR.
+    both wait. A write is on the bus two cycles after the later of its address and data was accepted, and its response
+    is there two cycles later; a read's response four cycles after its address was accepted. ``refused`` tells in the
+    cycle after an access that it is answered with SLVERR.
     """
 
     def __init__(self, *, address_width: int) -> None:
@@ -71,6 +71,8 @@ class AXI4LiteSlave(wiring.Component):
 
         reading = Signal()          # the word arrives of the read that was served in the cycle before
         reading_legal = Signal()
+        writing = Signal()          # likewise the response to a write
+        writing_legal = Signal()
         wants_write, wants_read = Signal(), Signal()
         write_known = Signal()      # for a cycle, which decoding takes
         read_known = Signal()
@@ -82,7 +84,7 @@ class AXI4LiteSlave(wiring.Component):
         aligned = Signal()          # known when the access is
         whole = Signal()
         m.d.comb += [
-            wants_write.eq(write_known & (~axi.bvalid | axi.bready)),
+            wants_write.eq(write_known & ~writing & (~axi.bvalid | axi.bready)),
             wants_read.eq(read_known & ~reading & (~axi.rvalid | axi.rready)),
             write.eq(wants_write & ~(wants_read & prefers_read)),
             readable.eq(bus.readable & aligned), writable.eq(bus.writable & whole),
@@ -102,15 +104,16 @@ class AXI4LiteSlave(wiring.Component):
             aligned.eq(address[:2] == 0), whole.eq((write_address[:2] == 0) & word.strobe.all()),
             self.refused.eq((write & ~writable) | (read & ~readable)),
             reading.eq(read), reading_legal.eq(readable),
-            write_known.eq(write_addresses.output.valid & write_words.output.valid & ~write),
+            writing.eq(write), writing_legal.eq(writable),
+            write_known.eq(write_addresses.output.valid & write_words.output.valid),
             read_known.eq(read_addresses.output.valid & ~read),
         ]
         with m.If(write):
-            m.d.sync += [
-                axi.bvalid.eq(1), axi.bresp.eq(Mux(writable, Response.OKAY, Response.SLVERR)), prefers_read.eq(1),
-            ]
+            m.d.sync += prefers_read.eq(1)
         with m.If(read):
             m.d.sync += prefers_read.eq(0)
+        with m.If(writing):
+            m.d.sync += [axi.bvalid.eq(1), axi.bresp.eq(Mux(writing_legal, Response.OKAY, Response.SLVERR))]
         with m.If(reading):
             m.d.sync += [
                 axi.rvalid.eq(1), axi.rdata.eq(bus.read_data),

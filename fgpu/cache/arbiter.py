@@ -25,7 +25,8 @@ class Arbiter(wiring.Component):
 
     Latency 1 cycle, 1 request a cycle; a second request finds room while the first waits, so that ``ready`` does not
     depend on ``granted.ready``. The row of a write takes another way, ``writes``, in the cycle in
-    which the request is accepted: only the data stage needs it. (Dissertation, section 3.5.4.)
+    which the request is accepted: only the data stage needs it. Nothing is accepted in the cycle after one without
+    ``writes_room``, for two rows, so ``writes`` is always ready. (Dissertation, section 3.5.4.)
 
     ``pending`` tells that one is at the door, ``idle`` that none is inside.
     ``reads_inside`` counts the reads and atomic operations there, ``read_comes`` tells that one is accepted.
@@ -45,7 +46,8 @@ class Arbiter(wiring.Component):
             "hold": In(1),
             "admit_reads": In(1),
             "granted": Out(stream.Signature(TagRequest(config))),
-            "writes": Out(stream.Signature(WriteRow(config))),
+            "writes": Out(stream.Signature(WriteRow(config), always_ready=True)),
+            "writes_room": In(1),
             "read_comes": Out(1),
             "reads_inside": Out(range(3)),
             "pending": Out(1),
@@ -81,10 +83,12 @@ class Arbiter(wiring.Component):
         connect(m, inside.output, flipped(self.granted))
         accept = Signal()
         cleans = Signal()       # it is the cleaner's turn
-        m.d.sync += cleans.eq(self.hold | (self.cleaner.valid & ~self.cleaner.ready))
+        others = Signal()       # it is not, and there is room
+        comes = self.hold | (self.cleaner.valid & ~self.cleaner.ready)
+        m.d.sync += [cleans.eq(comes), others.eq(~comes & self.writes_room)]
         m.d.comb += [
             self.cleaner.ready.eq(taken.ready & cleans),
-            accept.eq(taken.ready & self.writes.ready & ~cleans),
+            accept.eq(taken.ready & others),
             self.writes.payload.row.eq(chosen.row),
             self.writes.payload.strobe.eq(chosen.strobe),
             turn.accept.eq(accept & ~due.any()),
@@ -113,7 +117,7 @@ class Arbiter(wiring.Component):
                 taken.payload.op.eq(tag_op),
                 taken.payload.line.eq(chosen.line),
                 taken.payload.rows.eq(chosen.rows),
-                taken.payload.whole.eq(chosen.strobe.all()),
+                taken.payload.whole.eq(chosen.whole),
                 taken.payload.cu.eq(choice),
             ]
         m.d.comb += self.read_comes.eq(accept & turn.valid & (chosen.op != MemoryOp.WRITE))

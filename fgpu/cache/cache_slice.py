@@ -93,7 +93,6 @@ class CacheSlice(wiring.Component):
         connect(m, tags.completed, early.completed)
         connect(m, early.finished, cleaner.finished)
         connect(m, arbiter.granted, tags.requests)
-        connect(m, arbiter.writes, writes.input)
         connect(m, tags.stations, stations.input)
         connect(m, tags.tag_managers, managers.tag_stage)
         connect(m, stations.output, data_stage.stations)
@@ -125,6 +124,9 @@ class CacheSlice(wiring.Component):
             early.premature.eq(tags.premature),
             early.flush.eq(cleaner.hold),
             arbiter.hold.eq(cleaner.hold),
+            arbiter.writes_room.eq(writes.spacious),
+            writes.input.valid.eq(arbiter.writes.valid),
+            writes.input.payload.eq(arbiter.writes.payload),
             arbiter.admit_reads.eq(self._admit_reads(m, arbiter, tags, managers)),
             cleaner.start.eq(self.clean_start),
             cleaner.pending.eq(arbiter.pending),

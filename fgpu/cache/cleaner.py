@@ -65,6 +65,9 @@ class Cleaner(wiring.Component):
         asked = Signal()
         with m.If(self.start):
             m.d.sync += asked.eq(1)
+        quiet = Signal()        # nobody was inside or at the door in the cycle before
+        came = Signal()         # somebody was at the door then
+        m.d.sync += [quiet.eq(self.idle & ~self.pending & ~self.requests.valid), came.eq(self.pending)]
         m.d.comb += [
             others.eq(waiting & (waiting - 1)),
             self.sweep.group.eq(group),
@@ -102,12 +105,12 @@ class Cleaner(wiring.Component):
                     self.requests.payload.line.eq(self.finished.payload),
                     self.finished.ready.eq(self.requests.ready),
                 ]
-                with m.If((asked | self.start) & self.idle & ~self.pending & ~self.finished.valid):
+                with m.If((asked | self.start) & quiet & ~self.finished.valid):
                     m.d.sync += self.hold.eq(1)
                     m.next = "CLOSE"
             with m.State("CLOSE"):
                 # The door closes a cycle after ``hold``: who came meanwhile may be inside.
-                with m.If(self.pending):
+                with m.If(self.pending | came):
                     m.d.sync += self.hold.eq(0)
                     m.next = "SERVE"
                 with m.Else():

@@ -126,6 +126,7 @@ class DataStage(wiring.Component):
             d0.address.eq(Cat(d0.number, station.index)),
             self.buffer.tag_manager.eq(station.tag_manager),
             self.buffer.number.eq(d0.number),
+            self.buffer.step.eq(d0.go),
             d0.go.eq(self.stations.valid & d1.go & ~collision & (~station.fill | (waited & self.buffer.arrived))
                      & (~station.evict | d0.begun | self.evicted_rows.room)),
             self.evicted_rows.reserve.eq(d0.go & station.evict & ~d0.begun),

@@ -1,6 +1,6 @@
 """The line buffer: collects the beats of read bursts into rows."""
 
-from amaranth.hdl import Array, Cat, Module, Signal
+from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -18,13 +18,15 @@ __all__ = ["BufferedRow", "LineBuffer"]
 class BufferedRow(wiring.Signature):
     """The data stage's view of the line buffer: ``row`` of the line that ``tag_manager`` fills, in the same cycle.
 
-    ``arrived`` tells that the row is complete, if ``tag_manager`` was the same in the cycle before.
+    ``arrived`` tells that the row is complete, if in the cycle before ``tag_manager`` was the same, and so was
+    ``number`` or, with ``step`` then, one less.
     """
 
     def __init__(self, config: Config) -> None:
         super().__init__({
             "tag_manager": Out(tag_manager_bits(config)),
             "number": Out(row_bits(config)),
+            "step": Out(1),
             "arrived": In(1),
             "row": In(Row(config)),
         })
@@ -74,13 +76,21 @@ class LineBuffer(wiring.Component):
             with m.Elif(self.beats.valid & (beat.id == line)):
                 m.d.sync += count.eq(count + 1)
 
+        # Whether this row and the next one will be here, so that nothing is compared in the cycle that asks.
         port = self.port
-        arrived = Signal(beat_bits + 1)
-        m.d.sync += arrived.eq(
-            counts[port.tag_manager] + (self.beats.valid & (beat.id == port.tag_manager[:len(beat.id)])))
+        count = Signal(beat_bits + 1)
+        here, next_here, stepped = Signal(), Signal(), Signal()
+        comes = self.beats.valid & (beat.id == port.tag_manager[:len(beat.id)])
+        completes = comes & (count[:beats_in_entry] == (1 << beats_in_entry) - 1)
+        entries = count >> beats_in_entry
+        m.d.comb += count.eq(counts[port.tag_manager])
+        for known, row in ((here, port.number), (next_here, port.number + 1)):
+            entry = row >> rows_in_entry
+            m.d.sync += known.eq((entries > entry) | (completes & (entries == entry)))
+        m.d.sync += stepped.eq(port.step)
         m.d.comb += [
             read.addr.eq(Cat(port.number[rows_in_entry:], port.tag_manager)),
             port.row.eq(read.data.as_value().word_select(port.number[:rows_in_entry], config.row_words * 32)),
-            port.arrived.eq((arrived >> beats_in_entry) > (port.number >> rows_in_entry)),
+            port.arrived.eq(Mux(stepped, next_here, here)),
         ]
         return m

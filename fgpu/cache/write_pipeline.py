@@ -32,6 +32,13 @@ class EvictedRows(wiring.Signature):
         })
 
 
+class _Burst(data.StructLayout):
+    """The beats of a line that leave, and whether it is only one."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"span": BeatSpan(config), "single": 1})
+
+
 class WritePipeline(wiring.Component):
     """A FIFO of dirty lines between the data stage and the AXI master.
 
@@ -74,23 +81,26 @@ class WritePipeline(wiring.Component):
         with m.If(self.input.push):
             m.d.sync += row.eq(row + 1)
 
-        m.submodules.spans = spans = Queue(BeatSpan(config), depth=self._lines, registered=True)
+        m.submodules.spans = spans = Queue(_Burst(config), depth=self._lines, registered=True)
         m.d.comb += [
             self.span.eq(self._span(m, row_in_line, row_last)),
             spans.input.valid.eq(self.input.push & row_last),
-            spans.input.payload.eq(self.span),
+            spans.input.payload.span.eq(self.span),
+            spans.input.payload.single.eq(self.span.first == self.span.last),
         ]
 
         line = Signal(exact_log2(self._lines))
         begun = Signal()
         next_beat = Signal(exact_log2(config.burst_beats))
         beat = Signal.like(next_beat)
-        beat_last = beat == spans.output.payload.last
+        burst = spans.output.payload
+        next_last = Signal()        # the next beat is the last
+        beat_last = Mux(begun, next_last, burst.single)
         words = Signal(data.ArrayLayout(MarkedWord, config.axi_words))
         reserved = Signal(range(self._lines + 1))
         take = Signal()
         m.d.comb += [
-            beat.eq(Mux(begun, next_beat, spans.output.payload.first)),
+            beat.eq(Mux(begun, next_beat, burst.span.first)),
             read.addr.eq(Cat(beat, line)[beats_in_entry:]),
             words.eq(read.data.as_value().word_select(beat[:beats_in_entry], len(words.as_value()))),
             take.eq(spans.output.valid & (~self.beats.valid | self.beats.ready)),
@@ -102,6 +112,7 @@ class WritePipeline(wiring.Component):
             m.d.sync += [
                 begun.eq(~beat_last),
                 next_beat.eq(beat + 1),
+                next_last.eq(beat + 1 == burst.span.last),
                 line.eq(line + beat_last),
                 self.beats.valid.eq(1),
                 self.beats.payload.data.eq(Cat(word.word for word in words)),

@@ -128,9 +128,12 @@ class InstructionIssuer(wiring.Component):
         mask_write, mask_read = masks.write_port(), masks.read_port(domain="comb")
         m.submodules.pairs = pairs = Memory(shape=unsigned(64), depth=WAVEFRONTS, init=[])
         pair_write, pair_read = pairs.write_port(), pairs.read_port(domain="comb")
-        m.d.comb += [
+        # Nobody runs in the cycle after it got a mask.
+        m.d.sync += [
             mask_write.addr.eq(self.mask_write.wavefront), mask_write.data.eq(self.mask_write.mask),
             mask_write.en.eq(self.mask_write.valid),
+        ]
+        m.d.comb += [
             pair_write.addr.eq(self.fetched.wavefront), pair_write.data.eq(self.fetched.pair),
             pair_write.en.eq(self.fetched.valid),
             pair_read.addr.eq(selected.wavefront), mask_read.addr.eq(selected.wavefront),

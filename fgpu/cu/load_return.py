@@ -167,14 +167,15 @@ class LoadReturn(wiring.Component):
         else:
             row_valid = choose([queue.valid for queue in queues], station.slice)
             current = choose([queue.row for queue in queues], station.slice)
-        # The write happens in the next cycle, when the vector has the bank that is the number of the beat before.
+        # The write happens in the next cycle, when the vector has the bank that is the number of the beat before. One
+        # bit for each bank, or Yosys would take a register of the register file's, which is far away.
         assert bank_shift(RESULT_STAGE - 1) == bank_shift(1)
-        before = Signal(BEAT_BITS, init=BANKS - 1)
-        m.d.sync += before.eq(self.beat)
+        left = Signal(BANKS, init=(1 << BANKS - 1) - 1)
+        m.d.sync += left.eq(~(1 << self.beat))
 
         def clear_of_others(phase: Any) -> Any:
             bank = phase[:BEAT_BITS]
-            clear = bank != before
+            clear = left.bit_select(bank, 1)
             if self._config.float_ops:
                 of_floats = (self.beat + bank_shift(FLOAT_RESULT_STAGE - 1))[:BEAT_BITS]
                 clear &= ~(self.float_next & (bank == of_floats))

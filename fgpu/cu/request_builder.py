@@ -8,7 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, Config
 from fgpu.gateware.queue import Queue
-from fgpu.gateware.skid_buffer import SkidBuffer
 from fgpu.interfaces.line_map import LineMap
 from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
 
@@ -20,6 +19,9 @@ __all__ = ["RequestBuilder"]
 
 _LOAD_QUEUE_DEPTH = 16
 """Of requests: two for each wavefront's load of consecutive words."""
+
+_DIRECT_QUEUE_DEPTH = 4
+"""Of requests: one leaves while another comes, and two may come before it is known that there is no room."""
 
 
 class LoadRequest(data.StructLayout):
@@ -33,8 +35,7 @@ class RequestBuilder(wiring.Component):
     """Turns row accesses into memory requests and stations; finds the places of lines in the cache.
 
     A load's rows of one line are collected into one request as long as they ascend. The open request
-    leaves when the line changes, the instruction ends, or the stations are full. Latency 1 cycle for
-    stores and atomic operations, 2 for loads.
+    leaves when the line changes, the instruction ends, or the stations are full. Latency 2 cycles.
 
     Requests of loads wait in a queue, where stores pass them, so that what is ready can leave. That keeps the
     order within each wavefront, which does not store while it waits for a load, and nothing passes a store.
@@ -80,16 +81,22 @@ class RequestBuilder(wiring.Component):
 
         m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH)
         load_free = loads.input.ready
-        load_room = Signal()       # the same, found a cycle before
+        # Stores and atomic operations; in LUT RAM, since registers as wide would wait for who is far away.
+        m.submodules.directs = directs = Queue(MemoryRequest(config), depth=_DIRECT_QUEUE_DEPTH)
+        load_room = Signal()        # found a cycle before, as this steers much
         m.d.sync += load_room.eq(loads.spacious)
-        m.submodules.directs = directs = SkidBuffer(MemoryRequest(config))      # stores and atomic operations
-        direct_in, direct_out = directs.input, directs.output
+        placed = Signal(MemoryRequest(config))      # behind the way to the row's words, which is long
+        placed_valid = Signal()
+        direct_out = directs.output
         atomic = access.atomic & new_row if config.atomics else Const(0)
         direct = Signal()          # a request of its own, which leaves at once
         direct_free = Signal()
         m.d.comb += [
             direct.eq(~access.load | atomic),
-            direct_free.eq(~opened & direct_in.ready & ~(atomic & loads.output.valid)),
+            direct_free.eq(directs.spacious & ~(atomic & (opened | loads.output.valid))),
+            directs.input.valid.eq(placed_valid),
+            directs.input.payload.eq(placed),
+            directs.input.payload.whole.eq(placed.strobe.all()),
             request.valid.eq(direct_out.valid | loads.output.valid),
             request.payload.eq(direct_out.payload),
             direct_out.ready.eq(request.ready),
@@ -127,7 +134,7 @@ class RequestBuilder(wiring.Component):
             station.payload.rd.eq(access.rd),
             station.payload.last.eq(access.last),
             station.payload.lanes.eq(access.lanes),
-            self.idle.eq(~opened & ~request.valid),
+            self.idle.eq(~opened & ~placed_valid & ~request.valid),
         ]
         for lane in range(PE_COUNT):        # the old word comes as word 0
             m.d.comb += station.payload.words[lane].eq(Mux(atomic, 0, access.words[lane]))
@@ -135,19 +142,19 @@ class RequestBuilder(wiring.Component):
         m.d.comb += loads.input.valid.eq(flush)
         with m.If(flush & load_free):
             m.d.sync += [opened.eq(0), close.eq(0)]
-        m.d.comb += [
-            direct_in.valid.eq(take & direct & access.lanes.any()),
-            direct_in.payload.op.eq(MemoryOp.WRITE),
-            direct_in.payload.slice.eq(access_slice),
-            direct_in.payload.line.eq(access_line),
-            direct_in.payload.rows.eq(row_bit),
-            direct_in.payload.row.eq(scatter.row),
-            direct_in.payload.strobe.eq(scatter.strobe),
+        m.d.sync += [
+            placed_valid.eq(take & direct & access.lanes.any()),
+            placed.op.eq(MemoryOp.WRITE),
+            placed.slice.eq(access_slice),
+            placed.line.eq(access_line),
+            placed.rows.eq(row_bit),
+            placed.row.eq(scatter.row),
+            placed.strobe.eq(scatter.strobe),
         ]
         if config.atomics:
-            m.d.comb += direct_in.payload.operation.eq(access.operation)
+            m.d.sync += placed.operation.eq(access.operation)
             with m.If(atomic):
-                m.d.comb += direct_in.payload.op.eq(MemoryOp.ATOMIC)
+                m.d.sync += placed.op.eq(MemoryOp.ATOMIC)
         with m.If(take & ~direct):
             with m.If(new_row):
                 m.d.sync += [

@@ -48,9 +48,9 @@ class MemoryRequest(data.StructLayout):
     :class:`~fgpu.interfaces.line_map.LineMap` says.
 
     ``rows`` has a bit for each row of the line: the rows to read, or the single row to write.
-    ``row`` and ``strobe`` (a bit for each byte) matter for writes, and for atomic operations: there ``strobe``
-    has the bytes of the word, word 0 of ``row`` is the operand, word 1 the expected value of cmpxchg, and word 0
-    of the answer the old word; what else is in the answer is of no use.
+    ``row``, ``strobe`` (a bit for each byte) and ``whole`` (all of these are set) matter for writes. For atomic
+    operations ``strobe`` has the bytes of the word, word 0 of ``row`` is the operand, word 1 the expected value of
+    cmpxchg, and word 0 of the answer the old word; what else is in the answer is of no use.
     """
 
     def __init__(self, config: Config) -> None:
@@ -61,5 +61,6 @@ class MemoryRequest(data.StructLayout):
             "rows": config.line_rows,
             "row": Row(config),
             "strobe": config.row_words * 4,
+            "whole": 1,
             **({"operation": AtomicOp} if config.atomics else {}),
         })

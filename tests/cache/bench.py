@@ -214,7 +214,8 @@ class Bench:
                              (self.lines.place(request.line), self.config.line_address_bits),
                              (request.rows, self.config.line_rows),
                              (int.from_bytes(request.row, "little"), 8 * self.row_bytes),
-                             (request.strobe, self.row_bytes), (request.atomic.value if request.atomic else 0, 4)):
+                             (request.strobe, self.row_bytes), (int(request.strobe + 1 == 1 << self.row_bytes), 1),
+                             (request.atomic.value if request.atomic else 0, 4)):
             bits |= value << at
             at += width
         return bits

@@ -23,8 +23,9 @@ def test_turns(op: MemoryOp, ports: int, often: int, order: list[int]) -> None:
     served: list[int] = []
 
     async def testbench(ctx) -> None:
-        for port in (dut.granted, dut.writes):
-            ctx.set(port.ready, 1)
+        for ready in (dut.granted.ready, dut.writes_room):
+            ctx.set(ready, 1)
+        await ctx.tick()
         for cycle in count():
             if len(served) >= len(order):
                 return
@@ -50,8 +51,9 @@ def test_the_rest_of_a_turn_goes_first_when_it_comes() -> None:
     served: list[tuple[int, int]] = []
 
     async def testbench(ctx) -> None:
-        for port in (dut.granted, dut.writes):
-            ctx.set(port.ready, 1)
+        for ready in (dut.granted.ready, dut.writes_room):
+            ctx.set(ready, 1)
+        await ctx.tick()
         for cycle in count():
             if len(served) == len(order):
                 return

@@ -74,8 +74,10 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     # Of the compute units, one at a time.
     claim.always((taken & (taken - 1)[:count]) == 0)
     turn = claim.past(dut.hold | (dut.cleaner.valid & ~dut.cleaner.ready))      # the cleaner's
+    room = claim.past(dut.writes_room)
     claim.invariant(claim.inside("dut.cleans", 1) == turn)
-    claim.always(~taken.any() | ~turn)
+    claim.invariant(claim.inside("dut.others", 1) == (room & ~turn))
+    claim.always(~taken.any() | (room & ~turn))
     claim.always(dut.pending == requests.any())
     claim.always((taken & ~admitted) == 0)
     cleaned = dut.cleaner.valid & dut.cleaner.ready
@@ -118,12 +120,11 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     # Rows of writes.
     rows = Array(Cat(r.payload.row, r.payload.strobe) for r in dut.requests)
     write = mine & (Array(r.payload.op.as_value() for r in dut.requests)[who] == MemoryOp.WRITE.value)
-    claim.always(~write | (dut.writes.valid & dut.writes.ready
-                           & (Cat(dut.writes.payload.row, dut.writes.payload.strobe) == rows[who])))
+    claim.always(~write | (dut.writes.valid & (Cat(dut.writes.payload.row, dut.writes.payload.strobe) == rows[who])))
     claim.always(~dut.writes.valid | taken.any())
 
     # Somebody is served whenever nothing is in the way.
-    free = dut.writes.ready & ~turn & (inside != 2)
+    free = room & ~turn & (inside != 2)
     claim.always(~(admitted.any() & free) | taken.any())
     choice = Signal(ceil_log2(count))
     for n in range(count):

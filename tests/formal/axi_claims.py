@@ -110,9 +110,10 @@ def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[W
     pointers, span_bits = exact_log2(slots), len(burst.value)
     reserved, level = (claim.inside(f"pipeline.{name}", range(slots + 1)) for name in ("reserved", "spans.level"))
     read, write = (claim.inside(f"pipeline.spans.{port}__addr", pointers) for port in ("read", "write"))
-    words = Array(claim.inside(f"pipeline.spans.storage[{n}]", span_bits) for n in range(slots))
+    # Each span has a bit more there: it is one beat.
+    words = Array(claim.inside(f"pipeline.spans.storage[{n}]", span_bits + 1) for n in range(slots))
     some_span = claim.inside("pipeline.spans.output__valid", 1)
-    oldest_span = claim.inside("pipeline.spans.output__payload", span_bits)
+    oldest_span = claim.inside("pipeline.spans.output__payload", span_bits + 1)
     row_inside = claim.inside("pipeline.row", exact_log2(slots * line_rows))
     begun, next_beat = claim.inside("pipeline.begun", 1), claim.inside("pipeline.next_beat", exact_log2(beats))
     some, so_far = claim.inside("pipeline.some", 1), claim.inside("pipeline.so_far", span_bits)
@@ -133,8 +134,10 @@ def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[W
     place = Signal(pointers)
     m.d.comb += place.eq(read + burst.ahead - ending - 1)       # behind the oldest, which is in a register
     claim.invariant(~burst.active | (burst.ahead < ending)
-                    | (Mux(burst.ahead == ending, oldest_span, words[place]) == burst.value))
-    claim.invariant(~mine | ~begun | ((next_beat == first + position + 1) & (next_beat <= last)))
+                    | (Mux(burst.ahead == ending, oldest_span, words[place])
+                       == Cat(burst.value, first == last)))
+    claim.invariant(~mine | ~begun | ((next_beat == first + position + 1) & (next_beat <= last)
+                                      & (claim.inside("pipeline.next_last", 1) == (next_beat == last))))
     if not contents:
         return claim
 
@@ -169,8 +172,9 @@ def lite_claim(slave: type[AXI4LiteSlave] = AXI4LiteSlave) -> Claim:
     # One address and one word wait at most, and are offered room again when they are served.
     new_b = axi.bvalid & ~claim.past(axi.bvalid & ~axi.bready)
     new_r = axi.rvalid & ~claim.past(axi.rvalid & ~axi.rready)
-    left = Signal()         # a read was served in the cycle before
-    m.d.comb += left.eq(started & axi.arready & ~claim.past(axi.arready))
+    went, left = Signal(), Signal()     # a write, a read was served in the cycle before
+    m.d.comb += [went.eq(started & axi.awready & ~claim.past(axi.awready)),
+                 left.eq(started & axi.arready & ~claim.past(axi.arready))]
 
     def kept(valid: Value, ready: Value, payload: Value, served: Value) -> Signal:
         """What was accepted last, and waits while there is no room for more."""
@@ -182,8 +186,8 @@ def lite_claim(slave: type[AXI4LiteSlave] = AXI4LiteSlave) -> Claim:
         claim.always(ready == ~(waits & ~served))
         return value
 
-    write_address = kept(axi.awvalid, axi.awready, axi.awaddr, new_b)
-    write_word = kept(axi.wvalid, axi.wready, Cat(axi.wdata, axi.wstrb), new_b)
+    write_address = kept(axi.awvalid, axi.awready, axi.awaddr, went)
+    write_word = kept(axi.wvalid, axi.wready, Cat(axi.wdata, axi.wstrb), went)
     read_address = kept(axi.arvalid, axi.arready, axi.araddr, left)
     claim.always(claim.stable(axi.bvalid, axi.bready, axi.bresp))
     claim.always(claim.stable(axi.rvalid, axi.rready, Cat(axi.rdata, axi.rresp)))
@@ -194,10 +198,11 @@ def lite_claim(slave: type[AXI4LiteSlave] = AXI4LiteSlave) -> Claim:
     read_legal = bus.readable & (read_address[:2] == 0)
     claim.always(~bus.write | (has_write & write_legal & (bus.write_address == write_address[2:])
                                & (bus.write_data == write_word[:32])))
-    claim.always(~claim.past(bus.write) | new_b)
-    claim.always(~new_b | (claim.past(has_write) & (claim.past(bus.write) == claim.past(write_legal))
-                           & claim.past(bus.write_address == write_address[2:])
-                           & claim.same(axi.bresp, Mux(claim.past(bus.write), okay, error))))
+    claim.always(~claim.past(bus.write) | went)
+    claim.always(~went | (claim.past(has_write) & (claim.past(bus.write) == claim.past(write_legal))
+                          & claim.past(bus.write_address == write_address[2:])))
+    claim.always(new_b == claim.past(went))
+    claim.always(~new_b | claim.same(axi.bresp, Mux(claim.past(claim.past(bus.write)), okay, error)))
     taken = bus.read & bus.read_ready
     claim.always(~bus.read | (has_read & read_legal & (bus.address == read_address[2:]) & ~bus.write))
     claim.always(~claim.past(taken) | left)
@@ -206,16 +211,16 @@ def lite_claim(slave: type[AXI4LiteSlave] = AXI4LiteSlave) -> Claim:
     claim.always(new_r == claim.past(left))
     claim.always(~new_r | claim.same(axi.rresp, Mux(claim.past(claim.past(taken)), okay, error)))
     claim.always(~new_r | (axi.rdata == claim.past(bus.read_data)))
-    claim.always(~(new_b & left))
+    claim.always(~(went & left))
 
     # Nobody waits for more than one access of the other kind, and for nothing else.
-    write_waits = has_write & claim.past(has_write) & (~axi.bvalid | axi.bready)
+    write_waits = has_write & claim.past(has_write) & ~went & (~axi.bvalid | axi.bready)
     read_waits = has_read & claim.past(has_read) & ~left & (~axi.rvalid | axi.rready)
-    claim.always(~claim.past(write_waits & ~read_waits) | new_b)
-    claim.always(~claim.past(read_waits) | new_b | claim.past(bus.read) | left)
+    claim.always(~claim.past(write_waits & ~read_waits) | went)
+    claim.always(~claim.past(read_waits) | went | claim.past(bus.read) | left)
     prefers_read = claim.inside("dut.prefers_read", 1)
-    for waits, served, other, preferred in [(write_waits, new_b, left, ~prefers_read),
-                                            (read_waits, left, new_b, prefers_read)]:
+    for waits, served, other, preferred in [(write_waits, went, left, ~prefers_read),
+                                            (read_waits, left, went, prefers_read)]:
         passed = Signal(2)
         with m.If(~claim.past(waits) | served):
             m.d.sync += passed.eq(0)
@@ -230,11 +235,13 @@ def lite_claim(slave: type[AXI4LiteSlave] = AXI4LiteSlave) -> Claim:
                                   ("read_addresses", axi.arready, read_address)]:
         claim.invariant(claim.inside(f"dut.{name}.output__valid", 1) == ~is_ready)
         claim.invariant(is_ready | (claim.inside(f"dut.{name}.output__payload", len(value)) == value))
-    claim.invariant(claim.inside("dut.write_known", 1) == (started & claim.past(has_write) & ~new_b))
+    claim.invariant(claim.inside("dut.write_known", 1) == (started & claim.past(has_write)))
     claim.invariant(claim.inside("dut.read_known", 1) == (started & claim.past(has_read) & ~left))
+    claim.invariant(claim.inside("dut.writing", 1) == went)
     claim.invariant(claim.inside("dut.reading", 1) == left)
     for name, legal in [("write", claim.inside("dut.whole", 1) == ((write_address[:2] == 0) & write_word[32:].all())),
                         ("read", claim.inside("dut.aligned", 1) == (read_address[:2] == 0))]:
         claim.invariant(~claim.inside(f"dut.{name}_known", 1) | legal)
+    claim.invariant(~went | (claim.inside("dut.writing_legal", 1) == claim.past(bus.write)))
     claim.invariant(~left | (claim.inside("dut.reading_legal", 1) == claim.past(taken)))
     return claim

@@ -118,7 +118,10 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     claim.invariant(at < len(STATES))
     claim.invariant(sweeper.hold == ~state("SERVE"))
     claim.invariant(state("SERVE", "CLOSE") | closed)
-    claim.invariant(~state("CLOSE") | ~t1_valid)
+    came = claim.inside("cleaner.came", 1)
+    claim.invariant(~state("CLOSE") | ~t1_valid | came)
+    claim.invariant(~claim.inside("cleaner.quiet", 1) | ~t1_valid)
+    claim.invariant(~claim.inside("cleaner.quiet", 1) | ~came)
     for flag, what in (("reads", TagOp.READ), ("writes", TagOp.WRITE), ("cleans", TagOp.CLEAN),
                        ("retires", TagOp.RETIRE)):
         is_op = (t1_op == what.value) | ((t1_op == TagOp.ATOMIC.value) if config.atomics and flag == "reads" else 0)
@@ -152,7 +155,7 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
         claim.invariant(~(t1_valid & serves & in_set) | (t1_match == holds.any()))
         claim.invariant(~(t1_valid & serves & in_set & t1_match) | holds.bit_select(way, 1))
     scrub = t1_op == TagOp.SCRUB.value
-    claim.invariant(~t1_valid | Mux(state("SCRUB"), scrub, Mux(state("SERVE"), serves | scrub,
+    claim.invariant(~t1_valid | Mux(state("SCRUB"), scrub, Mux(state("SERVE", "CLOSE"), serves | scrub,
                                                                t1_op == TagOp.CLEAN.value)))
     claim.invariant(~(dirty | valid) | (line == Cat(place[:low], tag)))
     claim.invariant(~dirty | valid)

@@ -32,10 +32,12 @@ def test_dirty_lines_are_cleaned(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
     ("m.d.sync += waiting.eq(self.sweep.dirty)", "m.d.sync += waiting.eq(self.sweep.dirty & -2)"),
-    ("(asked | self.start) & self.idle & ~self.pending", "(asked | self.start) & ~self.pending"),
-    (" & ~self.finished.valid", ""),
+    ("quiet.eq(self.idle & ~self.pending", "quiet.eq(~self.pending"),
+    ("quiet.eq(self.idle & ~self.pending & ~self.requests.valid)", "quiet.eq(self.idle & ~self.pending)"),
+    ("quiet & ~self.finished.valid", "quiet"),
+    ("with m.If(self.pending | came):", "with m.If(self.pending):"),
     ("m.d.sync += self.hold.eq(1)", "m.d.sync += self.hold.eq(0)"),
-    ("with m.If(self.pending):", "with m.If(0):"),
+    ("with m.If(self.pending | came):", "with m.If(came):"),
     ("with m.If(self.idle):", "with m.If(1):"),
     ("TagOp.CLEAN)", "TagOp.SCRUB)"),
     ("m.d.comb += left.eq(used & (used - 1))", "m.d.comb += left.eq(0)"),
