@@ -12,6 +12,7 @@ from fgpu.errors import FgpuError
 
 from .answers import give_handles
 from .device_list import DeviceListError, Offer, offers
+from .device_time import DeviceTime
 from .entry import entry
 from .enums import DeviceType, Status
 from .objects import ClError, Object, find
@@ -80,6 +81,7 @@ class Device(Object):
         self.compute_units = config.compute_units if compute_units is None else compute_units
         self.parent = parent
         self.partition = tuple(partition)
+        self.time = DeviceTime()
 
     @cached_property
     def simulator(self) -> "Simulator":
@@ -98,6 +100,11 @@ class Device(Object):
         """Whether it is no simulator."""
         return self.engine not in ENGINES
 
+    @property
+    def is_simulated(self) -> bool:
+        """Whether it is simulated cycle by cycle, and its time is that of the cycles."""
+        return not self.is_hardware and self.engine != "functional"
+
     def is_part_of(self, devices: "Sequence[Device]") -> bool:
         """Whether it is a sub-device of one of them, or of such a one's."""
         return self.parent is not None and (self.parent in devices or self.parent.is_part_of(devices))
@@ -105,6 +112,7 @@ class Device(Object):
     def after_fork(self) -> None:
         """Threads of the old process may be in its simulator."""
         self.__dict__.pop("simulator", None)
+        self.time = DeviceTime()
 
     def seconds(self, cycles: int | None) -> float | None:
         """How long that many cycles take; None where there are none."""

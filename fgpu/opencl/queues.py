@@ -38,6 +38,7 @@ _PROFILED: Final = int(QueueProperties.PROFILING_ENABLE)
 _ON_DEVICE: Final = 3 << 2
 """What later versions have."""
 _QUEUED, _SUBMIT, _START, _END = map(int, ProfilingInfo)
+_LAUNCHES: Final = (CommandType.NDRANGE_KERNEL, CommandType.TASK)
 _SUBMITTED, _RUNNING, _COMPLETE = map(int, (
     ExecutionStatus.SUBMITTED, ExecutionStatus.RUNNING, ExecutionStatus.COMPLETE))
 
@@ -54,6 +55,7 @@ class Command(Event):
         self.queue = queue
         self.queued = time.monotonic_ns()
         self._is_profiled = queue.properties & _PROFILED
+        self._queued = queue.device.time.now() if self._is_profiled else 0
         self._work: Work | None = work
         self._waits = waits
         self._before = [event for event in (*waits, *before) if event.status > 0]
@@ -103,7 +105,9 @@ class Command(Event):
         self._work = None
         self.is_ready = False
         self.queue.takes(self)
-        start = max(time.monotonic_ns(), self.queue.busy_until)
+        is_simulated = self.kind in _LAUNCHES and self.queue.device.is_simulated
+        now = self.queue.device.time
+        start, began = now.stop() if is_simulated else now.now(), time.monotonic_ns()
         status = _COMPLETE
         seconds: float | None = None
         if any(event.status < 0 for event in self._waits):
@@ -121,10 +125,12 @@ class Command(Event):
                 work = None         # which keeps objects alive
                 LOCK.acquire()
         self._waits = ()
-        end = max(start, time.monotonic_ns()) if seconds is None else start + round(seconds * 1e9)
-        self.queue.busy_until = end
+        end = start + (time.monotonic_ns() - began if seconds is None else round(seconds * 1e9))
+        now.reach(end)
+        if is_simulated:
+            now.go_on()
         if self._is_profiled:
-            self.times = {_QUEUED: self.queued, _SUBMIT: start, _START: start, _END: end}
+            self.times = {_QUEUED: self._queued, _SUBMIT: start, _START: start, _END: end}
         self.queue.leaves(self)
         self.advance(status)
 
@@ -139,7 +145,6 @@ class CommandQueue(Object):
         self.context = context
         self.device = device
         self.properties = int(properties)
-        self.busy_until = 0             # in ns
         self._unfinished: OrderedDict[Command, None] = OrderedDict()
         self._ready: deque[Command] = deque()
         self._last: Command | None = None           # unfinished, in a queue that is in order

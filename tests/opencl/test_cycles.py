@@ -39,3 +39,37 @@ def test_profiling_tells_the_cycles_of_a_launch(opencl_icd):
     assert list(map(float, done.stdout.split())) == cycles
     assert 100 < cycles[0] < 1000
     assert cycles[2] > 2 * cycles[0]
+
+
+_WAITS = f"""
+import time, numpy as np, pyopencl as cl
+[device] = cl.get_platforms()[0].get_devices(cl.device_type.GPU)
+context = cl.Context([device])
+queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+kernel = cl.Kernel(cl.Program(context, {_SOURCE!r}).build(), "add")
+buffer, host = cl.Buffer(context, 0, 4096), np.zeros(1024, np.int32)
+kernel(queue, (64,), None, buffer, buffer).wait()
+began = time.monotonic()
+first = kernel(queue, (64,), None, buffer, buffer)
+queue.flush()
+while first.command_execution_status == cl.command_execution_status.QUEUED:
+    time.sleep(0.001)
+events = [first]
+for _ in range(3):
+    events.append(kernel(queue, (64,), None, buffer, buffer))
+    events.append(cl.enqueue_copy(queue, host, buffer, is_blocking=False))
+queue.finish()
+passed = time.monotonic() - began
+times = [event.profile for event in events]
+for each, then in zip(times, times[1:]):
+    assert each.queued <= each.submit <= each.start <= each.end <= then.start, (each, then)
+print(passed, (times[-1].end - times[0].queued) / 1e9, sum(each.end - each.start for each in times) / 1e9)
+"""
+
+
+@pytest.mark.ci
+def test_what_waits_for_a_simulated_kernel_waits_for_its_cycles(opencl_icd):
+    """Not for the simulation, which takes several hundred times as long here."""
+    done = opencl_icd.python(_WAITS, timeout=500, environment={"FGPU_OPENCL_DEVICES": "pysim preset=tiny"})
+    passed, on_device, busy = map(float, done.stdout.split())
+    assert busy <= on_device < passed / 4
