@@ -101,9 +101,11 @@ class Adder(wiring.Component):
         for step in steps(places, 1):
             below |= lost(part, move, step)
             part = s.now(f"part_{step[0]}", moved_right(part, move, step))
-        if self._operations & _FROM_INTEGER:
-            part = s.now("part_or_integer", Mux(
-                from_integer, Cat(Const(0, max(width - number.width, 0)), integer[:-1]), part))
+        coming = Cat(Const(0, max(width - number.width, 0)), integer[:-1])
+        if self._operations <= _FROM_INTEGER:
+            part, move = s.later("part", coming), Const(0, 1)
+        elif self._operations & _FROM_INTEGER:
+            part = s.now("part_or_integer", Mux(from_integer, coming, part))
             part = s.later_unless("part", part, far & ~from_integer)
         else:
             part = s.later_unless("part", part, far)
