@@ -95,7 +95,7 @@ class Adder(wiring.Component):
         top = s.later("top", integer[-1] & from_integer)
         places = min(bits_for(width - 2), number.exponent_bits)
         far = s.now("far", distance[places:-1].any() | is_other)
-        move = s.now("move", distance[:places] & ~from_integer.replicate(places))
+        move: Value = s.now("move", distance[:places] & ~from_integer.replicate(places))
         part: Value = Cat(Const(0, width - 1 - precision), small)
         below: Value = Const(0, 1)
         for step in steps(places, 1):
@@ -155,7 +155,7 @@ class Adder(wiring.Component):
         m.d.comb += self.result.eq(packed(
             s, number, sign=sign & ~(cancelled & opposite), base=base, significand=value,
             up=guard & (rest | value[0]), nan=nan, infinite=infinite | overflow, integer=converted,
-            is_integer=to_integer))
+            is_integer=Const(1, 1) if self._operations <= _TO_INTEGER else to_integer))
         return m
 
     def _significand(self, operand: Any) -> Value:
