@@ -95,21 +95,30 @@ class Adder(wiring.Component):
         top = s.later("top", integer[-1] & from_integer)
         places = min(bits_for(width - 2), number.exponent_bits)
         far = s.now("far", distance[places:-1].any() | is_other)
-        move = s.now("move", distance[:places] & ~from_integer.replicate(places))
-        step, *others = steps(places)
+        move: Value = s.now("move", distance[:places] & ~from_integer.replicate(places))
         part: Value = Cat(Const(0, width - 1 - precision), small)
-        below = lost(part, distance, step)
-        coming = Mux(from_integer, Cat(Const(0, max(width - number.width, 0)), integer[:-1]), 0)
-        part = s.now(f"part_{step[0]}", Mux(far, coming, moved_right(part, distance, step)))
-        for step in others:
+        below: Value = Const(0, 1)
+        for step in steps(places, 1):
             below |= lost(part, move, step)
             part = s.now(f"part_{step[0]}", moved_right(part, move, step))
-        part, sticky = s.later("part", part), s.later("sticky", Mux(far, sticky, below & add))
+        coming = Cat(Const(0, max(width - number.width, 0)), integer[:-1])
+        if self._operations <= _FROM_INTEGER:
+            part, move = s.later("part", coming), Const(0, 1)
+        elif self._operations & _FROM_INTEGER:
+            part = s.now("part_or_integer", Mux(from_integer, coming, part))
+            part = s.later_unless("part", part, far & ~from_integer)
+        else:
+            part = s.later_unless("part", part, far)
+        sticky = s.later("sticky", Mux(far, sticky, below & add))
+        add, move = s.later("add_3", add), s.later("move_last", move[0])
         is_large = to_integer & ~none & (distance[-1] | (is_signed & ~distance.any()))
         is_large, is_signed = s.later("is_large", is_large, 5), s.later("is_signed", is_signed, 5)
         to_integer = s.later("to_integer_5", to_integer, 3)
 
-        # 3: the sum, not negative: a difference, with the complement and a borrow for operands of like sign.
+        # 3: the last place, and the sum, not negative: a difference, with the complement and a borrow for operands of
+        # like sign. A bit takes one LUT.
+        sticky = s.now("sticky_all", sticky | (part[0] & move & add))
+        part = Mux(move, part[1:], part)
         alike = s.now("alike", ~opposite)
         total = s.later("sum", (
             Cat(Const(0, width - precision), large)
@@ -129,21 +138,24 @@ class Adder(wiring.Component):
         count = s.later("move_left", count & ~to_integer.replicate(len(count)))
         for step in steps(len(count)):
             total = s.now(f"sum_{step[0]}", moved_left(total, count, step))
-        total = s.later("normal", total)
-        base = s.later("base", Mux(base[-1], 0, base)[:number.exponent_bits] if number.subnormals else base, 2)
-        zero, cancelled = s.later("zero", is_zero, 2), s.later("cancelled", ~is_any, 2)
-        to_integer = s.later("to_integer_7", to_integer, 2)
+        to_integer = s.later("to_integer_6", to_integer)
+        base = s.later("base_early", Mux(base[-1], 0, base)[:number.exponent_bits] if number.subnormals else base)
+        zero, cancelled = s.later("zero", is_zero), s.later("cancelled", ~is_any, 2)
+        base = s.later_unless("base", base, zero)
+        total = s.later("normal", total) if number.subnormals else s.later_unless("normal", total, zero & ~to_integer)
+        to_integer = s.later("to_integer_7", to_integer)
 
         # 7: rounding.
         value, guard, rest = total[-precision:], total[-precision - 1], total[:-precision - 1].any()
         overflow = base == number.special_exponent - 1
-        result: Value = packed(
-            s, number, sign=sign & ~(cancelled & opposite), base=base, significand=value,
-            up=guard & (rest | value[0]), nan=nan, infinite=infinite | overflow, zero=zero)
+        converted: Value | None = None
         if self._operations & _TO_INTEGER:
             greatest = Cat((~sign).replicate(number.width - 1), sign | ~is_signed)
-            result = Mux(to_integer, Mux(is_large, greatest, total[:number.width]), result)
-        m.d.comb += self.result.eq(s.later("rounded", result))
+            converted = Mux(is_large, greatest, total[:number.width])
+        m.d.comb += self.result.eq(packed(
+            s, number, sign=sign & ~(cancelled & opposite), base=base, significand=value,
+            up=guard & (rest | value[0]), nan=nan, infinite=infinite | overflow, integer=converted,
+            is_integer=Const(1, 1) if self._operations <= _TO_INTEGER else to_integer))
         return m
 
     def _significand(self, operand: Any) -> Value:

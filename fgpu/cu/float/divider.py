@@ -75,9 +75,10 @@ class Divider(wiring.Component):
             # Below -1, no rounding reaches the normal numbers.
             zero |= base < -1
         move = s.later("move", move, behind - 2)
-        base = s.later("base", base[:number.exponent_bits], behind)
-        nan, infinite, zero = (s.later(name, flag, behind) for name, flag in (
-            ("nan", nan), ("infinite", infinite), ("zero", zero)))
+        # A zero has no leading one, and no other digits.
+        base = s.later("base", s.later_unless("base_first", base[:number.exponent_bits], zero), behind - 1)
+        nan, infinite = (s.later(name, flag, behind) for name, flag in (("nan", nan), ("infinite", infinite)))
+        zero = s.later("zero", zero, behind - 1)
         sign = s.later("sign", first.sign ^ second.sign, behind + 2)
 
         value: Value = Cat(*reversed(quotient))
@@ -94,12 +95,12 @@ class Divider(wiring.Component):
             value, below = s.later("value_coarse", value), s.later("below_coarse", below)
             move = s.later("move_fine", move[:fine[1]])
             sticky = s.later("sticky", sticky | below | lost(value, move, fine))
-            value = s.later("value", moved_right(value, move, fine)[:precision + 1])
+            value = s.later_unless("value", moved_right(value, move, fine)[:precision + 1], zero)
             up = value[0] & (sticky | value[1])
         else:
             # A quotient that is normal never lies half way between two numbers.
-            value = s.later("value", Mux(move, value[1:], value[:-1]), 2)
+            value = s.later_unless("value", s.later("value_early", Mux(move, value[1:], value[:-1])), zero)
             up = value[0]
-        m.d.comb += self.result.eq(s.later("packed", packed(
-            s, number, sign=sign, base=base, significand=value[1:], up=up, nan=nan, infinite=infinite, zero=zero)))
+        m.d.comb += self.result.eq(packed(
+            s, number, sign=sign, base=base, significand=value[1:], up=up, nan=nan, infinite=infinite))
         return m

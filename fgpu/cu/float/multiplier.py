@@ -33,7 +33,7 @@ class Multiplier(wiring.Component):
 
         zero, infinite = first.zero | second.zero, first.infinite | second.infinite
         nan = s.later("nan", first.nan | second.nan | (zero & infinite), 6)
-        zero, infinite = s.later("zero", zero, 6), s.later("infinite", infinite, 6)
+        zero, infinite = s.later("zero", zero, 5), s.later("infinite", infinite, 6)
         sign = s.later("sign", first.sign ^ second.sign, 6)
 
         # 1 to 3: the product, and the exponent that it has if its leading one is at its second highest bit.
@@ -46,13 +46,14 @@ class Multiplier(wiring.Component):
             base, product, sticky = self._aligned(s, product, places)
         else:
             base, product, sticky = self._normal(s, product, places)
+            # Below -1, no rounding reaches the normal numbers.
+            zero |= base < -1
+            product = s.later_unless("value", product, zero)
         guard, last = product[0], product[1]
         infinite |= s.later("overflow", base >= number.special_exponent - 1)
-        if not number.subnormals:
-            zero |= s.later("underflow", base < -1)
-        m.d.comb += self.result.eq(s.later("packed", packed(
-            s, number, sign=sign, base=s.later("base", base), significand=product[1:], up=guard & (sticky | last),
-            nan=nan, infinite=infinite, zero=zero)))
+        m.d.comb += self.result.eq(packed(
+            s, number, sign=sign, base=s.later_unless("base", base, zero), significand=product[1:],
+            up=guard & (sticky | last), nan=nan, infinite=infinite))
         return m
 
     def _product(self, s: Stages, a: Value, b: Value) -> Value:
@@ -79,30 +80,27 @@ class Multiplier(wiring.Component):
         count = s.later("count", count)
         product = s.later("product_later", product)
         places = s.later("places_later", places)
-        # 5: how far it must move, and the first part of that.
+        # 5: how far it must move.
         base = s.now("wide_base", precision - places - count)
         is_limited = base[-1]
         bits = bits_for(2 * precision + 1)
         far = places[bits:-1].any()
         move = s.now("move", Mux(is_limited, places[:bits] | far.replicate(bits), (precision - count)[:bits]))
-        *coarse, fine = steps(bits)
-        first, *coarse = coarse
-        value = Cat(Const(0, 1), product)
-        sticky = s.later("sticky_first", lost(value, move, first))
-        value = s.later("value_first", moved_right(value, move, first)[:precision + (1 << first[0])])
         base = s.later("limited_base", Mux(is_limited, 0, base)[:number.exponent_bits + 1])
-        move = s.later("move_later", move[:first[0]])
-        # 6: the rest.
-        for step in [*coarse, fine]:
-            sticky |= lost(value, move, step)
+        move = s.later("move_later", move)
+        # 6: and it does.
+        value = Cat(Const(0, 1), s.later("product_last", product))
+        sticky: Value = Const(0, 1)
+        for step in steps(bits):
+            sticky |= s.later(f"sticky_{step[0]}", lost(value, move, step))
             value = s.now(f"value_{step[0]}", moved_right(value, move, step)[:precision + (1 << step[0])])
-        return base, s.later("value", value), s.later("sticky", sticky)
+        return base, s.later("value", value), sticky
 
     def _normal(self, s: Stages, product: Value, places: Value) -> tuple[Value, Value, Value]:
-        """The same for a product of normal numbers, whose leading one is at one of two places."""
+        """The same for a product of normal numbers, whose leading one is at one of two places; bits a stage early."""
         precision = self._number.precision
         top = product[-1]
         base = s.later("base_early", precision - places - ~top, 2)
-        value = s.later("value", Mux(top, product[precision - 1:], product[precision - 2:-1]), 3)
+        value = s.later("value_early", Mux(top, product[precision - 1:], product[precision - 2:-1]), 2)
         sticky = product[:precision - 2].any() | (product[precision - 2] & top)
         return base, value, s.later("sticky", sticky, 3)

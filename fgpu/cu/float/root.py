@@ -45,11 +45,14 @@ class SquareRoot(wiring.Component):
             root = Cat(~rest[-1], root if digit == 1 else s.later(f"root_{digit}", root))
         root = s.later("root", root, self._spare)
 
-        base = s.later("base", ((first.exponent + (number.bias - 2)) >> 1)[:number.exponent_bits], before)
+        # A zero has no leading one, and no other digits.
+        base = s.later("base", s.later_unless(
+            "base_first", ((first.exponent + (number.bias - 2)) >> 1)[:number.exponent_bits], first.zero), before - 1)
         nan = s.later("nan", first.nan | (first.sign & ~first.zero), before)
         infinite, zero = s.later("infinite", first.infinite, before), s.later("zero", first.zero, before)
+        root = root & ~zero.replicate(len(root))
         # The root of a number never lies half way between two others.
-        m.d.comb += self.result.eq(s.later("packed", packed(
+        m.d.comb += self.result.eq(packed(
             s, number, sign=s.later("sign", first.sign, before), base=base, significand=root[1:], up=root[0],
-            nan=nan, infinite=infinite, zero=zero)))
+            nan=nan, infinite=infinite))
         return m

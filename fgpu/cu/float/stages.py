@@ -31,6 +31,14 @@ class Stages:
             value = register
         return value
 
+    def later_unless(self, name: str, value: Any, instead: Any, constant: int = 0) -> Any:
+        """The value a cycle later, or ``constant`` where ``instead`` is true: flip-flops do that without LUTs."""
+        register = Signal(value.shape(), name=name, reset_less=True)
+        self._m.d.sync += register.eq(value)
+        with self._m.If(instead):
+            self._m.d.sync += register.eq(constant)
+        return register
+
     def leading_zeros(self, name: str, value: Value) -> tuple[Value, Value]:
         """The number of zeros above the highest one, and whether there is a one (otherwise the number is any)."""
         width = 1 << max(len(value) - 1, 1).bit_length()
@@ -45,9 +53,10 @@ class Stages:
         return self.now(name, Cat(Mux(high_any, high, low)[:len(high)], ~high_any)), high_any | low_any
 
 
-def steps(bits: int) -> Iterator[tuple[int, int]]:
-    """Two bits of a shift amount at a time, from the highest: (first, end). Four ways fit a LUT of six inputs."""
-    for first in reversed(range(0, bits, 2)):
+def steps(bits: int, lowest: int = 0) -> Iterator[tuple[int, int]]:
+    """Two bits of a shift amount at a time, from the highest to ``lowest``: (first, end). Four ways fit a LUT of six
+    inputs."""
+    for first in reversed(range(lowest, bits, 2)):
         yield first, min(first + 2, bits)
 
 
@@ -79,22 +88,31 @@ def lost(value: Value, places: Value, step: tuple[int, int]) -> Value:
 
 
 def packed(stages: Stages, number: Format, *, sign: Value, base: Value, significand: Value, up: Value, nan: Value,
-           infinite: Value, zero: Value) -> Value:
-    """The number with exponent field ``base``, plus ``significand`` with its leading one, plus one unit if ``up``.
+           infinite: Value, integer: Value | None = None, is_integer: Value | None = None) -> Value:
+    """The number with exponent field ``base``, plus ``significand`` with its leading one, plus one unit if ``up``; a
+    cycle later.
 
     The leading one and a carry of rounding both count up the exponent, so that what overflows in rounding becomes
-    infinite by itself. Subnormals have ``base`` 0 and no leading one. Without subnormals, ``base`` may be -1.
+    infinite by itself. Subnormals have ``base`` 0 and no leading one. Without subnormals, ``base`` may be -1. Instead
+    of all that it is ``integer`` if ``is_integer``.
     """
     fraction, exponent = number.fraction_bits, number.exponent_bits
-    total = stages.now("total", (Cat(significand[:fraction], base[:exponent])
+    total: Value = stages.now("total", (Cat(significand[:fraction], base[:exponent])
                                  + Cat(up, Const(0, fraction - 1), significand[fraction]))[:fraction + exponent])
-    if not number.subnormals:
-        zero = zero | ~total[fraction:].any()
     is_special = stages.now("is_special", nan | infinite)
-    clear = stages.now("clear", is_special | zero)
+    clear: Value = is_special
+    if not number.subnormals:
+        clear = stages.now("clear", is_special | ~total[fraction:].any())
+    quiet = (total[fraction - 1] & ~clear) | nan
+    sign = sign & ~nan
+    if integer is not None and is_integer is not None:
+        is_special, clear = is_special & ~is_integer, clear & ~is_integer
+        total, quiet = Mux(is_integer, integer, total), Mux(is_integer, integer[fraction - 1], quiet)
+        sign = Mux(is_integer, integer[-1], sign)
     return Cat(
-        total[:fraction - 1] & ~clear.replicate(fraction - 1),
-        (total[fraction - 1] & ~clear) | nan,
-        (total[fraction:] & ~clear.replicate(exponent)) | is_special.replicate(exponent),
-        sign & ~nan,
+        stages.later_unless("packed_fraction", total[:fraction - 1], clear),
+        stages.later("packed_quiet", quiet),
+        stages.later_unless("packed_exponent", total[fraction:fraction + exponent], is_special,
+                            number.special_exponent),
+        stages.later("packed_sign", sign),
     )

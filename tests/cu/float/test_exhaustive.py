@@ -44,6 +44,14 @@ def test_some_units(names):
         check(model, reference, op)
 
 
+@pytest.mark.ci
+def test_sums_alone():
+    """Without conversions, an adder has no more bits than rounding needs, so that each one that it drops counts."""
+    model, reference = LaneModel(frozenset({FloatOp.FADD, FloatOp.FSUB}), LARGE), Reference(LARGE)
+    check(model, reference, FloatOp.FADD)
+    check(model, reference, FloatOp.FSUB)
+
+
 def check(model, reference, op):
     words = np.arange(1 << reference.number.width)
     first, second = (array.ravel() for array in np.meshgrid(words, words if op in BINARY else words[:1]))
