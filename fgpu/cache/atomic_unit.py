@@ -131,7 +131,7 @@ class AtomicUnit(wiring.Component):
             self.write.eq(a2),
             self.idle.eq(~d1_valid & ~a1_valid & ~a2.valid),
         ]
-        result = atomic_result(m, config.atomics, a1.operation, self.old, a1.operand, a1.expected)
+        result = atomic_result(m, config.atomics, a1.operation, self.old, [a1.operand], [a1.expected])
         with m.If(~self.hold):
             m.d.sync += [
                 a2.valid.eq(a1_valid),

@@ -1,11 +1,11 @@
 """The unit for atomic operations on local memory."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.atomic_result import atomic_result
-from fgpu.config import ATOMICS
+from fgpu.config import ATOMICS, PE_COUNT
 from fgpu.gateware.choose import choose
 from fgpu.interfaces.memory_bus import AtomicOp
 
@@ -33,13 +33,19 @@ class LocalAtomics(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         operation = Signal(AtomicOp, init=AtomicOp.ADD)
-        operand, expected = Signal(32), Signal(32)
+        # Each of both parts is one of four words or 0: that takes two LUTs a bit, and joining them none.
+        operand, expected = (Signal(data.ArrayLayout(32, 2), name=name) for name in ("operand", "expected"))
+        middle = PE_COUNT // 2
         with m.If(self.advance):
-            m.d.sync += [
-                operation.eq(self.operation),
-                operand.eq(choose(list(self.operands), self.lane)),
-                expected.eq(choose(list(self.expected), self.lane)),
-            ]
+            m.d.sync += operation.eq(self.operation)
+        for part, chosen in enumerate([~self.lane[-1], self.lane[-1]]):
+            lanes = slice(part * middle, (part + 1) * middle)
+            for word, given in [(operand[part], self.operands), (expected[part], self.expected)]:
+                with m.If(self.advance):
+                    m.d.sync += word.eq(choose(list(given)[lanes], self.lane[:-1]))
+                with m.If(self.advance & ~chosen):
+                    m.d.sync += word.eq(0)
+        result = atomic_result(m, ATOMICS, operation, self.old, operand, expected)
         with m.If(self.compute):
-            m.d.sync += self.result.eq(atomic_result(m, ATOMICS, operation, self.old, operand, expected))
+            m.d.sync += self.result.eq(result)
         return m

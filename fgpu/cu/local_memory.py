@@ -14,7 +14,7 @@ from fgpu.isa import REGISTER_BITS
 
 from .control_word import Width
 from .local_access import LOCAL_BANK_BITS, LOCAL_BANKS, LocalAccess, LocalAddress, row_bits
-from .local_arbiter import LANE_PAIRS, LocalArbiter, pairs_of
+from .local_arbiter import LANE_PAIRS, LanePairs, LocalArbiter
 from .local_atomics import LocalAtomics
 from .local_banks import LocalBanks
 from .local_step import LocalProbe, LocalSteps
@@ -126,14 +126,12 @@ class LocalMemory(wiring.Component):
         ]
         with m.If(goes):
             m.d.sync += [wait.eq(left), fresh.eq(0), busy.eq(~final)]
-        addresses: Any = following.addresses
-        in_bank = pairs_of(lambda one, other: addresses[one].bank == addresses[other].bank)
-        in_row = pairs_of(lambda one, other: addresses[one].row == addresses[other].row)
-        in_byte = pairs_of(lambda one, other: addresses[one].byte == addresses[other].byte)
+        m.submodules.pairs = pairs = LanePairs(self._config)
+        m.d.comb += pairs.addresses.eq(following.addresses)
         with m.If(follow):
             m.d.sync += [
                 busy.eq(1), fresh.eq(1), plan.eq(following), wait.eq(following.kind.lanes),
-                same_bank.eq(in_bank), same_word.eq(in_bank & in_row & in_byte),
+                same_bank.eq(pairs.same_bank), same_word.eq(pairs.same_word),
             ]
 
         self._steps(m, advance, goes, final, plan, place, arbiter, routed, addressed, arrived, store_data, expected)
@@ -222,13 +220,15 @@ class LocalMemory(wiring.Component):
                 routed.eq(step), addressed.eq(routed), arrived.eq(addressed),
                 banks.addresses.eq(plan.addresses), banks.base.eq(plan.base), banks.lanes.eq(Cat(leaders)),
             ]
-            with m.If(addressed.atomic):        # its result follows two steps behind
-                m.d.sync += [
-                    routed.valid.eq(1), routed.load.eq(0), routed.final.eq(0), routed.returns.eq(0),
-                    routed.result.eq(1), routed.width.eq(Width.WORD), routed.sources.eq(0),
-                    routed.write.eq(1 << addressed.sources[0]),
-                    banks.addresses[0].row.eq(banks.row), banks.base.eq(0), banks.lanes.eq(0),
-                ]
+        # The result of an atomic operation follows two steps behind. Not within the other condition: so Yosys resets
+        # flip-flops instead of taking LUTs.
+        with m.If(advance & addressed.atomic):
+            m.d.sync += [
+                routed.valid.eq(1), routed.load.eq(0), routed.final.eq(0), routed.returns.eq(0),
+                routed.result.eq(1), routed.width.eq(Width.WORD), routed.sources.eq(0),
+                routed.write.eq(1 << addressed.sources[0]),
+                banks.addresses[0].row.eq(banks.row), banks.base.eq(0), banks.lanes.eq(0),
+            ]
         steps: Any = self.steps
         m.d.comb += [
             banks.advance.eq(advance), banks.go.eq(steps.go), banks.width.eq(arrived.width),

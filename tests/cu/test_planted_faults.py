@@ -44,6 +44,7 @@ MEMORY = Unit(_MEMORY, "LocalMemory", (_CONTROLLER, "LocalMemory"), _OF_MEMORY)
 BANKS = Unit("fgpu.cu.local_banks", "LocalBanks", (_MEMORY, "LocalBanks"), _OF_MEMORY)
 RETURN = Unit("fgpu.cu.load_return", "LoadReturn", (_CONTROLLER, "LoadReturn"), _OF_MEMORY)
 ATOMICS = Unit("fgpu.cu.local_atomics", "LocalAtomics", (_MEMORY, "LocalAtomics"), _OF_MEMORY)
+PAIRS = Unit("fgpu.cu.local_arbiter", "LanePairs", (_MEMORY, "LanePairs"), _OF_MEMORY)
 
 
 def found(unit: Unit, old: str, new: str) -> None:
@@ -114,8 +115,11 @@ def test_work_groups(unit: Unit, old: str, new: str) -> None:
     (BANKS, "self.base + choose", "choose"),
     (BANKS, "Mux(narrow, low, words[number][16:])", "words[number][16:]"),
     (BANKS, "Mux(byte_wide, words[number][:8], words[number][8:16])", "words[number][8:16]"),
-    (ATOMICS, "choose(list(self.expected), self.lane)", "self.expected[0]"),
-    (ATOMICS, "choose(list(self.operands), self.lane)", "self.operands[0]"),
+    (ATOMICS, "(expected[part], self.expected)", "(expected[part], self.operands)"),
+    (ATOMICS, "[~self.lane[-1], self.lane[-1]]", "[1, self.lane[-1]]"),
+    (ATOMICS, "choose(list(given)[lanes], self.lane[:-1])", "list(given)[lanes][0]"),
+    (PAIRS, "_PART * number] for", "_PART * number - 1] for"),
+    (PAIRS, "range(1, len(self.parts))", "range(2, len(self.parts))"),
     (RETURN, "clear_of_others(local.phase) | ~local.returns", "1"),
     (RETURN, "go.eq(able & ~turn)", "go.eq(able)"),
     (RETURN, "~local.served & (turn & local.load).replicate(PE_COUNT)", "Const(0, PE_COUNT)"),
