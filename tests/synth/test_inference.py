@@ -47,12 +47,13 @@ def test_no_scratchpad_takes_no_memory(size: int) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_memory_controller(family: str) -> None:
-    """Its FIFOs have 32 phases of some 600 bits, 64 stations and 16 rows: far more than its flip-flops."""
+    """Its FIFOs have 32 phases of some 600 bits, 64 stations, 16 rows and 4 stores of some 320 bits: far more than its
+    flip-flops."""
     found = memories("memory_controller", family)
     assert found.dsps == 0
     if family == "xc7":
         assert found.block_rams == 0
-        assert 100 < found.lut_memories < 200
+        assert 150 < found.lut_memories < 250
 
 
 def check_cache(found: Area, family: str) -> None:
