@@ -56,6 +56,7 @@ def reconverge(function: MachineFunction, room: int) -> None:
 
 def _candidates(function: MachineFunction, flow: Flow) -> list[_Region]:
     after = post_dominators(flow)
+    barriers = {name for name, block in function.blocks.items() if block.has_barrier}
     found: dict[tuple[str, str], _Region] = {}
     for name in flow.order:
         end = after.get(name, END)
@@ -66,11 +67,11 @@ def _candidates(function: MachineFunction, flow: Flow) -> list[_Region]:
             for block in blocks:
                 entry = flow.common_dominator(entry, block)
             blocks |= flow.reached([entry], end)
-        if (entry, end) not in found and blocks == flow.reached([entry], end) \
+        if (entry, end) not in found and blocks.isdisjoint(barriers) \
+                and (entry == name or blocks == flow.reached([entry], end)) \
                 and all(block in after and flow.successors[block] for block in blocks) \
                 and all(flow.predecessors[block][0] in blocks and blocks.issuperset(flow.predecessors[block])
                         for block in blocks if block != entry) \
-                and not any(function.blocks[block].has_barrier for block in blocks) \
                 and _is_worth_it(function, flow, entry, end):
             found[entry, end] = _Region(entry, end, frozenset(blocks))
     return list(found.values())
