@@ -47,8 +47,8 @@ def test_no_scratchpad_takes_no_memory(size: int) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_memory_controller(family: str) -> None:
-    """Its FIFOs have 32 phases of some 600 bits, 64 stations, 16 rows and 4 stores of some 320 bits: far more than its
-    flip-flops."""
+    """Its FIFOs have 32 phases of some 600 bits, 64 stations, 16 rows and 4 stores of some 320 bits: far more than
+    its flip-flops."""
     found = memories("memory_controller", family)
     assert found.dsps == 0
     if family == "xc7":
