@@ -35,7 +35,6 @@ def test_dirty_lines_are_cleaned(tmp_path: Path) -> None:
     ("quiet.eq(self.idle & ~self.pending", "quiet.eq(~self.pending"),
     ("quiet.eq(self.idle & ~self.pending & ~self.requests.valid)", "quiet.eq(self.idle & ~self.pending)"),
     ("quiet & ~self.finished.valid", "quiet"),
-    ("with m.If(self.pending | came):", "with m.If(self.pending):"),
     ("m.d.sync += self.hold.eq(1)", "m.d.sync += self.hold.eq(0)"),
     ("with m.If(self.pending | came):", "with m.If(came):"),
     ("with m.If(self.idle):", "with m.If(1):"),
