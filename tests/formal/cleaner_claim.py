@@ -23,7 +23,8 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     What is evicted is the line that was written there. After ``done`` nothing is valid. A request that is served
     without a fill meets the line that it asks for. Whatever the memories hold at first, the place is scrubbed, once,
     before it serves anything. The surroundings: any requests until the cycle in which ``hold`` rises (an arbiter
-    without delay, the cleaner first; so it cannot tell what ``came`` is for, who was let in and is still in there), early write-backs of any lines, any stalls.
+    without delay, the cleaner first; so it cannot tell what ``came`` is for, who was let in and is still in there),
+    early write-backs of any lines, any stalls.
     """
     stage, sweeper = tag_stage(config), cleaner(config)
     claim = Claim(stage=stage, cleaner=sweeper)
