@@ -1,6 +1,8 @@
 """What atomic operations make of the old word, in the cache and in local memory."""
 
 from collections.abc import Collection
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
@@ -51,10 +53,7 @@ class AtomicWords(wiring.Component):
 
 
 def _either(parts: Any) -> Value:
-    total: Value = Value.cast(parts[0])
-    for part in list(parts)[1:]:
-        total |= Value.cast(part)
-    return total
+    return reduce(or_, map(Value.cast, parts))
 
 
 def atomic_result(m: Module, operations: Collection[str], operation: Any, old: Any, operand: Any,

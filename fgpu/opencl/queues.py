@@ -55,7 +55,7 @@ class Command(Event):
         self.queue = queue
         self.queued = time.monotonic_ns()
         self._is_profiled = queue.properties & _PROFILED
-        self._queued = queue.device.time.now() if self._is_profiled else 0
+        self._queued_on_device = queue.device.time.now() if self._is_profiled else 0
         self._work: Work | None = work
         self._waits = waits
         self._before = [event for event in (*waits, *before) if event.status > 0]
@@ -106,8 +106,8 @@ class Command(Event):
         self.is_ready = False
         self.queue.takes(self)
         is_simulated = self.kind in _LAUNCHES and self.queue.device.is_simulated
-        now = self.queue.device.time
-        start, began = now.stop() if is_simulated else now.now(), time.monotonic_ns()
+        device_time = self.queue.device.time
+        start, began = device_time.stop() if is_simulated else device_time.now(), time.monotonic_ns()
         status = _COMPLETE
         seconds: float | None = None
         if any(event.status < 0 for event in self._waits):
@@ -126,11 +126,11 @@ class Command(Event):
                 LOCK.acquire()
         self._waits = ()
         end = start + (time.monotonic_ns() - began if seconds is None else round(seconds * 1e9))
-        now.reach(end)
+        device_time.reach(end)
         if is_simulated:
-            now.go_on()
+            device_time.go_on()
         if self._is_profiled:
-            self.times = {_QUEUED: self._queued, _SUBMIT: start, _START: start, _END: end}
+            self.times = {_QUEUED: self._queued_on_device, _SUBMIT: start, _START: start, _END: end}
         self.queue.leaves(self)
         self.advance(status)
 
