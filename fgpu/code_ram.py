@@ -18,7 +18,8 @@ class CodeRam(wiring.Component):
     """Serves one fetch, of two instructions, each cycle; a wavefront needs one in 16 cycles at most.
 
     A compute unit's ``fetched`` follows its request's acceptance by 2 cycles. The host's ``write``, at
-    ``write_address``, and ``read`` (whose data is valid in the next cycle) come before fetches.
+    ``write_address``, and ``read`` come before fetches; ``read_data`` is there 2 cycles after ``read``, of the half
+    that ``address`` names then.
     """
 
     def __init__(self, config: Config) -> None:
@@ -43,9 +44,9 @@ class CodeRam(wiring.Component):
             write.addr.eq(self.write_address[1:]), write.data.eq(Cat(self.write_data, self.write_data)),
             write.en.eq(Mux(self.write, Mux(self.write_address[0], 0b10, 0b01), 0)),
         ]
-        odd = Signal()
-        m.d.sync += odd.eq(self.address[0])
-        m.d.comb += self.read_data.eq(read.data[odd])
+        fetched_pair = Signal(pair)
+        m.d.sync += fetched_pair.eq(read.data)
+        m.d.comb += self.read_data.eq(fetched_pair[self.address[0]])
 
         m.submodules.turn = turn = RoundRobin(self._config.compute_units)
         wavefront = Signal(WAVEFRONT_BITS)
@@ -65,6 +66,6 @@ class CodeRam(wiring.Component):
                 served.eq(chosen),
                 fetched[number].valid.eq(served),
                 fetched[number].wavefront.eq(wavefront),
-                fetched[number].pair.eq(read.data),
             ]
+            m.d.comb += fetched[number].pair.eq(fetched_pair)
         return m

@@ -80,10 +80,11 @@ class ControlInterface(wiring.Component):
         in_lram, in_code, _, readable = self._decode(m, bus.address, self.code_address, READABLE)
         writes_lram, writes_code, writes_registers, writable = self._decode(
             m, bus.write_address, self.code_write_address, WRITABLE)
+        code_arrives = Signal()     # in the next cycle
         register, written = ControlRegister(bus.address[:3]), ControlRegister(bus.write_address[:3])
         m.d.comb += [
             bus.readable.eq(readable), bus.writable.eq(writable),
-            bus.read_ready.eq(~(in_lram & self.lram_read)),
+            bus.read_ready.eq(Mux(in_code, code_arrives, ~(in_lram & self.lram_read))),
 
             lram_write.addr.eq(bus.write_address), lram_write.data.eq(bus.write_data),
             lram_write.en.eq(bus.write & writes_lram),
@@ -91,33 +92,32 @@ class ControlInterface(wiring.Component):
             self.lram_data.eq(lram_read.data),
 
             self.code_write_data.eq(bus.write_data), self.code_write.eq(bus.write & writes_code),
-            self.code_read.eq(bus.read & in_code),
+        ]
+        m.d.sync += [
+            self.code_read.eq(bus.read & in_code & ~self.code_read & ~code_arrives),
+            code_arrives.eq(self.code_read),
         ]
 
         start, abort = Signal(KERNEL_SLOTS), Signal(KERNEL_SLOTS)
         forget = Signal()
         enable, acknowledge = Signal(Interrupts), Signal(Interrupts)
         m.d.comb += enable.eq(self.interrupt_enable)
-        # What is written takes effect a cycle later, when it is known whether it is.
-        late = Signal()
-        late_register, late_data = Signal(ControlRegister), Signal(32)
-        m.d.sync += [late.eq(bus.write & writes_registers), late_register.eq(written), late_data.eq(bus.write_data)]
-        with m.If(late):
-            with m.Switch(late_register):
+        with m.If(bus.write & writes_registers):
+            with m.Switch(written):
                 with m.Case(ControlRegister.START):
-                    m.d.comb += start.eq(late_data)
+                    m.d.comb += start.eq(bus.write_data)
                 with m.Case(ControlRegister.CLEAN_CACHE):
-                    m.d.sync += self.clean_cache.eq(late_data)
+                    m.d.sync += self.clean_cache.eq(bus.write_data)
                 with m.Case(ControlRegister.INITIALIZE):
-                    m.d.sync += self.initialize.eq(late_data)
+                    m.d.sync += self.initialize.eq(bus.write_data)
                 with m.Case(ControlRegister.FAULT):
                     m.d.comb += forget.eq(1)
                 with m.Case(ControlRegister.ABORT):
-                    m.d.comb += abort.eq(late_data)
+                    m.d.comb += abort.eq(bus.write_data)
                 with m.Case(ControlRegister.INTERRUPT_ENABLE):
-                    m.d.comb += enable.eq(late_data)
+                    m.d.comb += enable.eq(bus.write_data)
                 with m.Case(ControlRegister.INTERRUPT_STATUS):
-                    m.d.comb += acknowledge.eq(late_data)
+                    m.d.comb += acknowledge.eq(bus.write_data)
         clear_fault = forget | (start.any() & ~self.running.any() & ~self.pending.any())
         ends = self._follow_kernels(m, start, abort)
         faults = self._keep_fault(m, clear_fault, slave.refused)

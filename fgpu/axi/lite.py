@@ -17,8 +17,9 @@ class RegisterBusSignature(wiring.Signature):
     """Word accesses, one a cycle, seen from the initiator.
 
     ``readable`` and ``writable`` answer, a cycle later, what may be done at ``address`` and ``write_address`` (of
-    words), which are there in the cycle before an access already. ``write`` is one pulse. A ``read`` is accepted in a
-    cycle with ``read_ready``, which may depend on the address; its ``read_data`` is there in the cycle after.
+    words), which are there in the cycle before an access already, and stay until the cycle after it. ``write`` is one
+    pulse. A ``read``, which may be withdrawn, is accepted in a cycle with ``read_ready``, which may depend on the
+    address; its ``read_data`` is there in the cycle after.
     """
 
     def __init__(self, *, address_width: int) -> None:
@@ -40,9 +41,9 @@ class AXI4LiteSlave(wiring.Component):
     """Serves whole, aligned words; anything else is answered with SLVERR and has no effect.
 
     Nothing goes through in one cycle: addresses and data are served from buffers. Reads and writes take turns when
-    both wait. A write is on the bus two cycles after the later of its address and data was accepted, and its response
-    is there two cycles later; a read's response four cycles after its address was accepted. ``refused`` tells in the
-    cycle after an access that it is answered with SLVERR.
+    both wait. A write is on the bus three cycles after the later of its address and data was accepted, and its
+    response is there a cycle later; a read's response four cycles after its address was accepted, if it need not wait
+    for ``read_ready``. ``refused`` tells that an access is answered with SLVERR.
     """
 
     def __init__(self, *, address_width: int) -> None:
@@ -90,7 +91,7 @@ class AXI4LiteSlave(wiring.Component):
             readable.eq(bus.readable & aligned), writable.eq(bus.writable & whole),
             bus.address.eq(address[2:]), bus.write_address.eq(write_address[2:]),
             bus.write_data.eq(word.data),
-            bus.write.eq(write & writable),
+            bus.write.eq(writing & writing_legal),
             bus.read.eq(wants_read & ~write & readable),
             read.eq(wants_read & ~write & (bus.read_ready | ~readable)),
             write_addresses.output.ready.eq(write), write_words.output.ready.eq(write),
