@@ -15,14 +15,14 @@ from fgpu.config import PE_COUNT, PHASE_BITS, PHASES, WAVEFRONT_BITS, Config
 from fgpu.gateware.choose import choose, lowest, number_of
 from fgpu.gateware.lut_ram import LutRam
 from fgpu.gateware.skid_buffer import SkidBuffer
-from fgpu.interfaces.memory_bus import AtomicOp, Row
+from fgpu.interfaces.memory_bus import AtomicOp
 from fgpu.isa import REGISTER_BITS
 
 from .control_word import Width
 from .register_file import Words
 from .vector import PhaseAccess
 
-__all__ = ["PHASE_ENTRIES", "Coalescer", "RowAccess"]
+__all__ = ["PHASE_ENTRIES", "Coalescer", "RowAccess", "parts_of_word"]
 
 PHASE_ENTRIES = 4 * PHASES
 """Phases that it keeps, each in an entry of LUT RAM."""
@@ -111,9 +111,9 @@ class Coalescer(wiring.Component):
     enabled lane are ``dropped``, a cycle later, except the last of an instruction.
 
     Phases stay in LUT RAM, ``PHASE_ENTRIES`` at most, until their last access is accepted: then ``released``
-    is high. ``store_data`` is that of the access. The lanes of the next row are known a cycle ahead: the plans of the
-    phases are a memory of their own, which is read before the rest, and written a cycle later, when lanes have been
-    compared.
+    is high. ``store_data`` is that of the access, out of this memory. The lanes of the next row are known a cycle
+    ahead: the plans of the phases are a memory of their own, which is read before the rest, and written a cycle
+    later, when lanes have been compared.
     """
 
     def __init__(self, config: Config) -> None:
@@ -170,10 +170,8 @@ class Coalescer(wiring.Component):
         phase: Any = Signal(kept)
         with m.If(takes):
             m.d.sync += phase.eq(following)
-        store_data = self._memory(m, "store_data", new.store_data, self.phase_valid, write_place,
-                                  ready_accesses.following.place)
-        with m.If(~done.valid | done.ready):
-            m.d.sync += self.store_data.eq(store_data)
+        m.d.comb += self.store_data.eq(self._memory(m, "store_data", new.store_data, self.phase_valid, write_place,
+                                                    done.payload.place))
         kept_count = Signal(range(PHASE_ENTRIES + 1))      # of phases that have not begun to leave
         more = Signal()                                    # there are any
         m.d.sync += plan_place.eq(write_place)
@@ -304,63 +302,3 @@ class Coalescer(wiring.Component):
                 lost = lost | (wanted[higher] & (words[lane] == words[higher]).replicate(len(wanted[higher])))
             writes.append((wanted[lane] & ~lost)[:parts_of_word(self._config)])
         return writes
-
-
-class Scatter(wiring.Component):
-    """Places the store data of a row access into the row; combinational.
-
-    The operand of an atomic operation goes to
-    word 0, the expected word to word 1, and ``strobe`` says which word they are for.
-    """
-
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        super().__init__({
-            "access": In(RowAccess(config)),
-            "store_data": In(Words),
-            "row": Out(Row(config)),
-            "strobe": Out(config.row_words * 4),
-        })
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        access: Any = self.access
-        store_data: Any = self.store_data
-        parts = range(parts_of_word(self._config))
-        width = 32 // len(parts)
-        values = []
-        for lane in range(PE_COUNT):
-            value = Signal(32, name=f"value{lane}")
-            word = store_data[lane]
-            m.d.comb += value.eq(word)
-            if len(parts) > 1:
-                with m.Switch(access.width):
-                    with m.Case(Width.BYTE):
-                        m.d.comb += value.eq(word[:8].replicate(4))
-                    with m.Case(Width.HALF):
-                        m.d.comb += value.eq(word[:16].replicate(2))
-            values.append(value)
-
-        for position in range(self._config.row_words):
-            here = []
-            for lane in range(PE_COUNT):
-                moved = access.atomic if self._config.atomics and position == 0 else 0
-                here.append(((access.words[lane] == position) | moved).replicate(len(parts)) & access.writes[lane])
-            for part in parts:
-                source = Cat(Cat(here[lane][part] for lane in range(PE_COUNT) if lane >> bit & 1).any()
-                             for bit in range(exact_log2(PE_COUNT)))
-                hit = Cat(lanes[part] for lanes in here).any()
-                first = position * 4 + part * width // 8
-                m.d.comb += [
-                    self.row[position][part * width:(part + 1) * width].eq(
-                        choose([value[part * width:(part + 1) * width] for value in values], source)),
-                    self.strobe[first:first + width // 8].eq(hit.replicate(width // 8)),
-                ]
-        if self._config.atomics:
-            of_word_0 = Cat(access.lanes[lane] & (access.words[lane] == 0) for lane in range(PE_COUNT)).any()
-            with m.If(access.atomic & ~of_word_0):
-                m.d.comb += self.strobe[:4].eq(0)
-        if "cmpxchg" in self._config.atomics:
-            with m.If(access.atomic):
-                m.d.comb += self.row[1].eq(access.expected)
-        return m

@@ -11,9 +11,10 @@ from fgpu.gateware.queue import Queue
 from fgpu.interfaces.line_map import LineMap
 from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
 
-from .coalescer import RowAccess, Scatter
+from .coalescer import RowAccess
 from .load_return import Station
 from .register_file import Words
+from .scatter import Scatter
 
 __all__ = ["RequestBuilder"]
 
@@ -85,7 +86,7 @@ class RequestBuilder(wiring.Component):
         m.submodules.directs = directs = Queue(MemoryRequest(config), depth=_DIRECT_QUEUE_DEPTH)
         load_room = Signal()        # found a cycle before, as this steers much
         m.d.sync += load_room.eq(loads.spacious)
-        placed = Signal(MemoryRequest(config))      # behind the way to the row's words, which is long
+        placed = Signal(MemoryRequest(config))      # all but its row, which comes a cycle later
         placed_valid = Signal()
         direct_out = directs.output
         atomic = access.atomic & new_row if config.atomics else Const(0)
@@ -96,6 +97,7 @@ class RequestBuilder(wiring.Component):
             direct_free.eq(directs.spacious & ~(atomic & (opened | loads.output.valid))),
             directs.input.valid.eq(placed_valid),
             directs.input.payload.eq(placed),
+            directs.input.payload.row.eq(scatter.row),
             directs.input.payload.whole.eq(placed.strobe.all()),
             request.valid.eq(direct_out.valid | loads.output.valid),
             request.payload.eq(direct_out.payload),
@@ -148,7 +150,6 @@ class RequestBuilder(wiring.Component):
             placed.slice.eq(access_slice),
             placed.line.eq(access_line),
             placed.rows.eq(row_bit),
-            placed.row.eq(scatter.row),
             placed.strobe.eq(scatter.strobe),
         ]
         if config.atomics:

@@ -11,14 +11,12 @@ class SkidBuffer(wiring.Component):
     """Takes and gives one payload a cycle, and all outputs come from registers. Latency 1 cycle.
 
     ``input.ready`` says whether there is room for a second payload, not whether the first leaves: so no path goes
-    from one unit's ready through the next. ``following`` is what the output has next, if anything.
+    from one unit's ready through the next.
     """
 
     def __init__(self, shape: ShapeLike) -> None:
         self._shape = shape
-        super().__init__({
-            "input": In(stream.Signature(shape)), "output": Out(stream.Signature(shape)), "following": Out(shape),
-        })
+        super().__init__({"input": In(stream.Signature(shape)), "output": Out(stream.Signature(shape))})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -26,14 +24,14 @@ class SkidBuffer(wiring.Component):
         room = Signal(init=1)       # there is no late one
         full = Signal()             # the opposite, for the others: what is within steers all of the payload
         free = ~self.output.valid | self.output.ready
-        m.d.comb += [self.input.ready.eq(~full), self.following.eq(Mux(room, self.input.payload, late))]
+        m.d.comb += self.input.ready.eq(~full)
         with m.If(room):
             m.d.sync += late.eq(self.input.payload)
         with m.If(free):
             m.d.sync += [
                 room.eq(1), full.eq(0),
                 self.output.valid.eq(self.input.valid | ~room),
-                self.output.payload.eq(self.following),
+                self.output.payload.eq(Mux(room, self.input.payload, late)),
             ]
         with m.Elif(self.input.valid):
             m.d.sync += [room.eq(0), full.eq(1)]
