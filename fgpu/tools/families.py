@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from .gowin import MULTIPLIERS
@@ -86,7 +87,7 @@ _ECP5: Final = Family(
         "an ECP5 of speed grade 6", "nextpnr_ecp5",
         ("--85k", "--package", "CABGA381", "--speed", "6", "--out-of-context", "--lpf-allow-unconstrained",
          *PLACER_AND_ROUTER),
-        adapt=tuned))
+        adapt=partial(tuned, die="85k")))
 _GOWIN: Final = Family(
     "gowin", "Gowin GW5A", "synth_gowin -family gw5a", Cells(
         luts=r"LUT[1-4]|ALU", lut_memories=r"RAM16\w+", ffs=r"DFF\w*", block_rams=r"(SP|SDP|DP)(X9)?B?",

@@ -5,6 +5,7 @@ from typing import Final
 
 from .multiplier_registers import take_multiplier_registers
 from .output_registers import take_output_registers
+from .spare_sites import leave_sites_free
 
 __all__ = ["PLACER_AND_ROUTER", "SETTINGS", "tuned"]
 
@@ -17,10 +18,12 @@ SETTINGS: Final = {
 """Those that nextpnr has no option for."""
 
 
-def tuned(netlist: str) -> str:
-    """A netlist of ``synth_ecp5`` (JSON) as nextpnr is to have it: with registers in block RAM and multipliers, and
-    with :data:`SETTINGS`, where nextpnr takes them from."""
+def tuned(netlist: str, die: str) -> str:
+    """A netlist of ``synth_ecp5`` (JSON) as nextpnr is to have it for a die (:data:`~.spare_sites.DIES`): with
+    registers in block RAM and multipliers, with sites that stay free, and with :data:`SETTINGS`, where nextpnr takes
+    them from."""
     design = json.loads(take_multiplier_registers(take_output_registers(netlist)))
     for module in design["modules"].values():
+        leave_sites_free(module["cells"], die)
         module["settings"] = {**module.get("settings", {}), **SETTINGS}
     return json.dumps(design)

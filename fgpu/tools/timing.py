@@ -33,7 +33,7 @@ _ROUTING = re.compile(r"Routing\.\.|Running router")
 _OPTIONS = ("--timing-allow-fail", "--json", "design.json", "--report", _REPORT, "-q", "--log", _LOG)
 TARGET = 100.0
 """MHz that nextpnr aims at."""
-_FLOW = 8
+_FLOW = 9
 """Of what is done between the tools, a number that changes with it."""
 _SDF = "delays.sdf"
 # Yosys calls a cell after a signal near it, then its type and port, and so on; a part of a memory after the memory,
