@@ -5,6 +5,7 @@ import re
 __all__ = ["explained", "why_no_kernel"]
 
 _ITEM = re.compile(r".*?:\d+:\d+: (?:fatal )?(error|warning|note): ")
+_CANDIDATES = re.compile(r"((?:.*: note: candidate .*\n)+)")
 _REMEDIES = (
     (re.compile(r"(call to 'atomic_\w+' is ambiguous)"), "it takes a pointer to int or uint"),
     (re.compile(r"(program scope variable must reside in constant address space)"),
@@ -18,7 +19,7 @@ _COMMENT = re.compile(r"\s*(//.*|/\*.*?\*/)")
 
 
 def explained(messages: str) -> str:
-    """Clang's messages, errors before warnings, with remedies."""
+    """Clang's messages, errors before warnings, with remedies; of the candidates for a call the first."""
     errors: list[str] = []
     others: list[str] = []
     into = errors
@@ -29,10 +30,16 @@ def explained(messages: str) -> str:
         if item is not None and item[1] != "note":      # which belongs to what it follows
             into = errors if item[1] == "error" else others
         into.append(line if line.endswith("\n") else f"{line}\n")
-    text = "".join([*errors, *others]).rstrip("\n")
+    text = _CANDIDATES.sub(_first, "".join([*errors, *others])).rstrip("\n")
     for pattern, remedy in _REMEDIES:
         text = pattern.sub(rf"\1; {remedy}", text)
     return text
+
+
+def _first(candidates: re.Match[str]) -> str:
+    """The first, for clang has put them in order, and of how many: an OpenCL function may have 60."""
+    lines = candidates[1].splitlines()
+    return lines[0] + (f" (first of {len(lines)} candidates)" if len(lines) > 1 else "") + "\n"
 
 
 def why_no_kernel(source: str) -> str:

@@ -96,6 +96,15 @@ def test_programs(source, message):
         compile_opencl(source, filename="k.cl")
 
 
+def test_of_many_candidates_the_first_is_shown():
+    with pytest.raises(CompileError) as refusal:
+        compile_opencl(BODY.format("a[0] = mad24(x, 1, 2);\n a[1] = dot(1.0f, a);").replace("a)", "a, float4 x)", 1),
+                       filename="k.cl")
+    lines = str(refusal.value).splitlines()
+    assert [re.findall(r"error: no matching function for call to '(\w+)'|note: candidate .*\(first of (\d+) ", line)
+            for line in lines] == [[("mad24", "")], [("", "12")], [("dot", "")], [("", "12")]], lines
+
+
 def test_errors_come_before_warnings():
     with pytest.raises(CompileError) as refusal:
         compile_opencl(BODY.format("int b = a;\n a[0] = x; f(); int c = a;"), filename="k.cl")
