@@ -12,6 +12,7 @@ from . import schemes
 from .record import Record
 from .registry import CHAPTER6, DIVERGENCE, EVERY, FLOATS, WORK_GROUPS
 from .scalar import SCALAR
+from .scaling import cores_of, mean_speedups, runs_by_core
 
 __all__ = ["FIGURES", "Figure", "Measurements"]
 
@@ -57,6 +58,10 @@ class Measurements:
         self._local: dict[tuple[str, int, int, int], int] = {}
         self.schemes: dict[str, dict[str, Record]] = {}
         """By schemes of divergence and benchmarks of that suite."""
+        records = list(records)
+        self.by_core = runs_by_core(record for record in records if record.passed and record.kernel in CHAPTER6
+                                    and not record.config.get("local_memory"))
+        """Chapter 6's runs by compute units and AXI ports."""
         for record in records:
             if record.passed and record.kernel in DIVERGENCE:
                 self.schemes.setdefault(record.scheme, {})[record.kernel] = record
@@ -255,6 +260,18 @@ def local_memory(found: Measurements) -> Figure:
     return Figure("work-groups", "Speed-up by local memory, mean of all sizes", "", "speed-up", series, is_extra=True)
 
 
+def scaling(found: Measurements) -> Figure:
+    """Mean speed-up over the first core by compute units, for each number of AXI ports and latency of memory."""
+    series: dict[str, dict[str | int, float]] = {}
+    if len({ports for _, ports in cores_of(found.by_core)}) > 1:
+        for latency, means in mean_speedups(found.by_core).items():
+            memory = "varies" if latency is None else latency
+            for (units, ports), mean in means.items():
+                series.setdefault(f"{ports} port(s), latency {memory}", {})[units] = mean
+    return Figure("scaling", "Speed-up over the first core, mean of all runs", "compute units", "speed-up", series,
+                  lines=True, is_extra=True)
+
+
 def occupancy(found: Measurements) -> Figure:
     """Mean SIMD occupancy for each benchmark and scheme, as figure 7 of the comparison of 2009."""
     series: dict[str, dict[str | int, float]] = {
@@ -297,6 +314,6 @@ def scheme_cycles(found: Measurements) -> Figure:
 FIGURES: Final[Mapping[str, Callable[[Measurements], Figure]]] = {
     "6.2": execution_time, "6.2-integers": integer_time, "6.8": compute_units,
     "6.9": narrow_types, "6.10": atomics, "6.11": soft_floats,
-    "work-groups": local_memory, "divergence": occupancy, "divergence-cycles": scheme_cycles,
+    "work-groups": local_memory, "scaling": scaling, "divergence": occupancy, "divergence-cycles": scheme_cycles,
 }
 """By the numbers that they have, or that those like them have, in the dissertation; by the suite otherwise."""

@@ -30,8 +30,9 @@ _BARS = 0.8             # of the room of a group
               help="Of the figures' files.")
 def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
     """Draw figures 6.2 and 6.8 to 6.11 of the dissertation from RESULTS, files that `fgpu bench --json` wrote, and
-    what local memory gains from those of `fgpu bench --suite work-groups`; and SIMD occupancy, cycles and area of
-    schemes of divergence from those of `fgpu bench --suite divergence --divergence all`.
+    what local memory gains from those of `fgpu bench --suite work-groups`; how cycles scale from those of several
+    `--axi-ports`; and SIMD occupancy, cycles and area of schemes of divergence from those of `fgpu bench --suite
+    divergence --divergence all`.
 
     Figures that the results have nothing for are left out. Where a run is there several times, the last one counts.
 

@@ -34,6 +34,7 @@ RECORDS = [
 LOCAL = [record(kernel, 256, 1, 1000, config={"local_memory": 32}) for kernel in ("sum", "sum_local")]
 SCHEMES = [record("mandelbrot", 256, 1, cycles, config={"divergence": scheme})
            for scheme, cycles in (("stack", 1000), ("min_pc", 900))]
+PORTS = [record("copy", 64, 4, 10, config={"axi_ports": 4})]
 SCALAR = [record("copy", 64, 1, 160, engine="scalar"), record("fir", 256, 1, 20480, engine="scalar"),
           record("fir_char", 256, 1, 40960, engine="scalar"), record("max", 64, 1, 1200, engine="scalar"),
           record("copy_char", 64, 1, 64, engine="scalar")]
@@ -102,8 +103,22 @@ def test_soft_floats_relative_to_hard_ones() -> None:
     assert series("6.11", RECORDS)["soft"] == pytest.approx({"fft": 50, "bitonic": 80, "mean": 4000 ** 0.5})
 
 
+def test_scaling_is_drawn_of_several_ports() -> None:
+    """Over the first core, by latency; a run that the first core does not have does not count."""
+    assert series("scaling", RECORDS) == {}
+    ports = {"config": {"axi_ports": 4}}
+    more = [record("copy", 64, 4, 8, **ports), record("fir", 64, 4, 64, **ports), record("max", 64, 8, 5, **ports),
+            record("copy", 64, 1, 90, latency=60), record("copy", 64, 4, 30, latency=60, **ports)]
+    soft = [record for record in RECORDS if not record.config]
+    assert series("scaling", [*soft, *more]) == {
+        "1 port(s), latency 0": {1: 1, 4: pytest.approx(4)},
+        "4 port(s), latency 0": {4: pytest.approx(8)},
+        "1 port(s), latency 60": {1: 1}, "4 port(s), latency 60": {4: pytest.approx(3)},
+    }
+
+
 def test_plot(tmp_path: Path) -> None:
-    write_records(tmp_path / "a.jsonl", [*RECORDS, *LOCAL, *SCHEMES])
+    write_records(tmp_path / "a.jsonl", [*RECORDS, *LOCAL, *SCHEMES, *PORTS])
     write_records(tmp_path / "b.csv", SCALAR)
     result = CliRunner().invoke(main, ["plot", str(tmp_path / "a.jsonl"), str(tmp_path / "b.csv"), "-o",
                                        str(tmp_path / "new" / "figures")])
