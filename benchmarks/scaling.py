@@ -30,8 +30,8 @@ def cores_of(runs: Mapping[Run, Mapping[Core, Record]]) -> list[Core]:
 
 
 def mean_speedups(runs: Mapping[Run, Mapping[Core, Record]]) -> dict[int | None, dict[Core, float]]:
-    """For each latency and core, the geometric mean of the speed-ups over the first core of those runs that both have;
-    without any, the core is left out."""
+    """For each latency and core, the geometric mean of the speed-ups over the first core, of those runs that both
+    have; a core without any is left out."""
     cores = cores_of(runs)
     ratios: dict[int | None, dict[Core, list[float]]] = {}
     for (_, _, latency), here in runs.items():
