@@ -79,15 +79,16 @@ _XC7: Final = Family(
         half_block_rams=r"RAMB18\w*", dsps=r"DSP48\w+", luts_of_logic={"INV": 0},
         luts_of_memory={r"RAM\d+M|RAM128X1D|RAM256X1S": 4, r"RAM\d+X1D|RAM128X1S": 2}),
     flattening=" -flatten")
+_DIE: Final = "85k"
 _ECP5: Final = Family(
     "ecp5", "Lattice ECP5", "synth_ecp5", Cells(
         luts="LUT4|CCU2C|PFUMX", lut_memories="TRELLIS_DPR16X4", ffs="TRELLIS_FF", block_rams="DP16KD",
         dsps="MULT18X18D", luts_of_logic={"CCU2C": 2, "PFUMX": 0}, luts_of_memory={"TRELLIS_DPR16X4": 4}),
     device=Device(
         "an ECP5 of speed grade 6", "nextpnr_ecp5",
-        ("--85k", "--package", "CABGA381", "--speed", "6", "--out-of-context", "--lpf-allow-unconstrained",
+        (f"--{_DIE}", "--package", "CABGA381", "--speed", "6", "--out-of-context", "--lpf-allow-unconstrained",
          *PLACER_AND_ROUTER),
-        adapt=partial(tuned, die="85k")))
+        adapt=partial(tuned, die=_DIE)))
 _GOWIN: Final = Family(
     "gowin", "Gowin GW5A", "synth_gowin -family gw5a", Cells(
         luts=r"LUT[1-4]|ALU", lut_memories=r"RAM16\w+", ffs=r"DFF\w*", block_rams=r"(SP|SDP|DP)(X9)?B?",
