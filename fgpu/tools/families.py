@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 from .gowin import MULTIPLIERS
@@ -80,6 +79,12 @@ _XC7: Final = Family(
         luts_of_memory={r"RAM\d+M|RAM128X1D|RAM256X1S": 4, r"RAM\d+X1D|RAM128X1S": 2}),
     flattening=" -flatten")
 _DIE: Final = "85k"
+
+
+def _tuned(netlist: str) -> str:
+    return tuned(netlist, _DIE).netlist
+
+
 _ECP5: Final = Family(
     "ecp5", "Lattice ECP5", "synth_ecp5", Cells(
         luts="LUT4|CCU2C|PFUMX", lut_memories="TRELLIS_DPR16X4", ffs="TRELLIS_FF", block_rams="DP16KD",
@@ -88,7 +93,7 @@ _ECP5: Final = Family(
         "an ECP5 of speed grade 6", "nextpnr_ecp5",
         (f"--{_DIE}", "--package", "CABGA381", "--speed", "6", "--out-of-context", "--lpf-allow-unconstrained",
          *PLACER_AND_ROUTER),
-        adapt=partial(tuned, die=_DIE)))
+        adapt=_tuned))
 _GOWIN: Final = Family(
     "gowin", "Gowin GW5A", "synth_gowin -family gw5a", Cells(
         luts=r"LUT[1-4]|ALU", lut_memories=r"RAM16\w+", ffs=r"DFF\w*", block_rams=r"(SP|SDP|DP)(X9)?B?",

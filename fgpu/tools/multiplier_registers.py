@@ -1,6 +1,5 @@
 """Registers of an ECP5's multipliers, which Yosys leaves in the fabric."""
 
-import json
 from typing import Any
 
 from .netlist import REGISTER, drivers_of, readers_of, register_kind
@@ -12,22 +11,18 @@ _FACTORS = tuple(f"{factor}{bit}" for factor in "AB" for bit in range(18))
 _PRODUCT = tuple(f"P{bit}" for bit in range(36))
 
 
-def take_multiplier_registers(netlist: str) -> str:
-    """A netlist of ``synth_ecp5`` in which registers around multipliers are those in the multipliers.
+def take_multiplier_registers(module: Any) -> None:
+    """Let registers around multipliers be those in them, in a module of ``synth_ecp5``'s netlist.
 
     Those before one need registers in front of all bits of both factors, and stay for others who read them; those
     behind it registers behind all bits of the product, and nobody else who reads these. All have one clock and reset,
     and no enable. Then nets go to and from multipliers directly, and the product is there 0.7 ns after the clock
     instead of 3.9 after the factors.
     """
-    design = json.loads(netlist)
-    for module in design["modules"].values():
-        cells = module["cells"]
-        multipliers = {name: cell for name, cell in cells.items() if cell["type"] == _MULTIPLIER}
-        if multipliers:
-            _take_factors(module, multipliers)
-            _take_products(module, multipliers)
-    return json.dumps(design)
+    multipliers = {name: cell for name, cell in module["cells"].items() if cell["type"] == _MULTIPLIER}
+    if multipliers:
+        _take_factors(module, multipliers)
+        _take_products(module, multipliers)
 
 
 def _take_factors(module: Any, multipliers: dict[str, Any]) -> None:

@@ -1,14 +1,16 @@
 """How nextpnr places and routes here: by its own choices a core's vector is too crowded for its routers."""
 
 import json
-from typing import Final
+from typing import Final, NamedTuple
 
 from .multiplier_registers import take_multiplier_registers
 from .output_registers import take_output_registers
 from .spare_sites import leave_sites_free
 
-__all__ = ["PLACER_AND_ROUTER", "SETTINGS", "tuned"]
+__all__ = ["FLOW", "PLACER_AND_ROUTER", "SETTINGS", "Tuned", "tuned"]
 
+FLOW: Final = 9
+"""Of what is done between Yosys and nextpnr, a number that changes with it: it is in the keys of what is kept."""
 PLACER_AND_ROUTER: Final = ("--placer", "static", "--router", "router2")
 SETTINGS: Final = {
     # How much more a wire that several nets want costs in each iteration: by nextpnr's own 2 it grows so fast that
@@ -18,12 +20,24 @@ SETTINGS: Final = {
 """Those that nextpnr has no option for."""
 
 
-def tuned(netlist: str, die: str) -> str:
+class Tuned(NamedTuple):
+    """A netlist for nextpnr."""
+
+    netlist: str
+    """JSON."""
+    spare_luts: int
+    """Sites that stay free, which nextpnr's report has among the LUTs in use."""
+
+
+def tuned(netlist: str, die: str) -> Tuned:
     """A netlist of ``synth_ecp5`` (JSON) as nextpnr is to have it for a die (:data:`~.spare_sites.DIES`): with
     registers in block RAM and multipliers, with sites that stay free, and with :data:`SETTINGS`, where nextpnr takes
     them from."""
-    design = json.loads(take_multiplier_registers(take_output_registers(netlist)))
+    design = json.loads(netlist)
+    spare = 0
     for module in design["modules"].values():
-        leave_sites_free(module["cells"], die)
+        take_output_registers(module)
+        take_multiplier_registers(module)
+        spare += leave_sites_free(module["cells"], die)
         module["settings"] = {**module.get("settings", {}), **SETTINGS}
-    return json.dumps(design)
+    return Tuned(json.dumps(design), spare)

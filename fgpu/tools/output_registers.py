@@ -1,6 +1,5 @@
 """Output registers of an ECP5's block RAM, which Yosys leaves in the fabric."""
 
-import json
 from typing import Any
 
 from .netlist import REGISTER, readers_of, register_kind
@@ -10,19 +9,13 @@ __all__ = ["take_output_registers"]
 _RAM, _WIDE = "DP16KD", 36
 
 
-def take_output_registers(netlist: str) -> str:
-    """A netlist of ``synth_ecp5`` in which registers that follow block RAM directly are those in the block RAM.
+def take_output_registers(module: Any) -> None:
+    """Let registers that follow block RAM directly be those in it, in a module of ``synth_ecp5``'s netlist.
 
     That needs registers behind all bits that are read, with one clock and reset, no enable, and nobody else who reads
     these bits. A word then leaves block RAM 5 ns sooner.
     """
-    design = json.loads(netlist)
-    for module in design["modules"].values():
-        _take(module["cells"], readers_of(module))
-    return json.dumps(design)
-
-
-def _take(cells: dict[str, Any], readers: dict[int, list[tuple[str, str]]]) -> None:
+    cells, readers = module["cells"], readers_of(module)
     for ram in [cell for cell in cells.values() if cell["type"] == _RAM]:
         # A port of 36 bits reads at B, and its lower half comes at A.
         wide = int(ram["parameters"]["DATA_WIDTH_B"], 2) == _WIDE

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["DIES", "Die", "die_of", "leave_sites_free", "spare_luts"]
+__all__ = ["DIES", "Die", "die_of", "leave_sites_free"]
 
-_SPARE: Final = "spare$"
 _LUTS: Final = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6}
 """Sites that a cell takes: those of memory and of the ways to it."""
 _LEAST: Final = 0.25
@@ -46,32 +45,27 @@ def die_of(option: str) -> str:
     return "25k" if name == "12k" else name
 
 
-def leave_sites_free(cells: dict[str, Any], die: str) -> None:
+def leave_sites_free(cells: dict[str, Any], die: str) -> int:
     """Put a LUT without connections, which stays where it is, into each site that is to stay free.
 
     nextpnr's ``static`` placer fills the sites around a design with spacers until 70 percent are taken: so it does
     not spread, and where it is densest more wires are wanted than there are. ``router2`` then never ends. Fewer sites
     mean fewer spacers. They are bricks of tiles, for whole rows or columns would be in the way. ``cells`` are those
-    of a netlist of ``synth_ecp5``.
+    of a netlist of ``synth_ecp5``. Returns the number of these LUTs.
     """
     geometry = DIES[die]
     tiles = list(geometry.tiles)
     needed = sum(_LUTS.get(cell["type"], 0) for cell in cells.values()) / (8 * len(tiles))
     if not _LEAST <= needed <= _MOST:
-        return
+        return 0
     period = _USED + _FREE
-    for x, y in tiles:
-        if (x + y * period // 3) % period < _FREE:
-            for letter in "ABCD":
-                for number in range(2):
-                    cells[f"{_SPARE}X{x}Y{y}{letter}{number}"] = {
-                        "hide_name": 1, "type": "TRELLIS_COMB",
-                        "parameters": {"MODE": "LOGIC", "INITVAL": "0000000000000000"},
-                        "attributes": {"BEL": f"X{x}/Y{y}/SLICE{letter}.K{number}"},
-                        "port_directions": {}, "connections": {},
-                    }
-
-
-def spare_luts(cells: dict[str, Any]) -> int:
-    """How many sites stay free, which nextpnr's report has among those in use."""
-    return sum(name.startswith(_SPARE) for name in cells)
+    spare = {
+        f"spare$X{x}Y{y}{letter}{number}": {
+            "hide_name": 1, "type": "TRELLIS_COMB",
+            "parameters": {"MODE": "LOGIC", "INITVAL": "0000000000000000"},
+            "attributes": {"BEL": f"X{x}/Y{y}/SLICE{letter}.K{number}"},
+            "port_directions": {}, "connections": {},
+        }
+        for x, y in tiles if (x + y * period // 3) % period < _FREE for letter in "ABCD" for number in range(2)}
+    cells |= spare
+    return len(spare)

@@ -20,6 +20,7 @@ from ..store import kept_bytes, workspace
 from .delays import Delays, Path
 from .families import FAMILIES, Device, Family
 from .native import Tool, find_tool, is_native
+from .nextpnr import FLOW
 from .registered import UNIT, Registered
 from .verilog import verilog_text
 from .yosys import run_yosys
@@ -33,8 +34,6 @@ _ROUTING = re.compile(r"Routing\.\.|Running router")
 _OPTIONS = ("--timing-allow-fail", "--json", "design.json", "--report", _REPORT, "-q", "--log", _LOG)
 TARGET = 100.0
 """MHz that nextpnr aims at."""
-_FLOW = 9
-"""Of what is done between the tools, a number that changes with it."""
 _SDF = "delays.sdf"
 # Yosys calls a cell after a signal near it, then its type and port, and so on; a part of a memory after the memory,
 # its place in it and a port.
@@ -191,7 +190,7 @@ class _Task:
             return [(folder / output).read_text(encoding="utf-8") for output in outputs]
 
     def _key(self, *more: object) -> str:
-        parts = (self.text, *self.script, *self.files.values(), _FLOW, self.tools[0], *more)
+        parts = (self.text, *self.script, *self.files.values(), FLOW, self.tools[0], *more)
         return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:32]
 
 

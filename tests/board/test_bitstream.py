@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ import fgpu.board.bitstream
 import fgpu.board.ecp5
 import fgpu.board.figures
 import fgpu.tools.nextpnr_log
+from fgpu.board.bitstream import Bitstream, build_bitstream
 from fgpu.board.boards import board
 from fgpu.board.system import SystemParameters
 from fgpu.cli import main
 from fgpu.errors import ToolError
+from fgpu.tools.nextpnr import FLOW
 from fgpu.tools.nextpnr_log import said
 
 STAND_IN = """#!/bin/sh
@@ -69,6 +72,12 @@ def stand_in(folder: Path, name: str, version: str, script: str) -> None:
     program.chmod(0o755)
 
 
+def built(progress: Callable[[str], None] = lambda text: None) -> Bitstream:
+    chosen = board("ulx3s_85f")
+    return build_bitstream(chosen, SystemParameters(clock=chosen.clock, memory_bytes=chosen.chip.size),
+                           progress=progress)
+
+
 def build(arguments: str) -> tuple[int, str]:
     done = CliRunner().invoke(main, ["build", "--board", *arguments.split()])
     return done.exit_code, done.output
@@ -84,6 +93,35 @@ def test_netlist_and_bitstream_are_kept(folder: Path) -> None:
         assert [line.split()[0] for line in said] == calls
         assert all(f"--85k --package CABGA381 --speed 6 --seed {seed}" in line for line in said if "nextpnr" in line)
     assert (folder / "ulx3s_85f.bit").read_text() == "config\n"
+
+
+def test_sites_that_stay_free_are_no_luts_in_use(folder: Path) -> None:
+    """Of a design of a third of the FPGA, for a bitstream that was kept as well."""
+    luts = 83_640 // 3
+    cells = {f"l{number}": {"type": "LUT4", "port_directions": {}, "connections": {}} for number in range(luts)}
+    netlist = folder / "netlist.json"
+    netlist.write_text(json.dumps({"modules": {"fgpu_board": {"ports": {}, "cells": cells}}}))
+    stand_in(folder, "yosys", "Yosys 0.70", f"cp {netlist} fgpu_board.json")
+    report = json.dumps({"utilization": CELLS | {"TRELLIS_COMB": {"used": "USED", "available": 83_640}},
+                         "fmax": {"clk": {"achieved": 44.0}}})
+    stand_in(folder, "nextpnr-ecp5", "(Version nextpnr-0.11)",
+             f"""echo config > fgpu_board.config\nused=$(grep -o '"BEL"' fgpu_board.json | wc -l)\n"""
+             "test $used -gt 9999 || exit 1\n"
+             f"""echo '{report}' | sed "s/\\"USED\\"/$((used + {luts}))/" > report.json""")
+    for _ in range(2):
+        assert built().used["LUTs"] == (luts, 83_640)
+        assert (folder / "calls").read_text().count("nextpnr-ecp5 ") == 1
+
+
+def test_what_was_kept_is_not_parsed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is it taken for another flow's."""
+    first = built()
+    with monkeypatch.context() as patch:
+        patch.setattr(fgpu.board.bitstream, "tuned", None)
+        assert built() == first
+    monkeypatch.setattr(fgpu.board.bitstream, "FLOW", FLOW + 1)
+    built()
+    assert (folder / "calls").read_text().count("nextpnr-ecp5 ") == 2
 
 
 def test_a_design_that_is_too_slow_is_no_success(folder: Path) -> None:
@@ -154,10 +192,8 @@ def test_it_says_how_far_routing_is(folder: Path, monkeypatch: pytest.MonkeyPatc
         (folder / "told").write_text("\n".join(told).replace(",", ""))
 
     (folder / "told").touch()
-    chosen = board("ulx3s_85f")
     with pytest.raises(ToolError):
-        fgpu.board.bitstream.build_bitstream(
-            chosen, SystemParameters(clock=chosen.clock, memory_bytes=chosen.chip.size), progress=tell)
+        built(tell)
     assert told[-2:] == ["routing, iteration 1: 19,999 wires overused", "routing, iteration 2: 19,998 wires overused"]
 
 
