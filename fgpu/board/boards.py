@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fgpu.errors import ConfigError
+from fgpu.vivado.zynq import ZYNQ_BOARDS
 
 from .litedram import SDRAMChip
 
@@ -80,6 +81,9 @@ def board(name: str) -> Board:
     if name in NOT_OFFERED:
         raise ConfigError(f"{name} ({NOT_OFFERED[name].title}) is not offered: {NOT_OFFERED[name].why}; "
                           f"there are {', '.join(BOARDS)}")
+    if name in ZYNQ_BOARDS:
+        raise ConfigError(f"{name} ({ZYNQ_BOARDS[name].title}) is for Vivado and PYNQ (fgpu build --ip, "
+                          f"docs/zynq.md); others are {', '.join(BOARDS)}")
     if name not in BOARDS:
         raise ConfigError(f"there is no board {name!r}; there are {', '.join(BOARDS)}")
     return BOARDS[name]

@@ -1,11 +1,14 @@
 """The host's end of the line: reads and writes of a board, each of which is right or an error."""
 
 import contextlib
+import errno
+import os
 import random
 import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from fgpu.errors import BoardError
@@ -64,6 +67,23 @@ def _swapped(data: bytes) -> bytes:
     return bytes(turned)
 
 
+def _reason(port: str, error: Exception) -> str:
+    """Why a port cannot be opened, and what to do; pyserial hides some of it in its messages."""
+    from serial.tools.list_ports import comports
+
+    number = getattr(error, "errno", None)
+    if number == errno.ENOENT:
+        there = ", ".join(sorted(each.device for each in comports()))
+        return f"there is none of that name; there are {there}" if there else "there is none; is a board connected?"
+    if number in (errno.EACCES, errno.EPERM):
+        return "no right to use it; on Debian and Ubuntu the members of the group dialout have it"
+    if number in (errno.EAGAIN, errno.EBUSY):
+        return "another program uses it"
+    if (os.path.exists(port) and not Path(port).is_char_device()) or "Inappropriate ioctl" in str(error):
+        return "it is no serial port"
+    return str(error)
+
+
 class Link:
     """A session with a board.
 
@@ -101,7 +121,7 @@ class Link:
         try:
             self._serial = serial.Serial(port, first_baud, timeout=timeout, exclusive=True)
         except (OSError, ValueError) as error:
-            raise BoardError(f"cannot open the serial port {port!r}: {error}") from None
+            raise BoardError(f"cannot open the serial port {port!r}: {_reason(port, error)}") from None
         try:
             self._connect(baud)
         except BaseException:

@@ -23,13 +23,20 @@ _LIBRARIES: Final = "error while loading shared libraries"
 def load_bitstream(board: Board, path: Path, *, flash: bool = False) -> None:
     """Load a bitstream into a board's FPGA, until it is switched off; with ``flash``, into what it starts from, too.
 
-    Raises :class:`~fgpu.errors.BoardError` where there is no bitstream, no board or no right to use it,
-    :class:`~fgpu.errors.ToolError` for other failures of openFPGALoader,
+    Raises :class:`~fgpu.errors.BoardError` where there is no bitstream that can be read, no board or no right
+    to use it, :class:`~fgpu.errors.ToolError` for other failures of openFPGALoader,
     :class:`~fgpu.errors.MissingExtraError` without it (``fgpu[load]``).
     """
     program = _program()
-    if not path.is_file():
+    if not path.exists():
         raise BoardError(f"there is no bitstream {path}; fgpu build --board {board.name} -o {path} makes it")
+    try:
+        with path.open("rb") as file:
+            is_empty = not file.read(1)
+    except OSError as error:
+        raise BoardError(f"cannot read the bitstream {path}: {error.strerror or error}") from None
+    if is_empty:
+        raise BoardError(f"the bitstream {path} is empty; fgpu build --board {board.name} -o {path} makes it anew")
     try:
         done = subprocess.run([program, "-b", board.loader, *(["--write-flash"] if flash else []), str(path)],
                               capture_output=True, text=True, errors="replace", check=False)

@@ -17,10 +17,11 @@ from fgpu.errors import SimulationError
 from fgpu.extras import demand
 
 from .baselines import progress_bar
-from .common import config_options, write_file
+from .common import check_output, config_options, refuse_given, write_file
 from .groups import command
 from .package import package_ip
 from .report import print_table
+from .values import FloatRange
 
 if TYPE_CHECKING:
     from fgpu.board.link import Link
@@ -37,7 +38,7 @@ _LINE_BYTES = 8192
               help="Write the core as an IP for Vivado, with a script that makes the design of a Zynq-7000 board.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT",
               help="Bitstream to write. Default NAME.bit.")
-@click.option("--clock", type=click.FloatRange(10, 100), metavar="MHZ",
+@click.option("--clock", type=FloatRange(10, 100), metavar="MHZ",
               help="Of core and memory. Default: the board's.")
 @click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True,
               help="Of placing: another one may give a faster design.")
@@ -63,12 +64,14 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
     if folder is not None:
         if output is not None:
             raise click.UsageError("-o is for bitstreams; --ip writes to its own folder")
+        refuse_given("bitstreams; Vivado's script has the clock as an argument", "clock", "seed", "write_table")
         package_ip(folder, name, config)
         return
     if name is None:
         raise click.UsageError("choose a --board (? lists them), or write an --ip")
     console = Console(highlight=False)
     if name == "?":
+        refuse_given("bitstreams; --board ? writes none", "output", "clock", "seed")
         if write_table:
             from fgpu.board.figures import count
 
@@ -79,6 +82,8 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
     if name in ZYNQ_BOARDS:
         raise click.UsageError(f"Vivado builds for {name}: write an IP for it, as --ip fgpu-ip --board {name}")
     chosen = board(name)
+    path = output or Path(f"{name}.bit")
+    check_output(path)      # before what takes half an hour
     from fgpu.tools.yowasp import nextpnr_packages
 
     demand("fgpu build", "board", "timing", but=nextpnr_packages(but="nextpnr_ecp5"))
@@ -88,7 +93,6 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
     given = SystemParameters(clock=round(clock * 1e6) if clock else chosen.clock, memory_bytes=chosen.chip.size,
                              config=config)
     made = build_bitstream(chosen, given, seed=seed, progress=lambda text: click.echo(f"{name}: {text}", err=True))
-    path = output or Path(f"{name}.bit")
     write_file(path, made.content)
     table = Table("", box=None, pad_edge=False)
     for title in ("used", "of", "%"):
@@ -171,7 +175,8 @@ def load(name: str, flash: bool, bitstream: Path | None) -> None:
 
 def demonstrate(name: str, port: str | None, sizes: tuple[int, ...], config: Config, max_cycles: int) -> None:
     """Run kernels of chapter 6 on a board at ``port``, or on a simulated one, and compare with NumPy; with ``sizes``
-    also with the cycles that they take behind the plain memory model."""
+    also with the cycles that they take behind the plain memory model. A board at a port has its core already: only
+    one that is not the default must be it."""
     demand("fgpu demo --board", "board", "sim", "opencl")
     from fgpu.benchmarks import BENCHMARKS
     from fgpu.benchmarks.record import run_benchmark
@@ -182,6 +187,9 @@ def demonstrate(name: str, port: str | None, sizes: tuple[int, ...], config: Con
 
     console = Console(highlight=False)
     chosen = board(name)
+    for benchmark in BENCHMARKS.values():
+        for size in sizes:
+            benchmark.check(size)       # before a simulator is built
     with ExitStack() as after:
         seconds: Callable[[], float] = time.monotonic
         if port is None:
@@ -198,20 +206,21 @@ def demonstrate(name: str, port: str | None, sizes: tuple[int, ...], config: Con
         else:
             open_link, open_slow_link = partial(Link, port), partial(Link, port, baud=DEFAULT_BAUD)
         link = open_link()
-        device = after.enter_context(Device(engine="board", port=link))
+        wanted = config if port is not None and config != Config() else None
+        device = after.enter_context(Device(wanted, engine="board", port=link))
         table = Table("kernel", box=None, pad_edge=False)
         plain_titles = ["on the memory model", "times"] if sizes else []
         for title in ("elements", "cycles", *plain_titles, "bytes sent", "repeated"):
             table.add_column(title, justify="right")
-        for benchmark in BENCHMARKS:
+        for kernel in BENCHMARKS:
             for size in sizes or [_SIZE]:
-                record = run_benchmark(benchmark, size, device=device, max_cycles=max_cycles)
-                plain = run_benchmark(benchmark, size, config=device.config) if sizes else record
+                record = run_benchmark(kernel, size, device=device, max_cycles=max_cycles)
+                plain = run_benchmark(kernel, size, config=device.config) if sizes else record
                 for each in (record, plain):
                     if not each.passed:
-                        raise SimulationError(f"{benchmark} of {size}: {each.failure}")
+                        raise SimulationError(f"{kernel} of {size}: {each.failure}")
                 beside = [f"{plain.cycles:,}", f"{(record.cycles or 0) / (plain.cycles or 1):.2f}"] if sizes else []
-                table.add_row(benchmark, f"{size:,}", f"{record.cycles:,}", *beside,
+                table.add_row(kernel, f"{size:,}", f"{record.cycles:,}", *beside,
                               f"{record.stats['line.bytes_sent']:,}", str(record.stats["line.failures"]))
         print_table(console, table)
         console.print(_line_rates(link, seconds))

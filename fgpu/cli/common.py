@@ -1,7 +1,9 @@
 """What the commands share: errors, hardware options, files."""
 
 import ast
+import errno
 import inspect
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 import fgpu.config
 from fgpu.config import PRESETS, Config
@@ -22,8 +25,8 @@ from .groups import COMPILER, HARDWARE, SIMULATION, option
 from .values import NameList
 
 __all__ = [
-    "OPENCL", "ErrorGroup", "compile_file", "compiler_options", "config_options", "engine_options", "latency_option",
-    "load_image", "read_text", "told_warnings", "write_file",
+    "OPENCL", "ErrorGroup", "check_output", "compile_file", "compiler_options", "config_options", "engine_options",
+    "latency_option", "load_image", "read_text", "refuse_given", "told_warnings", "write_file",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -177,6 +180,21 @@ def read_text(path: Path) -> str:
         raise click.ClickException(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise click.ClickException(f"{path} is not a text file") from None
+
+
+def refuse_given(purpose: str, *names: str) -> None:
+    """An error if one of the current command's options of these names, which serve another purpose, was given."""
+    context = click.get_current_context()
+    for each in context.command.params:
+        if each.name in names and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{each.opts[-1]} is for {purpose}")
+
+
+def check_output(path: Path) -> None:
+    """An error for a file that :func:`write_file` could not write, for commands that take long until then."""
+    if path.is_dir() or not path.parent.is_dir():
+        reason = os.strerror(errno.EISDIR if path.is_dir() else errno.ENOENT)
+        raise click.ClickException(f"cannot write {path}: {reason}")
 
 
 def write_file(path: Path, content: bytes | str) -> None:

@@ -12,7 +12,7 @@ from fgpu.errors import SimulationError
 from fgpu.extras import demand
 
 from .board import demonstrate
-from .common import config_options, engine_options
+from .common import config_options, engine_options, refuse_given
 from .groups import command
 from .report import run_lines, time_table
 from .values import NumberList
@@ -38,10 +38,14 @@ def demo(board: str | None, port: str | None, simulate: bool, sizes: tuple[int, 
     The first run builds the simulator of the chosen hardware, which takes a while; later runs find it.
     """
     if board is not None or port is not None or simulate:
-        if board is None or (port is None) != simulate:
+        if board is None or (port is None and not simulate):
             raise click.UsageError("a board needs --board, and --port or --simulate")
+        if port is not None and simulate:
+            raise click.UsageError(f"either --simulate the board, or use the one at --port {port}")
+        refuse_given("the demonstration without a --board", "engine", "latency")
         demonstrate(board, port, sizes, config, max_cycles)
         return
+    refuse_given("a --board", "sizes")
     demand("fgpu demo", "sim", "opencl")
     import numpy as np
 

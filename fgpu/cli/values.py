@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fgpu.sim import LocalMemory
 
-__all__ = ["Assignment", "CycleWindow", "NameList", "NumberList", "argument", "array_bytes"]
+__all__ = ["Assignment", "CycleWindow", "FloatRange", "NameList", "NumberList", "argument", "array_bytes"]
 
 _TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32")
 _FILLS = ("random", "zeros", "ones", "range")
@@ -33,6 +33,17 @@ class NumberList(click.ParamType):
             return tuple(int(part, 0) for part in value.split(","))
         except ValueError:
             self.fail(f"{value!r} must be integers with commas between, as 64 or 32,32", param, ctx)
+
+
+class FloatRange(click.FloatRange):
+    """A number between two others; what is no number is not."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is no number from {self.min} to {self.max}", param, ctx)
+        return number
 
 
 class NameList(click.ParamType):

@@ -1,6 +1,9 @@
 """The host's side without a board: memory that is copied, options, and what the command line says."""
 
+import os
 import random
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ from click.testing import CliRunner
 from fgpu import Device
 from fgpu.board.boards import BOARDS, board
 from fgpu.board.ecp5 import PLL
+from fgpu.board.link import Link
 from fgpu.board.protocol import MEMORY_BASE
 from fgpu.board.registers import config_words
 from fgpu.cli import main
@@ -161,7 +165,39 @@ def test_the_command_line() -> None:
     for arguments, told in (("build --board x", "there is no board 'x'"),
                             ("demo --board ulx3s_85f", "needs --board, and --port or --simulate"),
                             ("demo --simulate", "needs --board, and --port or --simulate"),
-                            ("demo --board x --simulate", "there is no board 'x'")):
+                            ("demo --board x --simulate", "there is no board 'x'"),
+                            ("demo --board pynq_z1 --simulate", "pynq_z1 (Digilent PYNQ-Z1) is for Vivado and PYNQ"),
+                            ("demo --board ulx3s_85f --simulate --port p", "either --simulate the board, or"),
+                            ("demo --board ulx3s_85f --simulate --engine pysim", "--engine is for the demonstration"),
+                            ("demo --board ulx3s_85f --simulate --sizes 63", "matmul: the size 63 is not n x n"),
+                            ("demo --sizes 64", "--sizes is for a --board"),
+                            ("build --board ulx3s_85f --clock nan", "'nan' is no number from 10 to 100"),
+                            ("build --board ulx3s_85f -o none/x.bit", "cannot write none/x.bit: No such file"),
+                            ("build --board ulx3s_85f -o .", "cannot write .: Is a directory"),
+                            ("build --board ? -o x.bit", "--output is for bitstreams; --board ? writes none"),
+                            ("build --ip x --clock 20", "--clock is for bitstreams; Vivado's script")):
         done = CliRunner().invoke(main, arguments.split())
-        assert done.exit_code
-        assert told in done.output
+        assert isinstance(done.exception, SystemExit), arguments
+        assert done.exit_code, arguments
+        assert told in " ".join(done.output.split()), done.output
+
+
+def test_why_a_port_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    ports: list[str] = []
+    monkeypatch.setattr("serial.tools.list_ports.comports", lambda: [SimpleNamespace(device=name) for name in ports])
+    (tmp_path / "file").touch()
+    near, far = os.openpty()
+    with open(far, "rb", closefd=False) as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        for port, told in (("/dev/no_such_port", "there is none; is a board connected?"),
+                           (str(tmp_path / "file"), "it is no serial port"), (str(tmp_path), "it is no serial port"),
+                           ("/dev/null", "it is no serial port"), (os.ttyname(far), "another program uses it")):
+            with pytest.raises(BoardError) as caught:
+                Link(port)
+            assert str(caught.value) == f"cannot open the serial port {port!r}: {told}"
+    os.close(near)
+    os.close(far)
+    ports += ["/dev/ttyUSB1", "/dev/ttyUSB0"]
+    with pytest.raises(BoardError, match=r"of that name; there are /dev/ttyUSB0, /dev/ttyUSB1$"):
+        Link("/dev/no_such_port")

@@ -66,9 +66,13 @@ def test_openfpgaloader_gets_board_and_bitstream(folder: Path, arguments: str, g
     ("ulx3s_85f", "echo strange; exit 3", "openFPGALoader failed with status 3: strange"),
     ("ulx3s_45f", "exit 0", "there is no bitstream ulx3s_45f.bit; fgpu build --board ulx3s_45f -o ulx3s_45f.bit"),
     ("x", "exit 0", "there is no board 'x'; there are ulx3s_85f"),
+    ("pynq_z1", "exit 0", "pynq_z1 (Digilent PYNQ-Z1) is for Vivado and PYNQ"),
+    ("ulx3s_85f empty.bit", "exit 0", "the bitstream empty.bit is empty; fgpu build --board ulx3s_85f"),
+    ("ulx3s_85f .", "exit 0", "cannot read the bitstream .: Is a directory"),
 ])
 def test_what_is_wrong_is_said(folder: Path, arguments: str, script: str, told: str) -> None:
     stand_in(folder, script)
+    (folder / "empty.bit").touch()
     status, output = load(arguments)
     assert status == 1
     assert output.startswith("Error: ")
