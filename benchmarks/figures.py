@@ -12,7 +12,7 @@ from . import schemes
 from .record import Record
 from .registry import CHAPTER6, DIVERGENCE, EVERY, FLOATS, WORK_GROUPS
 from .scalar import SCALAR
-from .scaling import cores_of, mean_speedups, runs_by_core
+from .scaling import has_several_ports, mean_speedups, runs_by_core
 
 __all__ = ["FIGURES", "Figure", "Measurements"]
 
@@ -263,7 +263,7 @@ def local_memory(found: Measurements) -> Figure:
 def scaling(found: Measurements) -> Figure:
     """Mean speed-up over the first core by compute units, for each number of AXI ports and latency of memory."""
     series: dict[str, dict[str | int, float]] = {}
-    if len({ports for _, ports in cores_of(found.by_core)}) > 1:
+    if has_several_ports(found.by_core):
         for latency, means in mean_speedups(found.by_core).items():
             memory = "varies" if latency is None else latency
             for (units, ports), mean in means.items():

@@ -6,7 +6,7 @@ from statistics import geometric_mean
 from .record import Record
 from .scalar import SCALAR
 
-__all__ = ["Core", "Run", "cores_of", "mean_speedups", "runs_by_core"]
+__all__ = ["Core", "Run", "cores_of", "has_several_ports", "mean_speedups", "runs_by_core"]
 
 Core = tuple[int, int]
 """Compute units and AXI ports."""
@@ -27,6 +27,11 @@ def runs_by_core(records: Iterable[Record]) -> dict[Run, dict[Core, Record]]:
 def cores_of(runs: Mapping[Run, Mapping[Core, Record]]) -> list[Core]:
     """All of them, as they come."""
     return list(dict.fromkeys(core for here in runs.values() for core in here))
+
+
+def has_several_ports(runs: Mapping[Run, Mapping[Core, Record]]) -> bool:
+    """Whether there are several numbers of AXI ports: only then is how runs scale shown."""
+    return len({ports for _, ports in cores_of(runs)}) > 1
 
 
 def mean_speedups(runs: Mapping[Run, Mapping[Core, Record]]) -> dict[int | None, dict[Core, float]]:

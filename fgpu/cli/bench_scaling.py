@@ -19,12 +19,12 @@ def print_scaling(records: "list[Record]") -> None:
     The last rows are the geometric means, for each latency, of the speed-ups over the first core. Without several
     numbers of AXI ports nothing is printed.
     """
-    from fgpu.benchmarks.scaling import cores_of, mean_speedups, runs_by_core
+    from fgpu.benchmarks.scaling import cores_of, has_several_ports, mean_speedups, runs_by_core
 
     runs = runs_by_core(records)
-    cores = cores_of(runs)
-    if len({ports for _, ports in cores}) < 2:
+    if not has_several_ports(runs):
         return
+    cores = cores_of(runs)
     table = Table("kernel", pad_edge=False, box=None, title="Cycles, of the bound, limit", title_justify="left")
     for title in ("size", "latency", *(f"{units} CU{'s' * (units > 1)}, {ports} port{'s' * (ports > 1)}"
                                        for units, ports in cores)):
