@@ -42,10 +42,19 @@ void fgpu_write(const fgpu *gpu, uint32_t address, uint32_t word)
         gpu->bus.write(gpu->bus.context, address, word);
 }
 
-void fgpu_load(const fgpu *gpu, const uint32_t *words, size_t count)
+static uint32_t code_address(size_t index)
 {
+    return (index < FGPU_CRAM_WINDOW_WORDS ? FGPU_CRAM_BASE : FGPU_CODE_BASE) + 4 * (uint32_t)index;
+}
+
+int fgpu_load(const fgpu *gpu, const uint32_t *words, size_t count)
+{
+    if (count < 1 || count > 1u << FGPU_ENTRY_ENTRY_BITS ||
+        (gpu->control_size && code_address(count - 1) >= gpu->control_size))
+        return FGPU_ERROR_SIZE;
     for (size_t i = 0; i < count; i++)
-        fgpu_write(gpu, (i < FGPU_CRAM_WINDOW_WORDS ? FGPU_CRAM_BASE : FGPU_CODE_BASE) + 4 * (uint32_t)i, words[i]);
+        fgpu_write(gpu, code_address(i), words[i]);
+    return FGPU_ERROR_NONE;
 }
 
 /* The work-items of a work-group, or 0 for a launch that cannot be. */
@@ -53,7 +62,9 @@ static uint32_t work_items(unsigned slot, const fgpu_launch *launch)
 {
     uint32_t items = 1;
     if (slot >= FGPU_SLOTS || launch->dimensions < 1 || launch->dimensions > FGPU_DIMENSIONS ||
-        launch->parameter_count > FGPU_PARAMETERS_MAX || launch->entry >> FGPU_ENTRY_ENTRY_BITS)
+        launch->parameter_count > FGPU_PARAMETERS_MAX || launch->entry >> FGPU_ENTRY_ENTRY_BITS ||
+        launch->local_rows >> FGPU_SIZE_LOCAL_ROWS_BITS || launch->local_groups >> FGPU_SIZE_LOCAL_GROUPS_BITS ||
+        launch->place >> FGPU_SIZE_PLACE_BITS)
         return 0;
     for (uint32_t i = 0; i < launch->dimensions; i++) {
         uint32_t local = launch->local_size[i];
@@ -67,6 +78,7 @@ static uint32_t work_items(unsigned slot, const fgpu_launch *launch)
 int fgpu_start(fgpu *gpu, unsigned slot, const fgpu_launch *launch)
 {
     uint32_t words[FGPU_DESCRIPTOR_WORDS] = {0}, items = work_items(slot, launch), flag = 1u << slot;
+    gpu->fault = 0;
     if (!items)
         return FGPU_ERROR_SIZE;
     words[FGPU_WORD_ENTRY] =
@@ -187,7 +199,7 @@ static int map(fgpu *gpu, const char *path, off_t control_offset, size_t control
     return FGPU_ERROR_OPEN;
 }
 
-static int number(const char *sysfs, const char *device, const char *entry, unsigned long *value)
+static int number(const char *sysfs, const char *device, const char *entry, unsigned long long *value)
 {
     char path[512];
     FILE *file;
@@ -197,7 +209,7 @@ static int number(const char *sysfs, const char *device, const char *entry, unsi
     file = fopen(path, "r");
     if (!file)
         return 0;
-    found = fscanf(file, "%li", (long *)value);
+    found = fscanf(file, "%llx", value); /* Linux writes 0x and hexadecimal digits */
     fclose(file);
     return found == 1;
 }
@@ -205,15 +217,15 @@ static int number(const char *sysfs, const char *device, const char *entry, unsi
 int fgpu_open_uio(fgpu *gpu, const char *path, const char *sysfs)
 {
     const char *slash = strrchr(path, '/'), *device = slash ? slash + 1 : path;
-    unsigned long control_size, memory_size, memory_address;
+    unsigned long long control_size, memory_size, memory_address;
     clear(gpu);
     sysfs = sysfs ? sysfs : "/sys/class/uio";
     if (!number(sysfs, device, "map0/size", &control_size) || !number(sysfs, device, "map1/size", &memory_size) ||
-        !number(sysfs, device, "map1/addr", &memory_address))
-        return FGPU_ERROR_OPEN;
+        !number(sysfs, device, "map1/addr", &memory_address) || memory_address > UINT32_MAX)
+        return FGPU_ERROR_OPEN; /* kernels have addresses of 32 bits */
     gpu->memory_address = (uint32_t)memory_address;
     /* Map n of a UIO device begins at the offset of n pages. */
-    return map(gpu, path, 0, control_size, sysconf(_SC_PAGESIZE), memory_size);
+    return map(gpu, path, 0, (size_t)control_size, sysconf(_SC_PAGESIZE), (size_t)memory_size);
 }
 
 int fgpu_open_mem(fgpu *gpu, const char *path, uint32_t control_address, size_t control_size, uint32_t memory_address,

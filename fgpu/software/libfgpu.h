@@ -1,11 +1,35 @@
 /* Runs kernels on FGPU: on Linux by UIO or /dev/mem, and without an operating system.
  *
- *     fgpu gpu;
- *     if (fgpu_open_uio(&gpu, "/dev/uio0")) ...
- *     fgpu_load(&gpu, vec_add_words, vec_add_count);
- *     fgpu_launch launch = {.entry = 0, .dimensions = 1, .global_size = {1024}, .local_size = {64},
- *                           .parameter_count = 3, .parameters = {a, b, c}};
- *     if (fgpu_run(&gpu, 0, &launch, 1000)) puts(fgpu_fault_text(&gpu));
+ *     #include <stdio.h>
+ *     #include "libfgpu.h"
+ *
+ *     static const uint32_t words[] = {
+ *     #include "vec_add.inc"
+ *     };
+ *
+ *     int main(void)
+ *     {
+ *         fgpu gpu;
+ *         if (fgpu_open_uio(&gpu, "/dev/uio0", NULL)) {
+ *             perror("/dev/uio0");
+ *             return 1;
+ *         }
+ *         int32_t *a = (int32_t *)gpu.memory, *b = a + 1024, *c = b + 1024;
+ *         for (int i = 0; i < 1024; i++)
+ *             a[i] = b[i] = i;
+ *         uint32_t at = gpu.memory_address;
+ *         fgpu_launch launch = {.entry = 0, .dimensions = 1, .global_size = {1024}, .local_size = {64},
+ *                               .parameter_count = 3, .parameters = {at, at + 4096, at + 8192}};
+ *         int error = fgpu_load(&gpu, words, sizeof words / sizeof *words);
+ *         if (!error)
+ *             error = fgpu_run(&gpu, 0, &launch, 1000);
+ *         if (error)
+ *             printf("error %d: %s\n", error, fgpu_fault_text(&gpu));
+ *         else
+ *             printf("%d\n", c[1023]);
+ *         fgpu_close(&gpu);
+ *         return error;
+ *     }
  *
  * Parameters are words: addresses of memory as the FGPU sees it, or numbers. Functions that can fail return 0, or one
  * of FGPU_ERROR_... below. A core is used by one thread at a time.
@@ -78,7 +102,7 @@ uint32_t fgpu_read(const fgpu *gpu, uint32_t address);
 void fgpu_write(const fgpu *gpu, uint32_t address, uint32_t word);
 
 /* Write a program to the code RAM; no kernel may run. */
-void fgpu_load(const fgpu *gpu, const uint32_t *words, size_t count);
+int fgpu_load(const fgpu *gpu, const uint32_t *words, size_t count);
 /* Describe a kernel in a slot, 0 to 15, and start it. */
 int fgpu_start(fgpu *gpu, unsigned slot, const fgpu_launch *launch);
 int fgpu_is_done(const fgpu *gpu, unsigned slot);

@@ -2,6 +2,7 @@
 
 import ctypes
 import random
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,8 @@ def test_launches_that_cannot_be(library: Any) -> None:
     gpu = opened(library, Recorder())
     assert library.fgpu_start(ctypes.byref(gpu), 0, ctypes.byref(Launch(**good))) == NONE
     for slot, change in ((16, {}), (0, {"dimensions": 4}), (0, {"local_size": Three(7)}),
-                         (0, {"entry": 1 << 14}), (0, {"parameter_count": 17}),
+                         (0, {"entry": 1 << 14}), (0, {"parameter_count": 17}), (0, {"local_rows": 1 << 12}),
+                         (0, {"local_groups": 8}), (0, {"place": 2}),
                          (0, {"global_size": Three(1024), "local_size": Three(1024)})):
         assert library.fgpu_start(ctypes.byref(gpu), slot, ctypes.byref(Launch(**good | change))) == SIZE
 
@@ -129,6 +131,26 @@ def test_long_programs_go_where_they_belong(library: Any) -> None:
     words = np.arange(1, 4100, dtype=np.uint32)
     library.fgpu_load(ctypes.byref(opened(library, seen)), words.ctypes.data_as(ctypes.c_void_p), len(words))
     assert (seen[0x4000], seen[0x7FFC], seen[0x1_4000], seen.get(0x8000)) == (1, 4096, 4097, None)
+    seen.clear()
+    many = np.zeros((1 << 14) + 1, np.uint32).ctypes.data_as(ctypes.c_void_p)
+    for count in (0, (1 << 14) + 1):
+        assert library.fgpu_load(ctypes.byref(opened(library, seen)), many, count) == SIZE
+    assert not seen
+    assert library.fgpu_load(ctypes.byref(opened(library, seen)), many, 1 << 14) == NONE
+
+
+def test_the_headers_example_compiles(folder: Path, tmp_path: Path) -> None:
+    """With the words of a program as docs/zynq.md makes them."""
+    comment = library_files()["libfgpu.h"].partition("\n *\n * Parameters")[0]
+    example = "\n".join(line[7:] for line in comment.splitlines() if line.startswith(" *     "))
+    (tmp_path / "program.c").write_text(example)
+    (tmp_path / "vec_add.inc").write_text("0x92000000,\n")
+    for source in ("program.c", str(folder / "libfgpu.c")):
+        run_tool([*compiler(), f"-I{folder}", "-c", source], tmp_path)
+    run_tool([*find_compiler().command, "program.o", "libfgpu.o", "-o", "program"], tmp_path)
+    ran = subprocess.run(["./program"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1      # there is no such device here
+    assert ran.stderr.startswith("/dev/uio0: ")
 
 
 def test_c_and_cpp_take_the_header(folder: Path) -> None:
@@ -145,11 +167,15 @@ def test_devices_are_mapped(library: Any, tmp_path: Path) -> None:
     assert library.fgpu_read(ctypes.byref(gpu), 0x7C) == 0x1234_5678
     assert (gpu.memory_address, gpu.memory_size) == (BASE, 1 << 16)
     gpu.memory[8] = 9
+    words = np.zeros(1 << 14, np.uint32).ctypes.data_as(ctypes.c_void_p)
+    assert library.fgpu_load(ctypes.byref(gpu), words, 1 << 14) == SIZE     # beyond what is mapped
     library.fgpu_close(ctypes.byref(gpu))
     content = path.read_bytes()
     assert content[0x7C:0x80] == 0x1234_5678.to_bytes(4, "little")
     assert content[4096 + 8] == 9
     assert library.fgpu_open_uio(ctypes.byref(gpu), b"/dev/none", str(sysfs).encode()) == OPEN
+    (sysfs / path.name / "maps" / "map1" / "addr").write_text("0x100000000\n")
+    assert library.fgpu_open_uio(ctypes.byref(gpu), str(path).encode(), str(sysfs).encode()) == OPEN
     assert library.fgpu_open_mem(ctypes.byref(gpu), str(path).encode(), 0, 4096, 4096, 4096) == NONE
     library.fgpu_close(ctypes.byref(gpu))
     assert library.fgpu_open_mem(ctypes.byref(gpu), str(path).encode(), 0, 4096, 4097, 4096) == OPEN
