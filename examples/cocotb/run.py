@@ -8,8 +8,12 @@ import sys
 
 from fgpu import Config
 from fgpu.cocotb import run
+from fgpu.errors import FgpuError
 
 if __name__ == "__main__":
-    tests, failed = run("vec_add_bench", Config.preset("tiny"), os.environ.get("SIM", "verilator"),
-                        waves=bool(os.environ.get("WAVES")))
+    try:
+        tests, failed = run("vec_add_bench", Config.preset("tiny"), os.environ.get("SIM", "verilator"),
+                            waves=bool(os.environ.get("WAVES")))
+    except FgpuError as error:
+        sys.exit(f"Error: {error}")
     sys.exit(tests == 0 or failed > 0)

@@ -122,4 +122,6 @@ def main(folder: Path, config: Config) -> str:
 
 if __name__ == "__main__":
     logging.disable(logging.INFO)       # LiteX says much
-    print(main(Path("build/litex").resolve(), Config.preset("tiny", axi_data_width=32, cache_line=64)), end="")
+    printed = main(Path("build/litex").resolve(), Config.preset("tiny", axi_data_width=32, cache_line=64))
+    print(printed, end="")
+    sys.exit(not printed.startswith("FGPU in LiteX: right"))

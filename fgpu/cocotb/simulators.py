@@ -6,9 +6,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from cocotb_tools.runner import get_results, get_runner
+from cocotb_tools.runner import Runner, get_results, get_runner
 
 from fgpu.config import Config
+from fgpu.errors import ConfigError
 from fgpu.sim.testbench.build import cached, compiled_by, digest, find_compiler
 from fgpu.sim.verilator_build import hardware_digest
 from fgpu.tools.verilog import write_verilog
@@ -18,6 +19,13 @@ from . import verilate
 __all__ = ["build", "run", "sources"]
 
 TOP = "fgpu"
+
+
+def _runner(simulator: str) -> Runner:
+    try:
+        return get_runner(simulator)
+    except ValueError as error:     # it names those that there are
+        raise ConfigError(f"cocotb knows no simulator {simulator!r}: {error}") from None
 
 
 def sources(config: Config) -> list[Path]:
@@ -37,7 +45,7 @@ def build(config: Config, simulator: str = "verilator", *, waves: bool = False, 
     simulators of cocotb's build in ``folder`` each time.
     """
     if simulator != "verilator":
-        get_runner(simulator).build(sources=sources(config), hdl_toplevel=TOP, build_dir=folder, always=True,
+        _runner(simulator).build(sources=sources(config), hdl_toplevel=TOP, build_dir=folder, always=True,
                                     timescale=("1ns", "1ps"), waves=waves)
         return Path(folder).resolve()
 
@@ -58,10 +66,11 @@ def run(module: str, config: Config, simulator: str = "verilator", *, waves: boo
 
     What the bench writes, ``dump.vcd`` among it, is in ``folder``; ``environment`` is added to its own.
     """
+    runner = _runner(simulator)
     place = Path(folder).resolve()
     place.mkdir(parents=True, exist_ok=True)
     built = build(config, simulator, waves=waves, folder=place)
-    results = get_runner(simulator).test(
+    results = runner.test(
         module, TOP, hdl_toplevel_lang="verilog", build_dir=built, test_dir=place, waves=waves, seed=seed,
         results_xml=str(place / "results.xml"), extra_env=environment)
     return get_results(results)

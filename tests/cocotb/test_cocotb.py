@@ -1,5 +1,6 @@
 """The generated Verilog under cocotb and cocotbext-axi: a bench that shares nothing with ours but the host's code."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,14 @@ def test_example(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert "PASS=1 FAIL=0" in done.stdout
     assert "Warning" not in done.stdout + done.stderr
+
+
+def test_a_simulator_that_cocotb_does_not_know(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, EXAMPLE / "run.py"], cwd=tmp_path, text=True, capture_output=True,
+                          check=False, env=os.environ | {"SIM": "verilatr"})
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: cocotb knows no simulator 'verilatr': ")
+    assert "icarus" in done.stderr
 
 
 @pytest.mark.ci
