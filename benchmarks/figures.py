@@ -4,21 +4,24 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import geometric_mean
-from typing import Final
+from typing import Any, Final
 
 from fgpu.config import Config
+from fgpu.errors import AmbiguousRunsError
 
 from . import schemes
 from .record import Record
 from .registry import CHAPTER6, DIVERGENCE, EVERY, FLOATS, WORK_GROUPS
 from .scalar import SCALAR
-from .scaling import has_several_ports, mean_speedups, runs_by_core
+from .scaling import has_several_ports, latency_name, mean_speedups, runs_by_core
 
 __all__ = ["FIGURES", "Figure", "Measurements"]
 
 _TYPES: Final = ("ushort", "uchar", "short", "char", "short2", "char4", "float", "atomic")
 _NARROW: Final = {"short": "16 bits", "ushort": "16 bits", "char": "8 bits", "uchar": "8 bits",
                   "short2": "short2", "char4": "char4"}
+_CHOICES: Final = {"axi_ports": "--axi-ports", "latency": "--latency"}
+"""Options of ``fgpu plot``, by what they choose."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +51,16 @@ class Figure:
 class Measurements:
     """Cycles of records that passed, by benchmark, size, compute units and kind of floating point.
 
-    Those of cores with local memory are apart, by the latency of memory instead.
+    Those of cores with local memory are apart, by the latency of memory instead. Of a run that is there several times
+    the last one counts. Where runs differ in something else, such as AXI ports, each method that would have to take
+    one of them raises :class:`~fgpu.errors.AmbiguousRunsError`.
     """
 
     def __init__(self, records: Iterable[Record]) -> None:
-        self._cycles: dict[tuple[str, int, int, bool], int] = {}
-        self._scalar: dict[tuple[str, int], int] = {}
+        self._runs: defaultdict[tuple[str, int, int, bool], list[Record]] = defaultdict(list)
+        self._scalar: defaultdict[tuple[str, int], list[Record]] = defaultdict(list)
         self._reference: dict[tuple[str, int, int], int] = {}
-        self._local: dict[tuple[str, int, int, int], int] = {}
+        self._local: defaultdict[tuple[str, int, int, int], list[Record]] = defaultdict(list)
         self.schemes: dict[str, dict[str, Record]] = {}
         """By schemes of divergence and benchmarks of that suite."""
         records = list(records)
@@ -68,15 +73,15 @@ class Measurements:
                 continue
             if record.passed and record.cycles is not None and record.config.get("local_memory"):
                 if record.kernel in WORK_GROUPS and record.latency is not None:
-                    self._local[record.kernel, record.size, record.cus, record.latency] = record.cycles
+                    self._local[record.kernel, record.size, record.cus, record.latency].append(record)
                 continue
             if not record.passed or record.cycles is None or record.kernel not in CHAPTER6:
                 continue
             if record.engine == SCALAR:
-                self._scalar[record.kernel, record.size] = record.cycles
+                self._scalar[record.kernel, record.size].append(record)
             else:
                 hard = bool(record.config.get("float_ops"))
-                self._cycles[record.kernel, record.size, record.cus, hard] = record.cycles
+                self._runs[record.kernel, record.size, record.cus, hard].append(record)
                 if record.reference_cycles is not None:
                     self._reference[record.kernel, record.size, record.cus] = record.reference_cycles
 
@@ -88,16 +93,16 @@ class Measurements:
     @property
     def most_units(self) -> int:
         """Compute units of the largest core."""
-        return max((units for _, _, units, _ in self._cycles), default=0)
+        return max((units for _, _, units, _ in self._runs), default=0)
 
     @property
     def units(self) -> list[int]:
         """The numbers of compute units that were measured, ascending."""
-        return sorted({units for _, _, units, _ in self._cycles})
+        return sorted({units for _, _, units, _ in self._runs})
 
     def cycles(self, kernel: str, units: int, *, hard: bool = False) -> dict[int, int]:
         """Cycles by size."""
-        return {size: cycles for (name, size, number, kind), cycles in sorted(self._cycles.items())
+        return {size: _cycles(runs) for (name, size, number, kind), runs in sorted(self._runs.items())
                 if (name, number, kind) == (kernel, units, hard)}
 
     def reference(self, kernel: str, units: int) -> dict[int, int]:
@@ -108,7 +113,7 @@ class Measurements:
     def scalar(self, kernel: str) -> dict[int, int]:
         """Cycles of the scalar processor by size; it has the same element for each lane of a vector."""
         kernel = kernel.removesuffix("2").removesuffix("4")
-        return {size: cycles for (name, size), cycles in sorted(self._scalar.items()) if name == kernel}
+        return {size: _cycles(runs) for (name, size), runs in sorted(self._scalar.items()) if name == kernel}
 
     @property
     def local_cores(self) -> list[tuple[int, int]]:
@@ -118,14 +123,41 @@ class Measurements:
     def local_speedups(self, kernel: str, units: int, latency: int) -> list[float]:
         """Of a benchmark with local memory over the one without, for each size that both have."""
         plain = EVERY[kernel].without
-        return [self._local[plain, size, units, latency] / cycles
-                for (name, size, *core), cycles in sorted(self._local.items())
+        return [_cycles(self._local[plain, size, units, latency]) / _cycles(runs)
+                for (name, size, *core), runs in sorted(self._local.items())
                 if name == kernel and core == [units, latency] and (plain, size, units, latency) in self._local]
 
     def speedups(self, kernel: str, units: int) -> dict[int, float]:
         """By size, over the scalar processor, or over one compute unit where there are no records of that."""
         base = self.scalar(kernel) if self.has_scalar else self.cycles(kernel, 1)
         return {size: base[size] / cycles for size, cycles in self.cycles(kernel, units).items() if size in base}
+
+
+def _cycles(runs: list[Record]) -> int:
+    """Of the same run. Raises :class:`~fgpu.errors.AmbiguousRunsError` if they are not."""
+    last = runs[-1]
+    for run in runs:
+        different = _different(run, last)
+        if different:
+            ways = (", ".join(f"{name}={values[index]}" for name, values in different.items()) for index in (0, 1))
+            options = " and ".join(option for name, option in _CHOICES.items() if name in different)
+            chosen = f"choose one by {options}" if different.keys() <= _CHOICES.keys() else "leave out all but one"
+            raise AmbiguousRunsError(f"there are runs of {last.kernel} {last.size} on {last.cus} CU(s) with "
+                                     f"{' and with '.join(ways)}, of which a figure can show only one; {chosen}")
+    assert last.cycles is not None
+    return last.cycles
+
+
+def _different(one: Record, other: Record) -> dict[str, tuple[Any, Any]]:
+    """What two runs differ in, by the name of a hardware parameter or field."""
+    default = Config()
+    found = {name: tuple(run.config.get(name, getattr(default, name)) for run in (one, other))
+             for name in sorted({*one.config, *other.config})}
+    found |= {name: (getattr(one, name), getattr(other, name)) for name in ("engine", "group_size", "seed")}
+    found["latency"] = (latency_name(one.latency), latency_name(other.latency))
+    if one.latency is other.latency is None:       # only what was asked for has the range
+        found["point"] = tuple(run.point.rpartition(" ")[0] for run in (one, other))
+    return {name: values for name, values in found.items() if values[0] != values[1]}
 
 
 def base_name(kernel: str) -> str:
@@ -265,9 +297,8 @@ def scaling(found: Measurements) -> Figure:
     series: dict[str, dict[str | int, float]] = {}
     if has_several_ports(found.by_core):
         for latency, means in mean_speedups(found.by_core).items():
-            memory = "varies" if latency is None else latency
             for (units, ports), mean in means.items():
-                series.setdefault(f"{ports} port(s), latency {memory}", {})[units] = mean
+                series.setdefault(f"{ports} port(s), latency {latency_name(latency)}", {})[units] = mean
     return Figure("scaling", "Speed-up over the first core, mean of all runs", "compute units", "speed-up", series,
                   lines=True, is_extra=True)
 

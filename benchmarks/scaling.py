@@ -6,7 +6,7 @@ from statistics import geometric_mean
 from .record import Record
 from .scalar import SCALAR
 
-__all__ = ["Core", "Run", "cores_of", "has_several_ports", "mean_speedups", "runs_by_core"]
+__all__ = ["Core", "Run", "cores_of", "has_several_ports", "latency_name", "mean_speedups", "runs_by_core"]
 
 Core = tuple[int, int]
 """Compute units and AXI ports."""
@@ -22,6 +22,11 @@ def runs_by_core(records: Iterable[Record]) -> dict[Run, dict[Core, Record]]:
             run = (record.kernel, record.size, record.latency)
             found.setdefault(run, {})[record.cus, record.hardware.axi_ports] = record
     return found
+
+
+def latency_name(latency: int | None) -> str:
+    """A record's latency of memory, as users read it: cycles, or ``varies``."""
+    return "varies" if latency is None else str(latency)
 
 
 def cores_of(runs: Mapping[Run, Mapping[Core, Record]]) -> list[Core]:

@@ -4,8 +4,8 @@ All errors derive from :class:`FgpuError`; the command line prints their message
 """
 
 __all__ = [
-    "AssemblyError", "BoardError", "CompileError", "ConfigError", "DescriptorWarning", "DivergentBarrierWarning",
-    "EncodingError", "FgpuError", "IRSyntaxError",
+    "AmbiguousRunsError", "AssemblyError", "BoardError", "CompileError", "ConfigError", "DescriptorWarning",
+    "DivergentBarrierWarning", "EncodingError", "FgpuError", "IRSyntaxError",
     "ImageError", "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
     "MissingExtraError", "PerformanceWarning", "PrintfWarning", "SimulationError", "SimulationTimeout", "ToolError",
 ]
@@ -41,6 +41,10 @@ class ImageError(FgpuError, ValueError):
 
 class LaunchError(FgpuError, ValueError):
     """A launch whose sizes, arguments or descriptor are wrong."""
+
+
+class AmbiguousRunsError(FgpuError, ValueError):
+    """Runs that differ where a figure can show only one; the message names two of them, and how to choose."""
 
 
 class MemoryAccessError(FgpuError, IndexError):

@@ -19,7 +19,7 @@ def print_scaling(records: "list[Record]") -> None:
     The last rows are the geometric means, for each latency, of the speed-ups over the first core. Without several
     numbers of AXI ports nothing is printed.
     """
-    from fgpu.benchmarks.scaling import cores_of, has_several_ports, mean_speedups, runs_by_core
+    from fgpu.benchmarks.scaling import cores_of, has_several_ports, latency_name, mean_speedups, runs_by_core
 
     runs = runs_by_core(records)
     if not has_several_ports(runs):
@@ -30,11 +30,11 @@ def print_scaling(records: "list[Record]") -> None:
                                        for units, ports in cores)):
         table.add_column(title, justify="right")
     for (kernel, size, latency), here in runs.items():
-        table.add_row(kernel, str(size), _latency(latency), *(_cell(here[core]) if core in here else ""
-                                                              for core in cores))
+        table.add_row(kernel, str(size), latency_name(latency), *(_cell(here[core]) if core in here else ""
+                                                                  for core in cores))
     for latency, means in mean_speedups(runs).items():
-        table.add_row("mean speed-up", "", _latency(latency), *(f"{means[core]:.2f}" if core in means else ""
-                                                                for core in cores))
+        table.add_row("mean speed-up", "", latency_name(latency), *(f"{means[core]:.2f}" if core in means else ""
+                                                                    for core in cores))
     console = Console(highlight=False)
     console.print()
     print_table(console, table)
@@ -43,7 +43,3 @@ def print_scaling(records: "list[Record]") -> None:
 def _cell(record: "Record") -> str:
     bound = record.bound(record.hardware)
     return f"{record.cycles:,} {(record.cycles or 0) / bound.total:.2f} {bound.limit}"
-
-
-def _latency(cycles: int | None) -> str:
-    return "varies" if cycles is None else str(cycles)

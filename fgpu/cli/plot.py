@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fgpu.errors import LaunchError
+from fgpu.errors import AmbiguousRunsError, LaunchError
 from fgpu.extras import demand
 
 from .groups import command
 
 if TYPE_CHECKING:
+    from fgpu.benchmarks import Record
     from fgpu.benchmarks.figures import Figure
 
 __all__ = ["plot"]
@@ -28,13 +29,17 @@ _BARS = 0.8             # of the room of a group
               show_default=True, metavar="DIR", help="Folder of the figures.")
 @click.option("--format", "suffix", type=click.Choice(_FORMATS), default=_FORMATS[0], show_default=True,
               help="Of the figures' files.")
-def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
+@click.option("--axi-ports", "ports", type=int, metavar="N", help="Only of runs with so many AXI ports.")
+@click.option("--latency", metavar="N|varies", help="Only of runs with such a latency of memory.")
+def plot(results: tuple[Path, ...], output: Path, suffix: str, ports: int | None, latency: str | None) -> None:
     """Draw figures 6.2 and 6.8 to 6.11 of the dissertation from RESULTS, files that `fgpu bench --json` wrote, and
     what local memory gains from those of `fgpu bench --suite work-groups`; how cycles scale from those of several
     `--axi-ports`; and SIMD occupancy, cycles and area of schemes of divergence from those of `fgpu bench --suite
     divergence --divergence all`.
 
-    Figures that the results have nothing for are left out. Where a run is there several times, the last one counts.
+    Figures that the results have nothing for are left out, and those for which runs differ in what they cannot show:
+    of several AXI ports or latencies, --axi-ports and --latency choose one. Where a run is there several times, the
+    last one counts.
 
     \b
     Example:
@@ -48,12 +53,22 @@ def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
     from fgpu.benchmarks.results import read_records
 
     matplotlib.rcParams.update({"svg.hashsalt": "fgpu", "font.size": 8})     # the same figure gives the same file
-    found = Measurements(record for path in results for record in read_records(path))
-    figures = {name: make(found) for name, make in FIGURES.items()}
+    found = Measurements(_chosen([record for path in results for record in read_records(path)], ports, latency))
+    figures: dict[str, Figure] = {}
+    ambiguous: dict[str, list[str]] = {}
+    for name, make in FIGURES.items():
+        try:
+            figures[name] = make(found)
+        except AmbiguousRunsError as error:
+            ambiguous.setdefault(str(error), []).append(name)
+    for text, names in ambiguous.items():
+        click.echo(f"left out: figure {', '.join(names)}: {text}", err=True)
     for name, figure in figures.items():
         if not figure.series and not figure.is_extra:
             click.echo(f"figure {name} is left out: the results have nothing for it", err=True)
     drawn = {name: figure for name, figure in figures.items() if figure.series}
+    if not drawn and ambiguous:
+        raise AmbiguousRunsError("no figure can be drawn of these runs")
     if not drawn:
         raise LaunchError("the results have nothing for any figure; they need runs of fgpu bench --suite chapter6")
     output.mkdir(parents=True, exist_ok=True)
@@ -61,6 +76,27 @@ def plot(results: tuple[Path, ...], output: Path, suffix: str) -> None:
         path = output / f"figure-{name}.{suffix}"
         _draw(figure).savefig(path, metadata={"Date": None} if suffix == "svg" else None)
         click.echo(f"wrote {path}: {figure.title}")
+
+
+def _chosen(records: "list[Record]", ports: int | None, latency: str | None) -> "list[Record]":
+    """The records of these AXI ports, which the scalar processor has none of, and of this latency."""
+    from fgpu.benchmarks.scalar import SCALAR
+    from fgpu.benchmarks.scaling import latency_name
+
+    if ports is not None:
+        there = {record.hardware.axi_ports for record in records if record.engine != SCALAR}
+        records = [record for record in records if record.engine == SCALAR or record.hardware.axi_ports == ports]
+        _check("--axi-ports", ports, there)
+    if latency is not None:
+        _check("--latency", latency, {latency_name(record.latency) for record in records})
+        records = [record for record in records if latency_name(record.latency) == latency]
+    return records
+
+
+def _check(option: str, value: int | str, there: "set[Any]") -> None:
+    if value not in there:
+        raise LaunchError(f"the results have no runs with {option} {value}; "
+                          f"there are {', '.join(map(str, sorted(there))) or 'none'}")
 
 
 def _draw(figure: "Figure") -> Any:

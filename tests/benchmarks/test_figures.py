@@ -1,5 +1,6 @@
 """Figures: their numbers from made-up records, and files that are drawn."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from fgpu.benchmarks.figures import FIGURES, Figure, Measurements
 from fgpu.benchmarks.results import write_records
 from fgpu.cli import main
 from fgpu.cli.plot import _draw
+from fgpu.errors import AmbiguousRunsError
 
 
 def record(kernel: str, size: int, cus: int, cycles: int | None, **more: Any) -> Record:
@@ -34,7 +36,8 @@ RECORDS = [
 LOCAL = [record(kernel, 256, 1, 1000, config={"local_memory": 32}) for kernel in ("sum", "sum_local")]
 SCHEMES = [record("mandelbrot", 256, 1, cycles, config={"divergence": scheme})
            for scheme, cycles in (("stack", 1000), ("min_pc", 900))]
-PORTS = [record("copy", 64, 4, 10, config={"axi_ports": 4})]
+PORTS = [record("copy", 1024, 4, 10, config={"axi_ports": 4})]
+FAR = {"config": {"axi_ports": 4}, "latency": None}
 SCALAR = [record("copy", 64, 1, 160, engine="scalar"), record("fir", 256, 1, 20480, engine="scalar"),
           record("fir_char", 256, 1, 40960, engine="scalar"), record("max", 64, 1, 1200, engine="scalar"),
           record("copy_char", 64, 1, 64, engine="scalar")]
@@ -115,6 +118,65 @@ def test_scaling_is_drawn_of_several_ports() -> None:
         "4 port(s), latency 0": {4: pytest.approx(8)},
         "1 port(s), latency 60": {1: 1}, "4 port(s), latency 60": {4: pytest.approx(3)},
     }
+
+
+@pytest.mark.parametrize(("one", "other", "message"), [
+    ({}, {"config": {"axi_ports": 4}}, "with axi_ports=1 and with axi_ports=4, .*; choose one by --axi-ports$"),
+    ({}, {"latency": 60}, "with latency=0 and with latency=60, .*; choose one by --latency$"),
+    ({}, FAR, "with axi_ports=1, latency=0 and with axi_ports=4, latency=varies, .* by --axi-ports and --latency$"),
+    ({}, {"config": {"tag_managers": 8}, "latency": 60}, "tag_managers=8, latency=60, .*; leave out all but one"),
+    ({}, {"group_size": 128}, "group_size=64 and with group_size=128"),
+    ({**FAR, "point": "copy (60, 100) 1"}, {**FAR, "point": "copy (10, 40) 2"}, r"\(60, 100\) .* \(10, 40\)"),
+])
+def test_no_run_takes_the_place_of_another(one: dict[str, Any], other: dict[str, Any], message: str) -> None:
+    """A figure that could show only one of two that differ is refused; others are not."""
+    records = [replace(record("copy", 64, 1, 100), **one), replace(record("copy", 64, 1, 50), **other),
+               record("max", 64, 1, 7)]
+    for name in ("6.2", "6.8"):
+        with pytest.raises(AmbiguousRunsError, match=f"copy 64 on 1 CU.*{message}"):
+            series(name, records)
+    assert series("6.10", records) == {"without atomics": {64: 7}}
+
+
+def test_the_scalar_processor_and_local_memory_take_no_place_either() -> None:
+    with pytest.raises(AmbiguousRunsError, match="latency=0 and with latency=60"):
+        series("6.8", [*RECORDS, *SCALAR, replace(SCALAR[0], latency=60)])
+    wide = [replace(each, config={**each.config, "axi_ports": 2}) for each in LOCAL]
+    with pytest.raises(AmbiguousRunsError, match="axi_ports=1 and with axi_ports=2"):
+        series("work-groups", LOCAL + wide)
+
+
+def test_the_last_of_the_same_run_counts() -> None:
+    again = [replace(record("copy", 64, 1, cycles, **FAR), point=f"copy (60, 100) {cycles}", version=str(cycles))
+             for cycles in (100, 50)]
+    assert series("6.2", again) == {"copy": {64: 50}}
+
+
+def test_plot_of_several_ports_and_latencies(tmp_path: Path) -> None:
+    """What shows them is drawn; of the others, those that are chosen."""
+    records = [record("copy", 64, 1, 100 * ports + (latency or 0), config={"axi_ports": ports}, latency=latency)
+               for ports in (1, 2) for latency in (0, None)]
+    write_records(tmp_path / "a.json", [*records, replace(SCALAR[0], latency=None)])
+
+    def plotted(*options: str) -> tuple[int, set[str], str]:
+        for path in tmp_path.glob("*.svg"):
+            path.unlink()
+        result = CliRunner().invoke(main, ["plot", str(tmp_path / "a.json"), "-o", str(tmp_path), *options])
+        return result.exit_code, {path.stem for path in tmp_path.glob("*.svg")}, result.output
+
+    status, drawn, said = plotted()
+    assert (status, drawn) == (0, {"figure-scaling"})
+    assert "left out: figure 6.2, 6.8, 6.9: there are runs of copy 64 on 1 CU(s) with" in said
+    status, drawn, said = plotted("--axi-ports", "2")
+    assert (status, drawn) == (1, set())
+    assert "choose one by --latency" in said
+    assert said.splitlines()[-1] == "Error: no figure can be drawn of these runs"
+    status, drawn, said = plotted("--axi-ports", "2", "--latency", "varies")
+    assert (status, drawn) == (0, {"figure-6.2", "figure-6.8"})
+    assert "copy 64" not in said
+    assert "Speed-up over a scalar processor" in said
+    assert "no runs with --axi-ports 4; there are 1, 2" in plotted("--axi-ports", "4")[2]
+    assert "no runs with --latency 60; there are 0, varies" in plotted("--latency", "60")[2]
 
 
 def test_plot(tmp_path: Path) -> None:
