@@ -165,8 +165,9 @@ def check_arguments(parts: Sequence[str | Conversion], arguments: Sequence[Argum
     """
     conversions = [part for part in parts if isinstance(part, Conversion)]
     if len(arguments) < len(conversions):
-        raise FormatError(f"{len(conversions)} conversions ({' '.join(c.text for c in conversions)}) have "
-                          f"{len(arguments)} arguments; give one for each")
+        texts = " ".join(conversion.text for conversion in conversions)
+        raise FormatError(f"conversions: {len(conversions)} ({texts}), arguments: {len(arguments)}; "
+                          "give one for each")
     for number, (conversion, argument) in enumerate(zip(conversions, arguments, strict=False), start=1):
         if (remedy := _misprint(conversion, argument)) is not None:
             raise FormatError(f"argument {number} is {_named(argument)}, which {conversion.text!r} does not print; "

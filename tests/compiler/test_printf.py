@@ -475,7 +475,7 @@ def test_images_have_the_formats_of_all_kernels_and_sources(tmp_path):
 
 @pytest.mark.parametrize(("wrong", "message"), [
     (('"int"', '"integer"'), "'integer' is no argument of printf"),
-    (('%d', '%n'), "OpenCL C has no %n"), (('%d', '%d %d'), "2 conversions (%d %d) have 1 arguments"),
+    (('%d', '%n'), "OpenCL C has no %n"), (('%d', '%d %d'), "conversions: 2 (%d %d), arguments: 1"),
     (('"text"', '"texts"'), "malformed fgpu image: a format must be an object with a 'text' and 'arguments'"),
 ])
 def test_malformed_images(wrong, message):
@@ -493,7 +493,7 @@ def test_images_that_do_not_print_are_as_before():
 # -- what is refused ---------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(("call", "message"), [
-    ('printf("%d %d", a[0])', "2 conversions (%d %d) have 1 arguments; give one for each"),
+    ('printf("%d %d", a[0])', "conversions: 2 (%d %d), arguments: 1; give one for each"),
     ('printf("%y", a[0])', "'%y' is no conversion of OpenCL C; there are d i o u x"),
     ('printf("100%")', "the format string ends within '%'; a percent sign is written %%"),
     ('printf("%n", a)', "OpenCL C has no %n"),
