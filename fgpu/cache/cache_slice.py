@@ -10,7 +10,7 @@ from fgpu.axi.signatures import AXI4Signature
 from fgpu.config import Config
 from fgpu.interfaces.memory_bus import MemoryRequest, Row
 
-from ..gateware.queue import Queue
+from ..gateware.queue import Queue, WideQueue
 from .arbiter import Arbiter
 from .axi_master import AXIMaster
 from .cleaner import Cleaner
@@ -76,7 +76,7 @@ class CacheSlice(wiring.Component):
         m.submodules.tag_stage = tags = TagStage(config)
         m.submodules.tag_managers = managers = TagManagers(config)
         m.submodules.stations = stations = Queue(Station(config), depth=config.global_stations, registered=True)
-        m.submodules.write_queue = writes = Queue(WriteRow(config), depth=config.global_stations)
+        m.submodules.write_queue = writes = WideQueue(WriteRow(config), depth=config.global_stations - 1)
         m.submodules.data_stage = data_stage = DataStage(config)
         m.submodules.line_buffer = buffer = LineBuffer(config)
         m.submodules.write_pipeline = pipeline = WritePipeline(config)

@@ -1,6 +1,6 @@
 """A bank of the data RAM: 32-bit words whose bytes remember whether they are dirty."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -17,9 +17,10 @@ class BankUpdate(data.Struct):
 
     Each byte of ``strobe`` is written and becomes dirty. With ``replace`` the other bytes are written as well
     and become clean; ``keep_dirty`` spares those that are dirty. With ``clean`` all bytes become clean.
+    The new word is the OR of ``words``: one of a write, one of a fill, of which the other is 0.
     """
 
-    word: 32
+    words: data.ArrayLayout(32, 2)
     strobe: 4
     replace: 1
     keep_dirty: 1
@@ -56,6 +57,7 @@ class DataBank(wiring.Component):
         m.submodules.ram = ram = BlockRam(unsigned(36), self._depth)
         write, read = ram.write_port(granularity=9), ram.read_port()
         take = Signal(4)
+        word = Value.cast(self.update.words[0]) | Value.cast(self.update.words[1])
         m.d.comb += [
             read.addr.eq(self.address),
             read.en.eq(self.enable),
@@ -63,7 +65,7 @@ class DataBank(wiring.Component):
             self.old.dirty.eq(Cat(read.data[9 * byte + 8] for byte in range(4))),
             take.eq(self.update.strobe
                     | (self.update.replace.replicate(4) & ~(self.update.keep_dirty.replicate(4) & self.old.dirty))),
-            self.new.eq(Cat(Mux(take[byte], self.update.word.word_select(byte, 8), self.old.word.word_select(byte, 8))
+            self.new.eq(Cat(Mux(take[byte], word.word_select(byte, 8), self.old.word.word_select(byte, 8))
                             for byte in range(4))),
             write.addr.eq(self.update_address),
             write.data.eq(Cat(Cat(self.new.word_select(byte, 8), self.update.strobe[byte]) for byte in range(4))),

@@ -38,14 +38,19 @@ class _D0:
 
 
 class _D1:
-    """Step D1, which has the old row: what becomes of it, and who gets it. ``blocked``: somebody does not take it."""
+    """Step D1, which has the old row: what becomes of it, and who gets it. ``blocked``: somebody does not take it.
+
+    The new row is ``written`` or ``filled``, and the other is 0: so each is a register right behind the LUT RAM from
+    which it comes, and what chooses between them is in the LUTs that it needs for the old row.
+    """
 
     def __init__(self, config: Config) -> None:
         self.valid, self.last, self.go, self.write, self.replace, self.keep_dirty = (
             Signal(name=f"d1_{name}") for name in ("valid", "last", "go", "write", "replace", "keep_dirty"))
         self.clean, self.evict, self.respond = (Signal(name=f"d1_{name}") for name in ("clean", "evict", "respond"))
         self.address = Signal(row_bits(config) + index_bits(config), name="d1_address")
-        self.row: Any = Signal(Row(config), name="d1_row")
+        self.written: Any = Signal(Row(config), name="d1_written")
+        self.filled: Any = Signal(Row(config), name="d1_filled")
         self.strobe = Signal(config.row_words * 4, name="d1_strobe")
         self.cu = Signal(cu_bits(config), name="d1_cu")
         self.tag_manager = Signal(tag_manager_bits(config), name="d1_tag_manager")
@@ -115,13 +120,14 @@ class DataStage(wiring.Component):
         waited = Signal()       # the station was here in the cycle before
         m.d.sync += waited.eq(self.stations.valid & ~self.stations.ready)
         following, rest = Signal.like(d0.number, name="following"), Signal(config.line_rows)
-        final = Signal()        # the following is the last
+        final = Signal()                # the following is the last
+        following_wanted = Signal()     # the station asks for it
         m.d.comb += [
             d0.left.eq(due & ~d0.done),
             d0.number.eq(Mux(d0.begun, following, station.first)),
             d0.last.eq(Mux(d0.begun, final, station.single)),
             d0.one.eq(1 << d0.number),
-            d0.wanted.eq((d0.one & station.rows).any()),
+            d0.wanted.eq(Mux(d0.begun, following_wanted, station.rows[0] | station.first.any())),
             rest.eq(d0.left & ~d0.one),
             d0.address.eq(Cat(d0.number, station.index)),
             self.buffer.tag_manager.eq(station.tag_manager),
@@ -142,6 +148,7 @@ class DataStage(wiring.Component):
                 d0.begun.eq(~d0.last),
                 following.eq(number_of(lowest(rest))),
                 final.eq((rest & (rest - 1)) == 0),
+                following_wanted.eq((lowest(rest) & station.rows).any()),
             ]
 
     def _add_atomic_unit(self, m: Module, d0: _D0, d1: _D1, banks: list[DataBank], collision: Signal,
@@ -177,8 +184,9 @@ class DataStage(wiring.Component):
                 d1.valid.eq(d0.go),
                 d1.last.eq(d0.last),
                 d1.address.eq(d0.address),
-                d1.row.eq(Mux(station.write, self.writes.payload.row.as_value(), self.buffer.row.as_value())),
-                d1.strobe.eq(Mux(station.write & d0.wanted, self.writes.payload.strobe, 0)),
+                d1.written.eq(self.writes.payload.row),
+                d1.filled.eq(self.buffer.row),
+                d1.strobe.eq(self.writes.payload.strobe),
                 d1.write.eq(d0.go & (station.write | station.walk)),
                 d1.replace.eq(station.walk & ~station.keep),
                 d1.keep_dirty.eq(station.merge),
@@ -188,6 +196,13 @@ class DataStage(wiring.Component):
                 d1.cu.eq(station.cu),
                 d1.tag_manager.eq(station.tag_manager),
             ]
+        # Not within the other condition: so Yosys resets flip-flops instead of taking LUTs.
+        with m.If(d1.go & station.write):
+            m.d.sync += d1.filled.eq(0)
+        with m.If(d1.go & ~station.write):
+            m.d.sync += d1.written.eq(0)
+        with m.If(d1.go & ~(station.write & d0.wanted)):
+            m.d.sync += d1.strobe.eq(0)
 
     def _update(self, m: Module, d0: _D0, d1: _D1, banks: list[DataBank], atomic: AtomicUnit | None) -> None:
         """Step D1: the new row, and the old one to the write pipeline."""
@@ -195,7 +210,8 @@ class DataStage(wiring.Component):
             m.d.comb += [
                 bank.enable.eq(d1.go),
                 bank.address.eq(d0.address),
-                bank.update.word.eq(d1.row[n]),
+                bank.update.words[0].eq(d1.written[n]),
+                bank.update.words[1].eq(d1.filled[n]),
                 bank.update.strobe.eq(d1.strobe.word_select(n, 4)),
                 bank.update.replace.eq(d1.replace),
                 bank.update.keep_dirty.eq(d1.keep_dirty),

@@ -68,7 +68,7 @@ class Launcher(wiring.Component):
             encode_lowest(m, slot, self.free, domain="sync")
 
         taking, taken, has_number = self._numbers(m)
-        last = self.number == kernel.wavefronts_minus_1
+        last = Signal()         # the number is that of the last wavefront; known before, for the mask has far to go
         pair = Signal(RuntimePair)
         m.d.comb += [
             pair.low.eq(Array([*(group.offsets[number] for number in range(DIMENSIONS)),
@@ -95,7 +95,7 @@ class Launcher(wiring.Component):
                     self.room.eq(able), self.work_groups.ready.eq(able), choosing.eq(1),
                 ]
                 m.d.sync += [group.eq(self.work_groups.payload), self.number.eq(0), dimension.eq(0),
-                             taking.eq(lowest(~taken))]
+                             taking.eq(lowest(~taken)), last.eq(kernel.wavefronts_minus_1 == 0)]
                 with m.If(self.work_groups.valid & self.work_groups.ready):
                     m.d.sync += waiting.eq(1)
                     m.next = "Start wavefront"
@@ -106,7 +106,8 @@ class Launcher(wiring.Component):
                     m.d.sync += dimension.eq(dimension + 1)
                 with m.If(~self.loading & finishing & ~waiting):
                     m.d.comb += choosing.eq(1)
-                    m.d.sync += [dimension.eq(0), self.number.eq(self.number + 1), waiting.eq(~last)]
+                    m.d.sync += [dimension.eq(0), self.number.eq(self.number + 1), waiting.eq(~last),
+                                 last.eq(self.number + 1 == kernel.wavefronts_minus_1)]
                     with m.If(last):
                         m.next = "Idle"
         return m

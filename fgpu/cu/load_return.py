@@ -57,29 +57,31 @@ class RowQueue(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.storage = storage = LutRam(Row(self._config), self._depth + 1)
-        write, read = storage.write_port(), storage.read_port()
         level = Signal(range(self._depth + 1))
         room = Signal(init=1)       # for two
-        following = Signal.like(read.addr)
-        before = Signal.like(read.addr)
         push = self.input.valid & self.input.ready
-        m.d.comb += [
-            write.data.eq(self.input.payload),
-            write.en.eq(push),
-            read.addr.eq(Mux(self.look, following, before)),
-            self.row.eq(read.data),
-        ]
+        given, row = Value.cast(self.input.payload), Value.cast(self.row)
+        middle = len(row) // 2
+        # Each half has counters of its own, which synthesis tools would join if they did not begin at other entries.
+        for number, bits in enumerate([slice(middle), slice(middle, None)]):
+            m.submodules[f"storage{number}"] = storage = LutRam(len(row[bits]), self._depth + 1)
+            write, read = storage.write_port(), storage.read_port()
+            following, before, free = (Signal.like(read.addr, name=f"{name}{number}", init=number)
+                                       for name in ("following", "before", "free"))
+            m.d.comb += [
+                write.addr.eq(free), write.data.eq(given[bits]), write.en.eq(push),
+                read.addr.eq(Mux(self.look, following, before)), row[bits].eq(read.data),
+            ]
+            with m.If(push):
+                m.d.sync += free.eq(free + 1)
+            with m.If(self.take):
+                m.d.sync += [before.eq(following), following.eq(following + 1)]
         m.d.sync += self.input.ready.eq(room)
         # Whether it is empty, or nearly full, is kept beside the level: both steer much.
         with m.If(push & ~self.take):
             m.d.sync += [level.eq(level + 1), self.valid.eq(1), room.eq(level < self._depth - 2)]
         with m.Elif(self.take & ~push):
             m.d.sync += [level.eq(level - 1), self.valid.eq(level != 1), room.eq(level < self._depth)]
-        with m.If(push):
-            m.d.sync += write.addr.eq(write.addr + 1)
-        with m.If(self.take):
-            m.d.sync += [before.eq(following), following.eq(following + 1)]
         return m
 
 

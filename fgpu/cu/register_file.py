@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from fgpu.config import BANK_WORDS, BANKS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS
 from fgpu.gateware.block_ram import BlockRam
 from fgpu.gateware.choose import choose
+from fgpu.gateware.twins import twins
 from fgpu.isa import REGISTER_BITS
 
 from .control_word import Issue
@@ -134,9 +135,10 @@ class RegisterFile(wiring.Component):
         operands = {}
         for operand, stage in READ_STAGES.items():
             # Counted down, or Yosys would take the beat itself, which has far to go.
-            bank_number = Signal(BEAT_BITS, name=f"bank_of_{operand}", init=BANKS - 1 - bank_shift(stage + 2))
-            m.d.sync += bank_number.eq(~(self.beat + bank_shift(stage + 1))[:BEAT_BITS])
-            operands[operand] = choose(banks[::-1], bank_number)
+            numbers = twins(m, ~(self.beat + bank_shift(stage + 1))[:BEAT_BITS], f"bank_of_{operand}")
+            operands[operand] = Cat(
+                choose([bank[lane] for bank in banks[::-1]], numbers[lane * len(numbers) // PE_COUNT])
+                for lane in range(PE_COUNT))
         m.d.sync += self.rs.eq(operands["rs"])
         m.d.comb += [self.rt.eq(operands["rt"]), self.rd.eq(operands["rd"])]
         return m

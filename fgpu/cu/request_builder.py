@@ -7,7 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, Config
-from fgpu.gateware.queue import Queue
+from fgpu.gateware.queue import Queue, WideQueue
 from fgpu.interfaces.line_map import LineMap
 from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
 
@@ -30,6 +30,21 @@ class LoadRequest(data.StructLayout):
 
     def __init__(self, config: Config) -> None:
         super().__init__({"slice": config.slice_bits, "line": config.line_address_bits, "rows": config.line_rows})
+
+
+class _Content(data.StructLayout):
+    """What a store or atomic operation brings along, which only the cache's data stage looks at."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({name: field.shape for name, field in MemoryRequest(config) if name in ("row", "strobe")})
+
+
+class _Head(data.StructLayout):
+    """The rest of a request, which decides where it goes and when."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({name: field.shape for name, field in MemoryRequest(config)
+                          if name not in _Content(config).members})
 
 
 class RequestBuilder(wiring.Component):
@@ -83,7 +98,8 @@ class RequestBuilder(wiring.Component):
         m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH)
         load_free = loads.input.ready
         # Stores and atomic operations; in LUT RAM, since registers as wide would wait for who is far away.
-        m.submodules.directs = directs = Queue(MemoryRequest(config), depth=_DIRECT_QUEUE_DEPTH)
+        m.submodules.directs = directs = Queue(_Head(config), depth=_DIRECT_QUEUE_DEPTH)
+        m.submodules.contents = contents = WideQueue(_Content(config), depth=_DIRECT_QUEUE_DEPTH)
         load_room = Signal()        # found a cycle before, as this steers much
         m.d.sync += load_room.eq(loads.spacious)
         placed = Signal(MemoryRequest(config))      # all but its row, which comes a cycle later
@@ -95,13 +111,14 @@ class RequestBuilder(wiring.Component):
         m.d.comb += [
             direct.eq(~access.load | atomic),
             direct_free.eq(directs.spacious & ~(atomic & (opened | loads.output.valid))),
-            directs.input.valid.eq(placed_valid),
-            directs.input.payload.eq(placed),
-            directs.input.payload.row.eq(scatter.row),
+            directs.input.valid.eq(placed_valid), contents.input.valid.eq(placed_valid),
+            *(directs.input.payload[name].eq(placed[name]) for name in _Head(config).members),
             directs.input.payload.whole.eq(placed.strobe.all()),
+            contents.input.payload.row.eq(scatter.row), contents.input.payload.strobe.eq(placed.strobe),
             request.valid.eq(direct_out.valid | loads.output.valid),
-            request.payload.eq(direct_out.payload),
-            direct_out.ready.eq(request.ready),
+            *(request.payload[name].eq(direct_out.payload[name]) for name in _Head(config).members),
+            *(request.payload[name].eq(contents.output.payload[name]) for name in _Content(config).members),
+            direct_out.ready.eq(request.ready), contents.output.ready.eq(request.ready),
             loads.output.ready.eq(request.ready & ~direct_out.valid),
             loads.input.payload.slice.eq(slice),
             loads.input.payload.line.eq(line),

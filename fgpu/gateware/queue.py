@@ -1,13 +1,33 @@
 """Stream queues in LUT RAM."""
 
-from amaranth.hdl import Module, Mux, ShapeLike, Signal
+from typing import Any
+
+from amaranth.hdl import Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from .lut_ram import LutRam
 
-__all__ = ["Queue"]
+__all__ = ["Queue", "WideQueue"]
+
+
+def _members(shape: ShapeLike, depth: int) -> dict[str, Any]:
+    return {
+        "input": In(stream.Signature(shape)), "output": Out(stream.Signature(shape)),
+        "spacious": Out(1, init=1 if depth > 1 else 0),
+    }
+
+
+def _count(m: Module, queue: Any, depth: int, push: Any, pull: Any) -> tuple[Signal, Signal]:
+    """How many payloads are in the memory of a queue, and whether there is none."""
+    level, empty = Signal(range(depth + 1), name="level"), Signal(init=1, name="empty")
+    # Who comes late chooses; the adders are before. Whether it is empty is kept beside the level: it steers much.
+    with m.If(push & ~pull):
+        m.d.sync += [level.eq(level + 1), empty.eq(0), queue.spacious.eq(level < depth - 2)]
+    with m.Elif(pull & ~push):
+        m.d.sync += [level.eq(level - 1), empty.eq(level == 1), queue.spacious.eq(level != depth)]
+    return level, empty
 
 
 class Queue(wiring.Component):
@@ -33,18 +53,15 @@ class Queue(wiring.Component):
         self._shape = shape
         self._depth = depth
         self._registered = registered
-        super().__init__({
-            "input": In(stream.Signature(shape)), "output": Out(stream.Signature(shape)),
-            "spacious": Out(1, init=1 if depth > 1 else 0),
-        })
+        super().__init__(_members(shape, depth))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.storage = storage = LutRam(self._shape, 1 << ceil_log2(self._depth))
         write = storage.write_port()
         read = storage.read_port()
-        level = Signal(range(self._depth + 1))
-        empty = Signal(init=1)
+        push, pull = Signal(), Signal()
+        level, empty = _count(m, self, self._depth, push, pull)
         # Of a power of two the upper bit says as much.
         full = level[-1] if self._depth & (self._depth - 1) == 0 else level == self._depth
         m.d.comb += [
@@ -52,7 +69,6 @@ class Queue(wiring.Component):
             write.data.eq(self.input.payload),
             write.en.eq(self.input.ready),      # what is not pushed is written over: so that it is known early
         ]
-        push, pull = Signal(), Signal()
         if self._registered:
             free = ~self.output.valid | self.output.ready
             m.d.comb += [
@@ -76,9 +92,55 @@ class Queue(wiring.Component):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(pull):
             m.d.sync += read.addr.eq(read.addr + 1)
-        # Who comes late chooses; the adders are before. Whether it is empty is kept beside the level: it steers much.
-        with m.If(push & ~pull):
-            m.d.sync += [level.eq(level + 1), empty.eq(0), self.spacious.eq(level < self._depth - 2)]
-        with m.Elif(pull & ~push):
-            m.d.sync += [level.eq(level - 1), empty.eq(level == 1), self.spacious.eq(level != self._depth)]
+        return m
+
+
+class WideQueue(wiring.Component):
+    """A stream FIFO for payloads so wide that their LUT RAM is far from who sends and takes them.
+
+    Latency 1 cycle, one payload a cycle, ``spacious`` as in :class:`Queue`. No valid or ready goes to all of the
+    memory: it is written in each cycle, at an entry that is free, and what was taken moves the read address a cycle
+    later, behind a multiplexer. Each half of a payload has counters of its own, which synthesis tools would join if
+    they did not begin at different entries.
+
+    Parameters
+    ----------
+    shape : ShapeLike
+        Payload.
+    depth : int
+        Payloads that find room; one less than a power of two wastes no memory.
+    """
+
+    def __init__(self, shape: ShapeLike, *, depth: int) -> None:
+        if depth < 1:
+            raise ValueError(f"Queue depth must be positive, not {depth!r}")
+        self._depth = depth
+        super().__init__(_members(shape, depth))
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        push, pull = Signal(), Signal()
+        pulled = Signal()
+        level, empty = _count(m, self, self._depth, push, pull)
+        m.d.comb += [
+            self.input.ready.eq(level != self._depth), self.output.valid.eq(~empty),
+            push.eq(self.input.valid & self.input.ready), pull.eq(self.output.valid & self.output.ready),
+        ]
+        m.d.sync += pulled.eq(pull)
+        given, taken = Value.cast(self.input.payload), Value.cast(self.output.payload)
+        middle = len(given) // 2
+        for number, bits in enumerate([slice(middle), slice(middle, None)]):
+            m.submodules[f"storage{number}"] = storage = LutRam(len(given[bits]), 1 << ceil_log2(self._depth + 1))
+            write, read = storage.write_port(), storage.read_port()
+            free, place, following = (
+                Signal.like(read.addr, name=f"{name}{number}", init=first)
+                for name, first in [("free", number), ("place", number), ("following", number + 1)])
+            m.d.comb += [
+                write.addr.eq(free), write.data.eq(given[bits]), write.en.eq(1),
+                read.addr.eq(Mux(pulled, following, place)), taken[bits].eq(read.data),
+            ]
+            with m.If(push):
+                m.d.sync += free.eq(free + 1)
+            with m.If(pulled):
+                m.d.sync += [place.eq(following), following.eq(following + 1)]
         return m

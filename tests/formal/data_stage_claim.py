@@ -69,6 +69,7 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     claim.invariant(claim.inside("dut.d0_begun", 1) == (seen != 0))
     claim.invariant((seen == 0) | ((left & ((2 << following) - 1)) == (1 << following)))
     claim.invariant((seen == 0) | (claim.inside("dut.final", 1) == ((left & (left - 1)) == 0)))
+    claim.invariant((seen == 0) | (claim.inside("dut.following_wanted", 1) == station.rows.bit_select(following, 1)))
     claim.invariant((seen == 0) | dut.stations.valid & (due != seen))
     claim.invariant((seen == 0) | claim.past(dut.stations.valid & ~dut.stations.ready))
 
@@ -121,7 +122,8 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
         return claim.inside(f"dut.d1_{name}", width)
 
     d1_valid, d1_write, d1_respond, d1_evict = d1("valid"), d1("write"), d1("respond"), d1("evict")
-    d1_address, d1_row = d1("address", exact_log2(rows)), d1("row", 32 * config.row_words)
+    d1_address = d1("address", exact_log2(rows))
+    d1_row = d1("written", 32 * config.row_words) | d1("filled", 32 * config.row_words)
     d1_strobe, d1_replace, d1_keep_dirty = d1("strobe", 4 * config.row_words), d1("replace"), d1("keep_dirty")
     d1_clean, d1_cu = d1("clean"), d1("cu", len(station.cu))
     ram = Signal(36)

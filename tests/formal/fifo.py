@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from amaranth.hdl import Array, Module, Mux, Signal, Value, ValueLike
 from amaranth.utils import ceil_log2
 
-from fgpu.gateware.queue import Queue
+from fgpu.gateware.queue import Queue, WideQueue
 from fgpu.gateware.skid_buffer import SkidBuffer
 
 from .prover import Claim
 
-__all__ = ["Followed", "fifo", "follow", "queue_claim", "skid_claim"]
+__all__ = ["Followed", "fifo", "follow", "queue_claim", "skid_claim",
+           "wide_queue_claim"]
 
 
 @dataclass
@@ -80,6 +81,34 @@ def queue_claim(depth: int, registered: bool, queue: type[Queue] = Queue) -> Cla
     inside = fifo(claim, "dut", push, dut.input.payload, pop, dut.output.valid, dut.output.payload,
                   depth=depth, registered=registered)
     claim.always(dut.input.ready | (inside >= depth))
+    return claim
+
+
+def wide_queue_claim(depth: int, queue: type[WideQueue] = WideQueue) -> Claim:
+    """A wide queue, with room for all of ``depth``; each half of a payload is where its own counters say."""
+    dut = queue(2, depth=depth)
+    claim = Claim(dut=dut)
+    push, pop = dut.input.valid & dut.input.ready, dut.output.valid & dut.output.ready
+    inside = claim.count(push, pop, ceil_log2(depth) + 3)
+    claim.always(claim.same(dut.output.valid, inside != 0))
+    claim.always(claim.same(dut.input.ready, inside != depth))
+    claim.always(inside <= depth)
+    it = follow(claim, push, inside - pop, dut.input.payload, pop, bits=ceil_log2(depth) + 3)
+    claim.always(~it.active | (it.ahead != 0) | claim.same(dut.output.payload, it.value))
+    claim.invariant(~it.active | (it.ahead < inside))
+    claim.invariant(claim.inside("dut.level", range(depth + 1)) == inside)
+    claim.invariant(claim.inside("dut.empty", 1) == (inside == 0))
+    pointers = ceil_log2(depth + 1)
+    pulled = claim.inside("dut.pulled", 1)
+    for half in range(2):
+        free, place, following = (claim.inside(f"dut.{name}{half}", pointers)
+                                  for name in ("free", "place", "following"))
+        words = Array(claim.inside(f"dut.storage{half}[{n}]", 1) for n in range(1 << pointers))
+        kept = Signal(pointers, name=f"kept{half}")
+        claim.m.d.comb += kept.eq(place + pulled + it.ahead)
+        claim.invariant((place + 1)[:pointers] == following)
+        claim.invariant((place + pulled + inside)[:pointers] == free)
+        claim.invariant(~it.active | (Mux(it.active, words[kept], 0) == it.value[half]))
     return claim
 
 

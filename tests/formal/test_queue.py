@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .fifo import queue_claim, skid_claim
+from .fifo import queue_claim, skid_claim, wide_queue_claim
 from .prover import mutant
 
 
@@ -28,6 +28,25 @@ def test_queue(depth: int, registered: bool, tmp_path: Path) -> None:
 def test_mutants_fail(registered: bool, old: str, new: str, tmp_path: Path) -> None:
     queue = mutant("fgpu.gateware.queue", old, new).Queue
     holds, _ = queue_claim(4, registered, queue).check(tmp_path, "bmc", depth=12)
+    assert not holds
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_wide_queue(depth: int, tmp_path: Path) -> None:
+    wide_queue_claim(depth).prove(tmp_path, depth=3)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("Mux(pulled, following, place)", "place"),
+    ("pulled.eq(pull)", "pulled.eq(push)"),
+    ("following.eq(following + 1)", "following.eq(following + 2)"),
+    ("(\"following\", number + 1)", "(\"following\", 1)"),
+    ("1 << ceil_log2(self._depth + 1)", "1 << ceil_log2(self._depth)"),
+    ("level != self._depth), self.output", "1), self.output"),
+])
+def test_mutants_of_the_wide_queue_fail(old: str, new: str, tmp_path: Path) -> None:
+    queue = mutant("fgpu.gateware.queue", old, new).WideQueue
+    holds, _ = wide_queue_claim(4, queue).check(tmp_path, "bmc", depth=12)
     assert not holds
 
 
