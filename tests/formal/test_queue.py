@@ -36,6 +36,7 @@ def test_wide_queue(depth: int, tmp_path: Path) -> None:
     wide_queue_claim(depth).prove(tmp_path, depth=3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
     ("Mux(pulled, following, place)", "place"),
     ("pulled.eq(pull)", "pulled.eq(push)"),
