@@ -10,8 +10,7 @@ from fgpu.gateware.skid_buffer import SkidBuffer
 
 from .prover import Claim
 
-__all__ = ["Followed", "fifo", "follow", "queue_claim", "skid_claim",
-           "wide_queue_claim"]
+__all__ = ["Followed", "fifo", "follow", "queue_claim", "skid_claim", "wide_queue_claim"]
 
 
 @dataclass

@@ -5,15 +5,14 @@ import random
 from functools import cache
 
 import pytest
-from amaranth.back import rtlil
 from amaranth.hdl import Module, Mux, Signal, signed, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.extras import is_installed
 from fgpu.tools.multiplier_registers import take_multiplier_registers
-from fgpu.tools.verilog import verilog_text
-from fgpu.tools.yosys import run_yosys
+
+from .netlists import cells, changed, registers, synthesized
 
 pytestmark = [pytest.mark.ci, pytest.mark.skipif(not is_installed("timing"), reason="needs fgpu[timing]")]
 _FACTORS = 16 + 17
@@ -43,23 +42,7 @@ class Products(wiring.Component):
 
 @cache
 def netlist(kind: str) -> str:
-    text = verilog_text(rtlil.convert(Products(kind), name="top", emit_src=False))
-    return run_yosys(["read_verilog top.v", "synth_ecp5 -top top -json design.json"], {"top.v": text}, "design.json")
-
-
-def after_taking(text: str) -> str:
-    design = json.loads(text)
-    for module in design["modules"].values():
-        take_multiplier_registers(module)
-    return json.dumps(design)
-
-
-def cells(text: str) -> list:
-    return list(json.loads(text)["modules"]["top"]["cells"].values())
-
-
-def registers(text: str) -> int:
-    return sum(cell["type"] == "TRELLIS_FF" for cell in cells(text))
+    return synthesized(Products(kind))
 
 
 def simulated(text: str, inputs: list[dict[str, int]]) -> list[tuple[int, ...]]:
@@ -121,7 +104,7 @@ def simulated(text: str, inputs: list[dict[str, int]]) -> list[tuple[int, ...]]:
 def test_registers_around_multipliers_are_taken() -> None:
     """With the reset; a factor of two multipliers goes to both."""
     before = netlist("plain")
-    after = after_taking(before)
+    after = changed(before, take_multiplier_registers)
     assert registers(before) == _FACTORS + 33 + 32
     assert registers(after) == 0
     for cell in cells(after):
@@ -140,7 +123,7 @@ def test_products_stay_the_same() -> None:
     expected = simulated(before, words)
     assert len(set(expected)) > 100
     # Multipliers show what is in their registers a pass later than registers do.
-    moved = simulated(after_taking(before), [*words, words[-1]])
+    moved = simulated(changed(before, take_multiplier_registers), [*words, words[-1]])
     assert moved[1:] == expected
 
 
@@ -150,4 +133,4 @@ def test_others_stay(kind: str, taken: int) -> None:
     """With an enable, or that come up with a one; of those before multipliers a bit that somebody else reads, and all
     that one without registers for its other factor reads; and if there is logic behind a product."""
     before = netlist(kind)
-    assert registers(before) - registers(after_taking(before)) == taken
+    assert registers(before) - registers(changed(before, take_multiplier_registers)) == taken

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from amaranth.back import rtlil
 from amaranth.hdl import Module, Signal, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -11,8 +10,8 @@ from amaranth.lib.wiring import In, Out
 from fgpu.extras import is_installed
 from fgpu.gateware.block_ram import BlockRam
 from fgpu.tools.output_registers import take_output_registers
-from fgpu.tools.verilog import verilog_text
-from fgpu.tools.yosys import run_yosys
+
+from .netlists import cells, changed, registers, synthesized
 
 pytestmark = [pytest.mark.ci, pytest.mark.skipif(not is_installed("timing"), reason="needs fgpu[timing]")]
 
@@ -41,31 +40,14 @@ class Reader(wiring.Component):
 
 
 def netlist(width: int, kind: str) -> str:
-    dut = Reader(width, kind)
-    text = verilog_text(rtlil.convert(dut, name="top", emit_src=False))
-    return run_yosys(["read_verilog top.v", "synth_ecp5 -top top -json design.json"], {"top.v": text}, "design.json")
-
-
-def after_taking(text: str) -> str:
-    design = json.loads(text)
-    for module in design["modules"].values():
-        take_output_registers(module)
-    return json.dumps(design)
-
-
-def cells(text: str) -> list:
-    return list(json.loads(text)["modules"]["top"]["cells"].values())
-
-
-def registers(text: str) -> int:
-    return sum(cell["type"] == "TRELLIS_FF" for cell in cells(text))
+    return synthesized(Reader(width, kind))
 
 
 @pytest.mark.parametrize("width", [16, 32])
 def test_a_register_behind_block_ram_is_taken(width: int) -> None:
     """With its reset, and of wide ports both halves."""
     before = netlist(width, "plain")
-    after = after_taking(before)
+    after = changed(before, take_output_registers)
     assert registers(before) - registers(after) == width
     ram, = (cell for cell in cells(after) if cell["type"] == "DP16KD")
     halves = "AB" if width == 32 else "B"
@@ -83,4 +65,4 @@ def test_a_register_behind_block_ram_is_taken(width: int) -> None:
 def test_others_stay(kind: str) -> None:
     """Behind logic, with an enable, or that come up with a one; or if somebody else reads a bit."""
     before = netlist(16, kind)
-    assert registers(after_taking(before)) == registers(before)
+    assert registers(changed(before, take_output_registers)) == registers(before)
