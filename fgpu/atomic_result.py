@@ -1,15 +1,13 @@
 """What atomic operations make of the old word, in the cache and in local memory."""
 
 from collections.abc import Collection
-from functools import reduce
-from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from fgpu.gateware.choose import choose
+from fgpu.gateware.choose import choose, either
 from fgpu.interfaces.memory_bus import AtomicOp
 
 __all__ = ["AtomicWords", "atomic_result"]
@@ -42,18 +40,14 @@ class AtomicWords(wiring.Component):
         m = Module()
         second, total = Signal(32), Signal(34)
         m.d.comb += [
-            second.eq(_either(self.operand) ^ self.subtracts.replicate(32)),
+            second.eq(either(self.operand) ^ self.subtracts.replicate(32)),
             self.differs.eq(self.old ^ second),
             total.eq(Cat(self.subtracts, self.old) + Cat(self.subtracts, second)),
             self.total.eq(total[1:]), self.less.eq(~total[33]),
         ]
         if self._compares:
-            m.d.comb += self.equal.eq(self.old == _either(self.expected))
+            m.d.comb += self.equal.eq(self.old == either(self.expected))
         return m
-
-
-def _either(parts: Any) -> Value:
-    return reduce(or_, map(Value.cast, parts))
 
 
 def atomic_result(m: Module, operations: Collection[str], operation: Any, old: Any, operand: Any,

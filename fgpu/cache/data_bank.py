@@ -1,11 +1,12 @@
 """A bank of the data RAM: 32-bit words whose bytes remember whether they are dirty."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
 from fgpu.gateware.block_ram import BlockRam
+from fgpu.gateware.choose import either
 
 from .payloads import MarkedWord, index_bits, row_bits
 
@@ -57,7 +58,7 @@ class DataBank(wiring.Component):
         m.submodules.ram = ram = BlockRam(unsigned(36), self._depth)
         write, read = ram.write_port(granularity=9), ram.read_port()
         take = Signal(4)
-        word = Value.cast(self.update.words[0]) | Value.cast(self.update.words[1])
+        word = either(self.update.words)
         m.d.comb += [
             read.addr.eq(self.address),
             read.en.eq(self.enable),

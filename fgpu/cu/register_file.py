@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from fgpu.config import BANK_WORDS, BANKS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS
 from fgpu.gateware.block_ram import BlockRam
-from fgpu.gateware.choose import choose
+from fgpu.gateware.choose import choose, either
 from fgpu.gateware.twins import twins
 from fgpu.isa import REGISTER_BITS
 
@@ -29,7 +29,7 @@ the two belong together costs nothing where there is a multiplexer behind it, as
 
 def joined(halves: Any) -> Any:
     """The words that come in ``halves``."""
-    return data.View(Words, Value.cast(halves[0]) | Value.cast(halves[1]))
+    return data.View(Words, either(halves))
 
 
 def bank_address(register: Any, phase: Any, wavefront: Any) -> Value:

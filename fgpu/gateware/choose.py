@@ -1,11 +1,13 @@
 """Multiplexers and priorities as synthesis tools like them."""
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 
-__all__ = ["choose", "encode_lowest", "look_up", "lowest", "number_of", "only"]
+__all__ = ["choose", "either", "encode_lowest", "look_up", "lowest", "number_of", "only"]
 
 
 def choose(values: Sequence[Any], index: Any) -> Value:
@@ -21,6 +23,11 @@ def choose(values: Sequence[Any], index: Any) -> Value:
     for bit in index:
         values = [Mux(bit, odd, even) for even, odd in zip(values[::2], values[1::2], strict=True)]
     return values[0]
+
+
+def either(parts: Any) -> Value:
+    """The OR of several words, of which all but one are 0."""
+    return reduce(or_, map(Value.cast, parts))
 
 
 def look_up(table: Sequence[bool], index: Any) -> Value:
