@@ -9,7 +9,7 @@ from amaranth.utils import exact_log2
 
 from fgpu.config import BANKS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS, Config
 from fgpu.gateware.choose import choose
-from fgpu.gateware.lut_ram import LutRam
+from fgpu.gateware.halved_ram import HalvedRam
 from fgpu.interfaces.memory_bus import Row
 from fgpu.isa import REGISTER_BITS
 
@@ -60,22 +60,11 @@ class RowQueue(wiring.Component):
         level = Signal(range(self._depth + 1))
         room = Signal(init=1)       # for two
         push = self.input.valid & self.input.ready
-        given, row = Value.cast(self.input.payload), Value.cast(self.row)
-        middle = len(row) // 2
-        # Each half has counters of its own, which synthesis tools would join if they did not begin at other entries.
-        for number, bits in enumerate([slice(middle), slice(middle, None)]):
-            m.submodules[f"storage{number}"] = storage = LutRam(len(row[bits]), self._depth + 1)
-            write, read = storage.write_port(), storage.read_port()
-            following, before, free = (Signal.like(read.addr, name=f"{name}{number}", init=number)
-                                       for name in ("following", "before", "free"))
-            m.d.comb += [
-                write.addr.eq(free), write.data.eq(given[bits]), write.en.eq(push),
-                read.addr.eq(Mux(self.look, following, before)), row[bits].eq(read.data),
-            ]
-            with m.If(push):
-                m.d.sync += free.eq(free + 1)
-            with m.If(self.take):
-                m.d.sync += [before.eq(following), following.eq(following + 1)]
+        m.submodules.memory = memory = HalvedRam(Row(self._config), self._depth + 1, begun=False)
+        m.d.comb += [
+            memory.given.eq(self.input.payload), memory.write.eq(push), memory.push.eq(push),
+            memory.look.eq(self.look), memory.step.eq(self.take), self.row.eq(memory.shown),
+        ]
         m.d.sync += self.input.ready.eq(room)
         # Whether it is empty, or nearly full, is kept beside the level: both steer much.
         with m.If(push & ~self.take):

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, ShapeLike, Signal, Value
+from amaranth.hdl import Module, Mux, ShapeLike, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
+from .halved_ram import HalvedRam
 from .lut_ram import LutRam
 
 __all__ = ["Queue", "WideQueue"]
@@ -100,8 +101,7 @@ class WideQueue(wiring.Component):
 
     Latency 1 cycle, one payload a cycle, ``spacious`` as in :class:`Queue`. No valid or ready goes to all of the
     memory: it is written in each cycle, at an entry that is free, and what was taken moves the read address a cycle
-    later, behind a multiplexer. Each half of a payload has counters of its own, which synthesis tools would join if
-    they did not begin at different entries.
+    later, behind a multiplexer (:class:`~fgpu.gateware.halved_ram.HalvedRam`).
 
     Parameters
     ----------
@@ -114,6 +114,7 @@ class WideQueue(wiring.Component):
     def __init__(self, shape: ShapeLike, *, depth: int) -> None:
         if depth < 1:
             raise ValueError(f"Queue depth must be positive, not {depth!r}")
+        self._shape = shape
         self._depth = depth
         super().__init__(_members(shape, depth))
 
@@ -127,20 +128,9 @@ class WideQueue(wiring.Component):
             push.eq(self.input.valid & self.input.ready), pull.eq(self.output.valid & self.output.ready),
         ]
         m.d.sync += pulled.eq(pull)
-        given, taken = Value.cast(self.input.payload), Value.cast(self.output.payload)
-        middle = len(given) // 2
-        for number, bits in enumerate([slice(middle), slice(middle, None)]):
-            m.submodules[f"storage{number}"] = storage = LutRam(len(given[bits]), 1 << ceil_log2(self._depth + 1))
-            write, read = storage.write_port(), storage.read_port()
-            free, place, following = (
-                Signal.like(read.addr, name=f"{name}{number}", init=first)
-                for name, first in [("free", number), ("place", number), ("following", number + 1)])
-            m.d.comb += [
-                write.addr.eq(free), write.data.eq(given[bits]), write.en.eq(1),
-                read.addr.eq(Mux(pulled, following, place)), taken[bits].eq(read.data),
-            ]
-            with m.If(push):
-                m.d.sync += free.eq(free + 1)
-            with m.If(pulled):
-                m.d.sync += [place.eq(following), following.eq(following + 1)]
+        m.submodules.memory = memory = HalvedRam(self._shape, 1 << ceil_log2(self._depth + 1), begun=True)
+        m.d.comb += [
+            memory.given.eq(self.input.payload), memory.write.eq(1), memory.push.eq(push),
+            memory.look.eq(pulled), memory.step.eq(pulled), self.output.payload.eq(memory.shown),
+        ]
         return m

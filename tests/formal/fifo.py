@@ -100,9 +100,9 @@ def wide_queue_claim(depth: int, queue: type[WideQueue] = WideQueue) -> Claim:
     pointers = ceil_log2(depth + 1)
     pulled = claim.inside("dut.pulled", 1)
     for half in range(2):
-        free, place, following = (claim.inside(f"dut.{name}{half}", pointers)
-                                  for name in ("free", "place", "following"))
-        words = Array(claim.inside(f"dut.storage{half}[{n}]", 1) for n in range(1 << pointers))
+        free, place, following = (claim.inside(f"dut.memory.{name}{half}", pointers)
+                                  for name in ("free", "current", "following"))
+        words = Array(claim.inside(f"dut.memory.storage{half}[{n}]", 1) for n in range(1 << pointers))
         kept = Signal(pointers, name=f"kept{half}")
         claim.m.d.comb += kept.eq(place + pulled + it.ahead)
         claim.invariant((place + 1)[:pointers] == following)

@@ -38,16 +38,27 @@ def test_wide_queue(depth: int, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("Mux(pulled, following, place)", "place"),
     ("pulled.eq(pull)", "pulled.eq(push)"),
-    ("following.eq(following + 1)", "following.eq(following + 2)"),
-    ("(\"following\", number + 1)", "(\"following\", 1)"),
     ("1 << ceil_log2(self._depth + 1)", "1 << ceil_log2(self._depth)"),
     ("level != self._depth), self.output", "1), self.output"),
 ])
 def test_mutants_of_the_wide_queue_fail(old: str, new: str, tmp_path: Path) -> None:
     queue = mutant("fgpu.gateware.queue", old, new).WideQueue
     holds, _ = wide_queue_claim(4, queue).check(tmp_path, "bmc", depth=12)
+    assert not holds
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new"), [
+    ("Mux(self.look, following, current)", "current"),
+    ("following.eq(following + 1)", "following.eq(following + 2)"),
+    ("with m.If(self.step):", "with m.If(self.push):"),
+    ("free.eq(free + 1)", "free.eq(free)"),
+    ("(\"following\", self._begun)", "(\"following\", 0)"),
+])
+def test_mutants_of_its_memory_fail(old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fgpu.gateware.queue.HalvedRam", mutant("fgpu.gateware.halved_ram", old, new).HalvedRam)
+    holds, _ = wide_queue_claim(4).check(tmp_path, "bmc", depth=12)
     assert not holds
 
 
