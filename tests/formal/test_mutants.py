@@ -50,8 +50,8 @@ def test_mutants_apply(module: ModuleType, test: Callable[..., None], monkeypatc
         raise _Applied
 
     monkeypatch.setattr(module, "mutant", apply)
+    fixtures = {"tmp_path": tmp_path, "monkeypatch": monkeypatch}
+    wanted = {name: fixtures[name] for name in inspect.signature(test).parameters if name in fixtures}
     for case in _cases(test):
-        if "tmp_path" in inspect.signature(test).parameters:
-            case["tmp_path"] = tmp_path
         with pytest.raises(_Applied):
-            test(**case)
+            test(**case, **wanted)
