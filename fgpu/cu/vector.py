@@ -101,6 +101,7 @@ class ComputeVector(wiring.Component):
             issue.append(Signal(Issue, name=f"issue{stage}"))
             control.append(Signal(ControlWord, name=f"control{stage}"))
             m.d.sync += [issue[stage].eq(issue[stage - 1]), control[stage].eq(control[stage - 1])]
+        controls = [control, self._second_control(m, control)]      # for half of the PEs each
 
         m.submodules.registers = registers = RegisterFile(floats=bool(self._config.float_ops))
         m.d.comb += [registers.beat.eq(self.beat), registers.load.eq(self.load), registers.clear.eq(self.clear)]
@@ -127,16 +128,17 @@ class ComputeVector(wiring.Component):
         local_ids = Signal(LocalIds)
         m.d.sync += local_ids.eq(runtime.local_ids)
         with m.If(control[OPERAND_STAGE - 1].runtime != RuntimeValue.NONE):
-            m.d.sync += control[OPERAND_STAGE].immediate.eq(runtime.uniform)
+            m.d.sync += [each[OPERAND_STAGE].immediate.eq(runtime.uniform) for each in controls]
 
         pes = [add_shared(m, f"pe{lane}", platform, "pe", lambda: ProcessingElement(self._config))
                for lane in range(PE_COUNT)]
         for lane, pe in enumerate(pes):
+            mine = controls[lane * len(controls) // PE_COUNT]
             m.d.comb += [
                 pe.rs.eq(registers.rs[lane]), pe.rt.eq(registers.rt[lane]), pe.rd.eq(registers.rd[lane]),
                 pe.local_id.eq(local_ids[lane]),
-                pe.control3.eq(control[3]), pe.control4.eq(control[4]), pe.control7.eq(control[7]),
-                pe.control9.eq(control[9]), pe.issue5.eq(issue[5]),
+                pe.control3.eq(mine[3]), pe.control4.eq(mine[4]), pe.control7.eq(mine[7]),
+                pe.control9.eq(mine[9]), pe.issue5.eq(issue[5]),
                 pe.enable.eq(issue[OPERAND_STAGE].valid & issue[OPERAND_STAGE].lanes[lane]),
                 registers.result.words[lane].eq(pe.result),
                 self.memory.addresses[lane].eq(pe.address),
@@ -193,6 +195,18 @@ class ComputeVector(wiring.Component):
         if "cmpxchg" in self._config.atomics:
             m.d.comb += [self.memory.expected[lane].eq(pe.expected) for lane, pe in enumerate(pes)]
         return m
+
+    @staticmethod
+    def _second_control(m: Module, control: list[Any]) -> list[Any]:
+        """The control words from ``OPERAND_STAGE`` on once more. They come out of a reset as ones, or synthesis tools
+        would take both for one; no lane is enabled then.
+        """
+        second = control[:OPERAND_STAGE]
+        for stage in range(OPERAND_STAGE, RESULT_STAGE):
+            register = Signal(ControlWord.as_shape().size, name=f"second_control{stage}", init=-1)
+            m.d.sync += register.eq(second[-1].as_value())
+            second.append(data.View(ControlWord, register))
+        return second
 
     def _local(self, m: Module, accesses: Any, at: Any, word: Any, pes: list[Any]) -> Any:
         """Accesses to local memory; returns whether those of this stage go there."""

@@ -10,12 +10,12 @@ from amaranth.lib.memory import ReadPort, WritePort
 from amaranth.utils import exact_log2
 
 from fgpu.config import BANK_WORDS, BANKS, PE_COUNT, Config
-from fgpu.cu.control_word import ControlWord
+from fgpu.cu.control_word import ControlWord, Issue
 from fgpu.cu.decoder import Decoder
 from fgpu.cu.float_results import _LAST_SLOT, FloatResults, _Context
 from fgpu.cu.launcher import Launcher
 from fgpu.cu.load_return import LoadReturn
-from fgpu.cu.pipeline import RESULT_STAGE
+from fgpu.cu.pipeline import OPERAND_STAGE, RESULT_STAGE
 from fgpu.cu.register_file import bank_address, joined
 from fgpu.cu.vector import ComputeVector
 from fgpu.isa import REGISTER_COUNT
@@ -114,8 +114,9 @@ class RegisterClaim(Claim):
 
     def __init__(self, config: Config, *, decoder: type[Decoder] = Decoder,
                  load_return: type[LoadReturn] = LoadReturn,
-                 float_results: type[FloatResults] = FloatResults) -> None:
-        vector, decode, results = ComputeVector(config), decoder(config), float_results()
+                 float_results: type[FloatResults] = FloatResults,
+                 compute_vector: type[ComputeVector] = ComputeVector) -> None:
+        vector, decode, results = compute_vector(config), decoder(config), float_results()
         self.loads = load_return(config, 16)
         super().__init__(vector=vector, loads=self.loads, decoder=decode, results=results)
         m, clear = self.m, self.loads.clear
@@ -163,6 +164,10 @@ class RegisterClaim(Claim):
             word = self.inside(f"vector.control{number}", ControlWord.as_shape().size)
             stage[number] = data.View(ControlWord, word)
             self.invariant(~stage[number].write | stage[number].rd.any())
+        for number in range(OPERAND_STAGE, RESULT_STAGE):
+            issued = data.View(Issue, self.inside(f"vector.issue{number}", Issue.as_shape().size))
+            second = self.inside(f"vector.second_control{number}", ControlWord.as_shape().size)
+            self.invariant(~issued.valid | (second == stage[number].as_value()))
         for lane in range(PE_COUNT):
             for number in range(5, RESULT_STAGE + 1):
                 name = "write5" if number == 5 else f"write_{number - 6}"

@@ -54,8 +54,10 @@ def test_a_launcher_that_does_not_wait(tmp_path: Path) -> None:
     ("load_return", "LoadReturn", "~keeps[lane] & (self.clear | ~selected)", "~keeps[lane] & ~selected"),
     ("load_return", "LoadReturn", "self.clear & ~following[-1]", "self.clear & ~following[-2]"),
     ("float_results", "FloatResults", "Mux(self.rd.any(), self.issue.lanes, 0)", "self.issue.lanes"),
+    ("vector", "ComputeVector", "register.eq(second", "register.eq(~second"),
 ])
 def test_mutants_fail(module: str, name: str, old: str, new: str, tmp_path: Path) -> None:
-    argument = {"Decoder": "decoder", "LoadReturn": "load_return", "FloatResults": "float_results"}[name]
+    argument = {"Decoder": "decoder", "LoadReturn": "load_return", "FloatResults": "float_results",
+                "ComputeVector": "compute_vector"}[name]
     claim = RegisterClaim(SMALL, **{argument: getattr(mutant(f"fgpu.cu.{module}", old, new), name)})
     assert not claim.is_proven(tmp_path, depth=2)
