@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fgpu.config import ATOMICS, Config, check_config
-from fgpu.errors import CompileError, DivergentBarrierWarning
+from fgpu.errors import CompileError, CompileWarning, DivergentBarrierWarning
 from fgpu.extras import demand
 
 from .image import Image
@@ -31,7 +31,8 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
 
     Images are kept in the user's cache folder and found there again, unless the source includes other files or there
     are ``observers``, who see the compiler's passes (:mod:`fgpu.compiler.observers`). A
-    :class:`~fgpu.errors.DivergentBarrierWarning` tells of barriers to which only some of a work-group come.
+    :class:`~fgpu.errors.CompileWarning` tells what clang warns of, a :class:`~fgpu.errors.DivergentBarrierWarning` of
+    barriers to which only some of a work-group come.
     Raises :class:`~fgpu.errors.CompileError` with the file and the line of what is wrong or unsupported,
     :class:`~fgpu.errors.MissingExtraError` without clang and LLVM (``fgpu[opencl]``).
     """
@@ -59,6 +60,8 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
         return compile_sources(sources, options, config, kernels, observers)
 
     image = compiled() if observers else kept_image(sources, options, config, kernels, compiled)
+    for message in image.clang_warnings:
+        warnings.warn(message, CompileWarning, stacklevel=2)
     for message in image.warnings:
         warnings.warn(message, DivergentBarrierWarning, stacklevel=2)
     return image

@@ -47,6 +47,8 @@ class Image:
     """What the kernels print with printf: records name it by its number, from 1 on."""
     strings: tuple[str, ...] = ()
     """What ``%s`` prints: records name it by its number, from 0 on."""
+    clang_warnings: tuple[str, ...] = field(default=(), compare=False)
+    """What clang had to say (:class:`~fgpu.errors.CompileWarning`)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
@@ -72,7 +74,7 @@ class Image:
 
     def __reduce__(self) -> tuple[Callable[..., "Image"], tuple[Any, ...]]:
         return Image, (self.words, dict(self.kernels), self.data, dict(self.lines), self.pointers, self.warnings,
-                       self.formats, self.strings)
+                       self.formats, self.strings, self.clang_warnings)
 
     def data_at(self, address: int) -> bytes:
         """What the host writes to ``address``, a multiple of 4096: ``data``, with the address added to

@@ -38,6 +38,7 @@ def to_json(image: "Image") -> str:
         "pointers": list(image.pointers),
         "line_table": table_of(image.lines),
         **({"warnings": list(image.warnings)} if image.warnings else {}),
+        **({"clang_warnings": list(image.clang_warnings)} if image.clang_warnings else {}),
         **({"formats": [_format_to_json(format) for format in image.formats], "strings": list(image.strings)}
            if image.formats else {}),
     }, indent=1) + "\n"
@@ -76,13 +77,18 @@ def from_json(text: str) -> dict[str, Any]:
     pointers = data.get("pointers", [])
     if not isinstance(pointers, list) or not all(map(_is_count, pointers)):
         raise _malformed("'pointers'", pointers, "numbers from 0")
-    warnings = data.get("warnings", [])
-    if not isinstance(warnings, list) or not all(map(_is_text, warnings)):
-        raise _malformed("'warnings'", warnings, "texts")
     formats, strings = _printed_from_json(data)
     return {"words": words, "kernels": {kernel.name: kernel for kernel in kernels}, "data": bytes.fromhex(constants),
-            "lines": _lines_from_json(data, len(words)), "pointers": tuple(pointers), "warnings": tuple(warnings),
+            "lines": _lines_from_json(data, len(words)), "pointers": tuple(pointers),
+            **{name: _texts_from_json(data, name) for name in ("warnings", "clang_warnings")},
             "formats": formats, "strings": strings}
+
+
+def _texts_from_json(data: dict[str, Any], name: str) -> tuple[str, ...]:
+    texts = data.get(name, [])
+    if not isinstance(texts, list) or not all(map(_is_text, texts)):
+        raise _malformed(f"'{name}'", texts, "texts")
+    return tuple(texts)
 
 
 def _printed_from_json(data: dict[str, Any]) -> tuple[tuple[Format, ...], tuple[str, ...]]:

@@ -39,9 +39,16 @@ _SIZES = {"char": 1, "uchar": 1, "bool": 1, "half": 2, "short": 2, "ushort": 2, 
 def compile_sources(sources: Mapping[str, str], options: Sequence[str], config: Config,
                     wanted: Sequence[str] | None = None, observers: Sequence[Observer] = ()) -> Image:
     """Compile programs by their file names to one image; see :func:`~fgpu.compiler.compile.compile_opencl`."""
-    return compile_modules(sources, lambda size: tuple(
-        compile_to_bitcode(source, filename, options, library=builtins(), size=size, kernels=wanted or ())
-        for filename, source in sources.items()), config, wanted, observers)
+    told: list[str] = []
+
+    def bitcode(size: Size) -> tuple[bytes, ...]:
+        made = [compile_to_bitcode(source, filename, options, library=builtins(), size=size, kernels=wanted or ())
+                for filename, source in sources.items()]
+        told.extend(message for each in made for message in each.warnings)
+        return tuple(each.code for each in made)
+
+    image = compile_modules(sources, bitcode, config, wanted, observers)
+    return replace(image, clang_warnings=tuple(dict.fromkeys(told)))
 
 
 def compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple[bytes, ...]], config: Config,

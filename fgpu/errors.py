@@ -4,9 +4,9 @@ All errors derive from :class:`FgpuError`; the command line prints their message
 """
 
 __all__ = [
-    "AmbiguousRunsError", "AssemblyError", "BoardError", "CompileError", "ConfigError", "DescriptorWarning",
-    "DivergentBarrierWarning", "EncodingError", "FgpuError", "IRSyntaxError",
-    "ImageError", "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
+    "AmbiguousRunsError", "AssemblyError", "BoardError", "CompileError", "CompileWarning", "ConfigError",
+    "DescriptorWarning", "DivergentBarrierWarning", "EncodingError", "FgpuError", "IRSyntaxError", "ImageError",
+    "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
     "MissingExtraError", "PerformanceWarning", "PrintfWarning", "SimulationError", "SimulationTimeout", "ToolError",
 ]
 
@@ -100,6 +100,10 @@ class MissingExtraError(FgpuError, ImportError):
 
 class DescriptorWarning(UserWarning):
     """A kernel descriptor whose words contradict each other; the kernel runs as on the hardware."""
+
+
+class CompileWarning(UserWarning):
+    """What a compiler of C warns of; the message starts with its ``file:line:column:``."""
 
 
 class DivergentBarrierWarning(UserWarning):

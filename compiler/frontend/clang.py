@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from fgpu.errors import CompileError, ToolError
 from fgpu.files import cache_directory
@@ -15,12 +16,12 @@ from ..ir.module import Module
 from ..line_table import OWN
 from ..work_groups import BARRIERS
 from .bitcode import CLANG_SECONDS, Library, bitcode_files, functions
-from .diagnostics import explained
+from .diagnostics import explained, separated
 from .options import accepted
 from .reader import read_module
 
-__all__ = ["HEADER", "UNROLLED", "Size", "Unoptimized", "builtins", "compile_to_bitcode", "compile_unit", "optimize",
-           "read_ir"]
+__all__ = ["HEADER", "UNROLLED", "Bitcode", "Size", "Unoptimized", "builtins", "compile_to_bitcode", "compile_unit",
+           "optimize", "read_ir"]
 
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
@@ -162,9 +163,16 @@ def _wrapped(source: str, filename: str, is_library: bool, kernels: Sequence[str
         f"{_ALL_STATIC}\n{named}\n\n#line {max(1, len(source.splitlines()))}\n{_ALL_STATIC_END}\n{kept}"
 
 
+class Bitcode(NamedTuple):
+    """What clang makes of a program, and what it warns of."""
+
+    code: bytes
+    warnings: tuple[str, ...]
+
+
 def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), optimization: str = "-O2",
                        library: Library | None = None, size: Size = Size.MEDIUM, is_library: bool = False,
-                       kernels: Sequence[str] = ()) -> bytes:
+                       kernels: Sequence[str] = ()) -> Bitcode:
     """Run clang on ``source`` and link what it calls of ``library``.
 
     Most bodies take less time than a call and its moves, and most loops less than their counting: ``size``.
@@ -191,7 +199,8 @@ def compile_to_bitcode(source: str, filename: str, options: Sequence[str] = (), 
     if _promises_too_much(source, options, bitcode):
         options = [*options, *_NO_PROMISES]
         return compile_to_bitcode(source, filename, options, optimization, library, size, is_library, kernels)
-    return optimize(bitcode, size, optimization) if is_linked_later else bitcode
+    return Bitcode(optimize(bitcode, size, optimization) if is_linked_later else bitcode,
+                   separated(explained(_without_ours(messages))))
 
 
 @dataclass(frozen=True)
@@ -310,7 +319,7 @@ def _promises_too_much(source: str, options: Sequence[str], bitcode: bytes) -> b
 
 
 def read_ir(bitcode: bytes) -> Module:
-    """The functions in what :func:`compile_to_bitcode` returned."""
+    """The functions in the bitcode that :func:`compile_to_bitcode` returned."""
     module = read_module(bitcode, own=f"{OWN}/{_HERE.name}/")
     for function in module.functions.values():
         function.name = function.name.removeprefix(_KEPT)

@@ -2,9 +2,10 @@
 
 import re
 
-__all__ = ["explained", "why_no_kernel"]
+__all__ = ["explained", "separated", "why_no_kernel"]
 
 _ITEM = re.compile(r".*?:\d+:\d+: (?:fatal )?(error|warning|note): ")
+_COUNT = re.compile(r"\d+ warnings? generated\.")
 _CANDIDATES = re.compile(r"((?:.*: note: candidate .*\n)+)")
 _REMEDIES = (
     (re.compile(r"(call to 'atomic_\w+' is ambiguous)"), "it takes a pointer to int or uint"),
@@ -34,6 +35,18 @@ def explained(messages: str) -> str:
     for pattern, remedy in _REMEDIES:
         text = pattern.sub(rf"\1; {remedy}", text)
     return text
+
+
+def separated(text: str) -> tuple[str, ...]:
+    """The warnings of what :func:`explained` returned, without that word, each with the notes that belong to it."""
+    messages: list[str] = []
+    for line in text.splitlines():
+        item = _ITEM.match(line)
+        if item is not None and item[1] == "warning":
+            messages.append(line[:item.start(1)] + line[item.end():])
+        elif messages and not _COUNT.fullmatch(line):
+            messages[-1] += f"\n{line}"
+    return tuple(messages)
 
 
 def _first(candidates: re.Match[str]) -> str:

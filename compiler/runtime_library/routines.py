@@ -44,7 +44,7 @@ def _compiled(name: str) -> dict[str, Function]:
     # At -O2 clang would put 64-bit multiplications back in for ours.
     source = (_LIBRARY / name).read_text(encoding="utf-8")
     return read_ir(compile_to_bitcode(source, f"{OWN}/{_LIBRARY.name}/{name}", [f"-I{_LIBRARY}"], "-O1", builtins(),
-                                      is_library=True)).functions
+                                      is_library=True).code).functions
 
 
 def routine(name: str) -> Function | None:

@@ -9,6 +9,7 @@ import pytest
 from llvmlite import binding as llvm
 
 from fgpu.compiler import Image, assemble, compile_opencl, disassemble, kernels
+from fgpu.compiler.frontend.clang import Bitcode
 from fgpu.config import Config
 from fgpu.errors import CompileError, ImageError
 from fgpu.sim import Device
@@ -180,7 +181,7 @@ def test_accesses_of_three_bytes(monkeypatch):
     """As clang makes them of padding."""
     with llvm.parse_assembly(THREE_BYTES, llvm.create_context()) as module:
         bitcode = module.as_bitcode()
-    monkeypatch.setattr(kernels, "compile_to_bitcode", lambda *arguments, **options: bitcode)
+    monkeypatch.setattr(kernels, "compile_to_bitcode", lambda *arguments, **options: Bitcode(bitcode, ()))
     image = kernels.compile_sources({"k.cl": ""}, [], ATOMIC)
     with Device(ATOMIC, engine="functional") as device:
         out = device.buffer(np.zeros(1024, np.int32))

@@ -44,7 +44,7 @@ def test_benchmarks(name):
     benchmark = EVERY[name]
     source, options = benchmark.source.read_text(), (*benchmark.element.options, *benchmark.options)
     demand_round_trip(read_ir(compile_to_bitcode(source, benchmark.source.name, options, library=builtins(),
-                                                 size=Size.LARGE)))
+                                                 size=Size.LARGE).code))
     compile_and_look({benchmark.source.name: source}, Config(atomics=ATOMICS),
                      lambda _, function, __: demand_round_trip(of(function)), ("scalarize", IR_PASSES[-1]), options)
 

@@ -86,7 +86,7 @@ def test_the_front_door_links_few_parts_too(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(clang.Library, "needed", lambda library, names: list(library.paths))
     every = clang.compile_to_bitcode(_SOURCE, "k.cl", library=clang.builtins())
     assert linked[-1] == len(SOURCES)
-    kernels = [re.sub(r"!\d+", "!", print_function(clang.read_ir(code).functions["k"])) for code in (few, every)]
+    kernels = [re.sub(r"!\d+", "!", print_function(clang.read_ir(made.code).functions["k"])) for made in (few, every)]
     assert kernels[0] == kernels[1]
 
 

@@ -113,7 +113,7 @@ def test_functions_that_no_kernel_calls_are_left_out():
     """They would be optimized for nothing: minutes, for libraries that programs include whole."""
     source = "int f(int x) { return x + 1; }\nint g(int x) { return f(x) * 2; }\nint h(int);\n" \
         "kernel void k(global int *a) { a[0] = g(a[1]); }\n__kernel void l(global int *a) { a[0] = f(a[1]); }"
-    assert set(read_ir(compile_to_bitcode(source, "k.cl")).functions) == {"k", "l"}
+    assert set(read_ir(compile_to_bitcode(source, "k.cl").code).functions) == {"k", "l"}
 
 
 def test_inline_functions_have_a_body():

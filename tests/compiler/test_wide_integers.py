@@ -7,6 +7,7 @@ import pytest
 from llvmlite import binding as llvm
 
 from fgpu.compiler import compile_opencl, kernels
+from fgpu.compiler.frontend.clang import Bitcode
 from fgpu.config import Config
 
 from .interpreter import run
@@ -114,7 +115,7 @@ def test_funnel_shifts_by_constants(monkeypatch: pytest.MonkeyPatch) -> None:
         !0 = !{{!"a", !"b", !"o"}}"""
     with llvm.parse_assembly(text, llvm.create_context()) as module:
         bitcode = module.as_bitcode()
-    monkeypatch.setattr(kernels, "compile_to_bitcode", lambda *arguments, **options: bitcode)
+    monkeypatch.setattr(kernels, "compile_to_bitcode", lambda *arguments, **options: Bitcode(bitcode, ()))
     image = kernels.compile_sources({"k.cl": ""}, [], Config(cram_size=16))
     rng = random.Random(3)
     a, b = numbers(rng, 64), numbers(rng, 64)
