@@ -133,6 +133,8 @@ GOOD = {"format": "fgpu-image", "version": 1, "kernels": [], "words": ["92000000
     ("x.json", json.dumps(GOOD | {"words": [1]}),
      "x.json: malformed fgpu image: a word must be up to eight hexadecimal digits, not 1"),
     ("x.json", json.dumps(GOOD | {"words": "92000000"}), "image: 'words' must be a list, not \"92000000\""),
+    ("x.json", json.dumps(GOOD | {"warnings": "k.cl:1: no"}), "image: 'warnings' must be texts, not \"k.cl:1: no\""),
+    ("x.json", json.dumps(GOOD | {"clang_warnings": [1]}), "image: 'clang_warnings' must be texts, not [1]"),
     ("x.json", json.dumps(GOOD | {"data": "0"}), "image: 'data' must be bytes in hexadecimal, not \"0\""),
     ("x.json", json.dumps(GOOD | {"line_table": {"x.cl": {"3": "0-1 x"}}}),
      'image: \'line_table\' must be the words of each line of each file, as "0-3 7", not {"x.cl": {"3": "0-1 x"}}'),
