@@ -198,8 +198,8 @@ class ComputeVector(wiring.Component):
 
     @staticmethod
     def _second_control(m: Module, control: list[Any]) -> list[Any]:
-        """The control words from ``OPERAND_STAGE`` on once more. They come out of a reset as ones, or synthesis tools
-        would take both for one; no lane is enabled then.
+        """The control words from ``OPERAND_STAGE`` to before ``RESULT_STAGE`` once more. They come out of a reset as
+        ones, or synthesis tools would take both for one; no lane is enabled then.
         """
         second = control[:OPERAND_STAGE]
         for stage in range(OPERAND_STAGE, RESULT_STAGE):
