@@ -175,9 +175,9 @@ class Config:
     cache_slices: int = 0
     """Parts of the cache that work at the same time, each on lines of its own: 1, 2, 4, 8; as many on each AXI port.
     0: one for each port, but with 8 compute units at least four."""
-    address_hash: str = "auto"
+    address_hash: str = "xor"
     """How lines choose slices and sets: 'xor', by sums of address bits, so that those a power of two apart do not
-    meet in one; 'identity', by the lowest bits; 'auto', by sums where there are several slices."""
+    meet in one; 'identity', by the lowest bits."""
     cache_line: int = 128
     """Bytes of a cache line, and of an AXI read burst: 64, 128."""
     cache_banks: int = 8
@@ -208,7 +208,7 @@ class Config:
         _one_of(self, "cu_stations", tuple(range(16, 72, 8)))
         _one_of(self, "cache_size", (0, 4, 8, 16, 32, 64, 128))
         _one_of(self, "cache_slices", (0, 1, 2, 4, 8))
-        _one_of(self, "address_hash", ("auto", "xor", "identity"))
+        _one_of(self, "address_hash", ("xor", "identity"))
         _one_of(self, "cache_line", (64, 128))
         _one_of(self, "cache_banks", (1, 2, 4, 8))
         _one_of(self, "cache_ways", (1, 2, 4))
@@ -322,11 +322,6 @@ class Config:
         return self.cache_size or _SLICE_KIB * self.slices
 
     @property
-    def hashes_addresses(self) -> bool:
-        """Whether lines choose slices and sets by sums of address bits."""
-        return self.slices > 1 if self.address_hash == "auto" else self.address_hash == "xor"
-
-    @property
     def slice_bits(self) -> int:
         """Bits of the number of a cache slice; the lower ones are the number of its AXI port."""
         return _log2(self.slices)
@@ -418,7 +413,7 @@ PRESETS: dict[str, Config] = {
     "float": Config(float_ops=FLOAT_OPS),
     "float-small": Config(float_ops=FLOAT_OPS, float_lanes=frozenset({
         "fdiv:1", "fsqrt:1", "fptosi:2", "fptoui:2", "itofp:2", "uitofp:2"})),
-    "reference": Config(cache_banks=4, cache_ways=1, cu_stations=32, tag_managers=2),
+    "reference": Config(cache_banks=4, cache_ways=1, cu_stations=32, tag_managers=2, address_hash="identity"),
 }
 """tiny: the smallest core; basic: the default; full: 8 CUs and all atomics; float: the default with all
 floating-point units; float-small: those that are rarely used on fewer lanes; reference: the parameters with which the

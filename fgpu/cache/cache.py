@@ -97,8 +97,6 @@ class Cache(wiring.Component):
         lines, offset = LineMap(config), config.line_offset_bits
         for (number, part), master in zip(mine, masters, strict=True):
             connect(m, part.axi, master)
-            if not (config.slice_bits or config.hashes_addresses):
-                continue
             # Assigned once more, and last: what connect says of addresses does not count.
             for its, there in ((part.axi.araddr, master.araddr), (part.axi.awaddr, master.awaddr)):
                 line = lines.line(Const(number, config.slice_bits), its[offset:])

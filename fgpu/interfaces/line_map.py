@@ -22,7 +22,7 @@ _IRREDUCIBLE = (0b1, 0b11, 0b111, 0b1011, 0b10011, 0b100101, 0b1000011, 0b100000
 class LineMap:
     """A line address becomes the number of a *slice* and the line's *place* there, whose low bits are the set.
 
-    Without ``config.hashes_addresses`` these are the low bits, one after the other. With it they are the same bits,
+    With ``address_hash="identity"`` these are the low bits, one after the other. With "xor" they are the same bits,
     each with some higher ones added modulo 2, so that what is a power of two apart does not meet in one place: as if
     the address, a polynomial over GF(2), were divided by two that have no factor in common, one for the slice and
     one for the set. Of lines that are 2**n apart, as many as there are places, each then has its own, and of
@@ -36,7 +36,7 @@ class LineMap:
         self._slice_bits = low = config.slice_bits
         # To each bit of the result the bits of the line that are added, and the other way round.
         self._there = [1 << bit for bit in range(config.line_address_bits)]
-        if config.hashes_addresses:
+        if config.address_hash == "xor":
             self._add(low, low + exact_log2(config.cache_sets))
         self._back = list(self._there)
         for bit in reversed(range(len(self._there))):       # each has itself and higher ones

@@ -67,7 +67,7 @@ CONFIGS = {
     "8 slices on a port": Config(cache_slices=8, compute_units=2, cache_size=16,
                                  cache_line=64, cache_banks=2),
     "16 tag managers": Config(tag_managers=16, cache_size=4, statistics=True),
-    "hashed": Config(cache_size=4, address_hash="xor"),
+    "not hashed": Config(cache_size=4, address_hash="identity"),
     "1 way": Config(cache_ways=1, cache_size=4, cache_line=64, cache_banks=4, compute_units=2),
     "4 ways": Config(cache_ways=4, cache_size=8, tag_managers=2, statistics=True),
     "2 slices, 2 ways": Config(axi_ports=2, cache_ways=2, cache_size=8, cache_banks=2),
