@@ -70,6 +70,8 @@ _ALL = "all"
 _FLOAT_LANES = (1, 2, 4, PE_COUNT)
 _KIB = 1024
 _SETS_MIN = 16
+_FEW_UNITS = 2
+_ROWS_OF_FEW_UNITS = 32
 _MANY_TAG_MANAGERS = 8
 _RETIREMENTS = 8
 _SLICE_KIB = 16
@@ -345,6 +347,12 @@ class Config:
     def slice_tag_managers(self) -> int:
         """Tag managers of a cache slice."""
         return self.tag_managers or _SLICE_TAG_MANAGERS
+
+    @property
+    def slice_write_rows(self) -> int:
+        """Rows of stores that wait in a cache slice for its data stage."""
+        most = _ROWS_OF_FEW_UNITS if self.compute_units <= _FEW_UNITS else self.global_stations
+        return min(most, self.global_stations) - 1
 
     @property
     def slice_retirements(self) -> int:

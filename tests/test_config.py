@@ -112,15 +112,22 @@ def test_slices_and_ways_share_the_cache() -> None:
     assert (config.cache_lines, config.slice_lines, config.cache_sets, config.port_slices) == (1024, 128, 64, 2)
 
 
-@pytest.mark.parametrize(("changes", "slices", "size", "hashes"), [
-    ({}, 1, 16, False), ({"compute_units": 4}, 1, 16, False), ({"compute_units": 8}, 4, 64, True),
-    ({"compute_units": 8, "axi_ports": 4}, 4, 64, True), ({"axi_ports": 2}, 2, 32, True),
-    ({"compute_units": 8, "cache_slices": 1}, 1, 16, False), ({"address_hash": "xor"}, 1, 16, True),
-    ({"axi_ports": 2, "address_hash": "identity"}, 2, 32, False),
+@pytest.mark.parametrize(("changes", "slices", "size"), [
+    ({}, 1, 16), ({"compute_units": 4}, 1, 16), ({"compute_units": 8}, 4, 64),
+    ({"compute_units": 8, "axi_ports": 4}, 4, 64), ({"axi_ports": 2}, 2, 32),
+    ({"compute_units": 8, "cache_slices": 1}, 1, 16),
 ])
-def test_the_cache_grows_with_the_compute_units(changes: dict, slices: int, size: int, hashes: bool) -> None:
+def test_the_cache_grows_with_the_compute_units(changes: dict, slices: int, size: int) -> None:
     config = Config(**changes)
-    assert (config.slices, config.cache_kib, config.hashes_addresses) == (slices, size, hashes)
+    assert (config.slices, config.cache_kib) == (slices, size)
+
+
+@pytest.mark.parametrize(("changes", "rows"), [
+    ({}, 31), ({"compute_units": 2}, 31), ({"compute_units": 4}, 63),
+    ({"compute_units": 4, "global_stations": 32}, 31),
+])
+def test_many_compute_units_keep_more_rows_of_stores(changes: dict, rows: int) -> None:
+    assert Config(**changes).slice_write_rows == rows
 
 
 def test_ids_of_a_port_are_enough() -> None:

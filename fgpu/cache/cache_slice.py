@@ -76,7 +76,7 @@ class CacheSlice(wiring.Component):
         m.submodules.tag_stage = tags = TagStage(config)
         m.submodules.tag_managers = managers = TagManagers(config)
         m.submodules.stations = stations = Queue(Station(config), depth=config.global_stations, registered=True)
-        m.submodules.write_queue = writes = WideQueue(WriteRow(config), depth=config.global_stations - 1)
+        m.submodules.write_queue = writes = WideQueue(WriteRow(config), depth=config.slice_write_rows, late=True)
         m.submodules.data_stage = data_stage = DataStage(config)
         m.submodules.line_buffer = buffer = LineBuffer(config)
         m.submodules.write_pipeline = pipeline = WritePipeline(config)

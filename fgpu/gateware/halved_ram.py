@@ -12,8 +12,8 @@ __all__ = ["HalvedRam"]
 class HalvedRam(wiring.Component):
     """Shows the current payload, or with ``look`` the following one, in the same cycle; ``step`` makes that current.
 
-    ``given`` is written in each cycle with ``write``, at an entry that is free, and stays with ``push``. Who uses it
-    knows what is there.
+    ``given`` is written in each cycle with ``write``, at an entry that is free, and stays with ``push``, which comes
+    in the same cycle, or in the next if ``late``. Who uses it knows what is there.
 
     Each half of a payload has a memory with counters of its own: nets from one counter to all of it are long.
     Synthesis tools would join them if they did not begin at different entries.
@@ -26,11 +26,14 @@ class HalvedRam(wiring.Component):
         Entries, a power of two.
     begun : bool
         Whether the first payload is the current one, and not the following one.
+    late : bool
+        Whether ``push`` is of the cycle before.
     """
 
-    def __init__(self, shape: ShapeLike, depth: int, *, begun: bool) -> None:
+    def __init__(self, shape: ShapeLike, depth: int, *, begun: bool, late: bool = False) -> None:
         self._depth = depth
         self._begun = begun
+        self._late = late
         super().__init__({
             "given": In(shape), "write": In(1), "push": In(1), "look": In(1), "step": In(1), "shown": Out(shape),
         })
@@ -43,14 +46,21 @@ class HalvedRam(wiring.Component):
             m.submodules[f"storage{number}"] = storage = LutRam(len(given[bits]), self._depth)
             write, read = storage.write_port(), storage.read_port()
             free, current, following = (
-                Signal.like(read.addr, name=f"{name}{number}", init=(number + late) % self._depth)
-                for name, late in [("free", 0), ("current", 0), ("following", self._begun)])
+                Signal.like(read.addr, name=f"{name}{number}", init=(number + later) % self._depth)
+                for name, later in [("free", 0), ("current", 0), ("following", self._begun)])
+            if self._late:
+                next_free = Signal.like(free, name=f"next_free{number}", init=(number + 1) % self._depth)
+                with m.If(self.push):
+                    m.d.sync += [free.eq(next_free), next_free.eq(next_free + 1)]
+                m.d.comb += write.addr.eq(Mux(self.push, next_free, free))
+            else:
+                with m.If(self.push):
+                    m.d.sync += free.eq(free + 1)
+                m.d.comb += write.addr.eq(free)
             m.d.comb += [
-                write.addr.eq(free), write.data.eq(given[bits]), write.en.eq(self.write),
+                write.data.eq(given[bits]), write.en.eq(self.write),
                 read.addr.eq(Mux(self.look, following, current)), shown[bits].eq(read.data),
             ]
-            with m.If(self.push):
-                m.d.sync += free.eq(free + 1)
             with m.If(self.step):
                 m.d.sync += [current.eq(following), following.eq(following + 1)]
         return m

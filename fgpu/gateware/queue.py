@@ -13,21 +13,22 @@ from .lut_ram import LutRam
 __all__ = ["Queue", "WideQueue"]
 
 
-def _members(shape: ShapeLike, depth: int) -> dict[str, Any]:
+def _members(shape: ShapeLike, depth: int, *, late: bool = False) -> dict[str, Any]:
     return {
         "input": In(stream.Signature(shape)), "output": Out(stream.Signature(shape)),
-        "spacious": Out(1, init=1 if depth > 1 else 0),
+        "spacious": Out(1, init=1 if depth - late > 1 else 0),
     }
 
 
-def _count(m: Module, queue: Any, depth: int, push: Any, pull: Any) -> tuple[Signal, Signal]:
-    """How many payloads are in the memory of a queue, and whether there is none."""
+def _count(m: Module, queue: Any, depth: int, push: Any, pull: Any, *, late: bool = False) -> tuple[Signal, Signal]:
+    """How many payloads are in the memory of a queue, and whether there is none; ``late``: one more may be."""
+    most = depth - late
     level, empty = Signal(range(depth + 1), name="level"), Signal(init=1, name="empty")
     # Who comes late chooses; the adders are before. Whether it is empty is kept beside the level: it steers much.
     with m.If(push & ~pull):
-        m.d.sync += [level.eq(level + 1), empty.eq(0), queue.spacious.eq(level < depth - 2)]
+        m.d.sync += [level.eq(level + 1), empty.eq(0), queue.spacious.eq(level < most - 2)]
     with m.Elif(pull & ~push):
-        m.d.sync += [level.eq(level - 1), empty.eq(level == 1), queue.spacious.eq(level != depth)]
+        m.d.sync += [level.eq(level - 1), empty.eq(level == 1), queue.spacious.eq(level < most)]
     return level, empty
 
 
@@ -99,9 +100,10 @@ class Queue(wiring.Component):
 class WideQueue(wiring.Component):
     """A stream FIFO for payloads so wide that their LUT RAM is far from who sends and takes them.
 
-    Latency 1 cycle, one payload a cycle, ``spacious`` as in :class:`Queue`. No valid or ready goes to all of the
-    memory: it is written in each cycle, at an entry that is free, and what was taken moves the read address a cycle
-    later, behind a multiplexer (:class:`~fgpu.gateware.halved_ram.HalvedRam`).
+    Latency 1 cycle, or 2 if ``late``, one payload a cycle, ``spacious`` as in :class:`Queue`. No valid or ready goes
+    to all of the memory: it is written in each cycle, at an entry that is free. What was taken moves the read address
+    a cycle later, behind a multiplexer, and so does what came late that of writes
+    (:class:`~fgpu.gateware.halved_ram.HalvedRam`).
 
     Parameters
     ----------
@@ -109,28 +111,34 @@ class WideQueue(wiring.Component):
         Payload.
     depth : int
         Payloads that find room; one less than a power of two wastes no memory.
+    late : bool
+        Whether what comes is counted a cycle later: for who knows late in its cycle whether it sends.
     """
 
-    def __init__(self, shape: ShapeLike, *, depth: int) -> None:
+    def __init__(self, shape: ShapeLike, *, depth: int, late: bool = False) -> None:
         if depth < 1:
             raise ValueError(f"Queue depth must be positive, not {depth!r}")
         self._shape = shape
         self._depth = depth
-        super().__init__(_members(shape, depth))
+        self._late = late
+        super().__init__(_members(shape, depth, late=late))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         push, pull = Signal(), Signal()
+        pushed = Signal()
         pulled = Signal()
-        level, empty = _count(m, self, self._depth, push, pull)
+        counted = pushed if self._late else push
+        level, empty = _count(m, self, self._depth, counted, pull, late=self._late)
         m.d.comb += [
-            self.input.ready.eq(level != self._depth), self.output.valid.eq(~empty),
+            self.input.ready.eq(level < self._depth - self._late), self.output.valid.eq(~empty),
             push.eq(self.input.valid & self.input.ready), pull.eq(self.output.valid & self.output.ready),
         ]
-        m.d.sync += pulled.eq(pull)
-        m.submodules.memory = memory = HalvedRam(self._shape, 1 << ceil_log2(self._depth + 1), begun=True)
+        m.d.sync += [pushed.eq(push), pulled.eq(pull)]
+        m.submodules.memory = memory = HalvedRam(self._shape, 1 << ceil_log2(self._depth + 1), begun=True,
+                                                 late=self._late)
         m.d.comb += [
-            memory.given.eq(self.input.payload), memory.write.eq(1), memory.push.eq(push),
+            memory.given.eq(self.input.payload), memory.write.eq(1), memory.push.eq(counted),
             memory.look.eq(pulled), memory.step.eq(pulled), self.output.payload.eq(memory.shown),
         ]
         return m

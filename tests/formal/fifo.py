@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from amaranth.hdl import Array, Module, Mux, Signal, Value, ValueLike
+from amaranth.hdl import Array, Const, Module, Mux, Signal, Value, ValueLike
 from amaranth.utils import ceil_log2
 
 from fgpu.gateware.queue import Queue, WideQueue
@@ -83,20 +83,26 @@ def queue_claim(depth: int, registered: bool, queue: type[Queue] = Queue) -> Cla
     return claim
 
 
-def wide_queue_claim(depth: int, queue: type[WideQueue] = WideQueue) -> Claim:
+def wide_queue_claim(depth: int, late: bool, queue: type[WideQueue] = WideQueue) -> Claim:
     """A wide queue, with room for all of ``depth``; each half of a payload is where its own counters say."""
-    dut = queue(2, depth=depth)
+    dut = queue(2, depth=depth, late=late)
     claim = Claim(dut=dut)
     push, pop = dut.input.valid & dut.input.ready, dut.output.valid & dut.output.ready
     inside = claim.count(push, pop, ceil_log2(depth) + 3)
-    claim.always(claim.same(dut.output.valid, inside != 0))
-    claim.always(claim.same(dut.input.ready, inside != depth))
+    uncounted = claim.inside("dut.pushed", 1) if late else Const(0)
+    counted = Signal.like(inside)
+    claim.m.d.comb += counted.eq(inside - uncounted)
+    claim.invariant(uncounted <= inside)
+    claim.always(claim.same(dut.output.valid, counted != 0))
+    claim.always(claim.same(dut.input.ready, counted < depth - late))
+    claim.always(~claim.past(dut.spacious) | dut.input.ready)
     claim.always(inside <= depth)
     it = follow(claim, push, inside - pop, dut.input.payload, pop, bits=ceil_log2(depth) + 3)
     claim.always(~it.active | (it.ahead != 0) | claim.same(dut.output.payload, it.value))
     claim.invariant(~it.active | (it.ahead < inside))
-    claim.invariant(claim.inside("dut.level", range(depth + 1)) == inside)
-    claim.invariant(claim.inside("dut.empty", 1) == (inside == 0))
+    claim.invariant(claim.inside("dut.level", range(depth + 1)) == counted)
+    claim.invariant(claim.inside("dut.empty", 1) == (counted == 0))
+    claim.invariant(~dut.spacious | (counted + late + 2 <= depth))
     pointers = ceil_log2(depth + 1)
     pulled = claim.inside("dut.pulled", 1)
     for half in range(2):
@@ -106,7 +112,9 @@ def wide_queue_claim(depth: int, queue: type[WideQueue] = WideQueue) -> Claim:
         kept = Signal(pointers, name=f"kept{half}")
         claim.m.d.comb += kept.eq(place + pulled + it.ahead)
         claim.invariant((place + 1)[:pointers] == following)
-        claim.invariant((place + pulled + inside)[:pointers] == free)
+        claim.invariant((place + pulled + counted)[:pointers] == free)
+        if late:
+            claim.invariant((free + 1)[:pointers] == claim.inside(f"dut.memory.next_free{half}", pointers))
         claim.invariant(~it.active | (Mux(it.active, words[kept], 0) == it.value[half]))
     return claim
 

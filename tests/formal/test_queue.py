@@ -31,34 +31,41 @@ def test_mutants_fail(registered: bool, old: str, new: str, tmp_path: Path) -> N
     assert not holds
 
 
+@pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("depth", [2, 3, 4])
-def test_wide_queue(depth: int, tmp_path: Path) -> None:
-    wide_queue_claim(depth).prove(tmp_path, depth=3)
+def test_wide_queue(depth: int, late: bool, tmp_path: Path) -> None:
+    wide_queue_claim(depth, late).prove(tmp_path, depth=3)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("old", "new"), [
-    ("pulled.eq(pull)", "pulled.eq(push)"),
-    ("1 << ceil_log2(self._depth + 1)", "1 << ceil_log2(self._depth)"),
-    ("level != self._depth), self.output", "1), self.output"),
+@pytest.mark.parametrize(("late", "old", "new"), [
+    (False, "pulled.eq(pull)", "pulled.eq(push)"),
+    (False, "1 << ceil_log2(self._depth + 1)", "1 << ceil_log2(self._depth)"),
+    (False, "level < self._depth - self._late", "1"),
+    (True, "level < self._depth - self._late", "level < self._depth"),
+    (True, "pushed.eq(push)", "pushed.eq(self.input.valid)"),
+    (True, "most = depth - late", "most = depth"),
 ])
-def test_mutants_of_the_wide_queue_fail(old: str, new: str, tmp_path: Path) -> None:
+def test_mutants_of_the_wide_queue_fail(late: bool, old: str, new: str, tmp_path: Path) -> None:
     queue = mutant("fgpu.gateware.queue", old, new).WideQueue
-    holds, _ = wide_queue_claim(4, queue).check(tmp_path, "bmc", depth=12)
+    holds, _ = wide_queue_claim(4, late, queue).check(tmp_path, "bmc", depth=12)
     assert not holds
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("old", "new"), [
-    ("Mux(self.look, following, current)", "current"),
-    ("following.eq(following + 1)", "following.eq(following + 2)"),
-    ("with m.If(self.step):", "with m.If(self.push):"),
-    ("free.eq(free + 1)", "free.eq(free)"),
-    ("(\"following\", self._begun)", "(\"following\", 0)"),
+@pytest.mark.parametrize(("late", "old", "new"), [
+    (False, "Mux(self.look, following, current)", "current"),
+    (False, "following.eq(following + 1)", "following.eq(following + 2)"),
+    (False, "with m.If(self.step):", "with m.If(self.push):"),
+    (False, "free.eq(free + 1)", "free.eq(free)"),
+    (False, "(\"following\", self._begun)", "(\"following\", 0)"),
+    (True, "Mux(self.push, next_free, free)", "free"),
+    (True, "next_free.eq(next_free + 1)", "next_free.eq(next_free)"),
 ])
-def test_mutants_of_its_memory_fail(old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mutants_of_its_memory_fail(late: bool, old: str, new: str, tmp_path: Path,
+                                    monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fgpu.gateware.queue.HalvedRam", mutant("fgpu.gateware.halved_ram", old, new).HalvedRam)
-    holds, _ = wide_queue_claim(4).check(tmp_path, "bmc", depth=12)
+    holds, _ = wide_queue_claim(4, late).check(tmp_path, "bmc", depth=12)
     assert not holds
 
 
