@@ -11,6 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from fgpu.extras import demand
+
+demand("examples/litex", "litex", "sim", "opencl")
+
+# ruff: noqa: E402
 from litex.build.generic_platform import Pins, Subsignal
 from litex.build.sim import SimPlatform
 from litex.gen import ClockDomain, ClockSignal, LiteXModule

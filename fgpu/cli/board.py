@@ -17,7 +17,7 @@ from fgpu.errors import SimulationError
 from fgpu.extras import demand
 
 from .baselines import progress_bar
-from .common import check_output, config_options, refuse_given, write_file
+from .common import check_output, config_options, hardware_options, refuse_given, write_file
 from .groups import command
 from .package import package_ip
 from .report import print_table
@@ -71,7 +71,7 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
         raise click.UsageError("choose a --board (? lists them), or write an --ip")
     console = Console(highlight=False)
     if name == "?":
-        refuse_given("bitstreams; --board ? writes none", "output", "clock", "seed")
+        refuse_given("bitstreams; --board ? writes none", "output", "clock", "seed", *hardware_options())
         if write_table:
             from fgpu.board.figures import count
 

@@ -26,7 +26,7 @@ from .values import NameList
 
 __all__ = [
     "OPENCL", "ErrorGroup", "check_output", "compile_file", "compiler_options", "config_options", "engine_options",
-    "latency_option", "load_image", "read_text", "refuse_given", "told_warnings", "write_file",
+    "hardware_options", "latency_option", "load_image", "read_text", "refuse_given", "told_warnings", "write_file",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -79,11 +79,16 @@ def _instead_of(command: Command, function: Any) -> Any:
     return function
 
 
+def hardware_options() -> list[str]:
+    """The names of the options that :func:`config_options` adds."""
+    return ["preset", *(field.name for field in fields(Config) if field.name not in _INTERNAL)]
+
+
 def config_options(omit: tuple[str, ...] = ()) -> Callable[[Command], Command]:
     """Options for every hardware parameter but ``omit``; the command gets a ``config``."""
 
     def decorate(command: Command) -> Command:
-        names = [field.name for field in fields(Config) if field.name not in (*_INTERNAL, *omit)]
+        names = [name for name in hardware_options() if name != "preset" and name not in omit]
 
         def with_config(preset: str | None, **given: Any) -> Any:
             changes = {name: given.pop(name) for name in names}

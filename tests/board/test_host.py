@@ -175,6 +175,8 @@ def test_the_command_line() -> None:
                             ("build --board ulx3s_85f -o none/x.bit", "cannot write none/x.bit: No such file"),
                             ("build --board ulx3s_85f -o .", "cannot write .: Is a directory"),
                             ("build --board ? -o x.bit", "--output is for bitstreams; --board ? writes none"),
+                            ("build --board ? --cus 2", "--cus is for bitstreams; --board ? writes none"),
+                            ("build --board ? --preset tiny", "--preset is for bitstreams"),
                             ("build --ip x --clock 20", "--clock is for bitstreams; Vivado's script")):
         done = CliRunner().invoke(main, arguments.split())
         assert isinstance(done.exception, SystemExit), arguments
