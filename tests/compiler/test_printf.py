@@ -291,6 +291,7 @@ __kernel void own(__global uint *buffer) { for (int i = 0; i < 5; i++) fgpu_prin
 """
 
 
+@pytest.mark.filterwarnings("ignore:.*internal linkage:fgpu.errors.CompileWarning")
 @pytest.mark.parametrize(("room", "records"), [(4, 0), (5, 1), (14, 2), (15, 3), (16, 3), (25, 5)])
 @pytest.mark.parametrize(("kernel", "work_items"), [("shared", 5), ("own", 1)])
 def test_room_is_used_to_the_last_word(kernel, work_items, room, records):
@@ -310,6 +311,7 @@ def test_room_is_used_to_the_last_word(kernel, work_items, room, records):
         2 ** 32 - 1 - work_item for work_item in (range(records) if kernel == "shared" else [0] * records))
 
 
+@pytest.mark.filterwarnings("ignore:.*internal linkage:fgpu.errors.CompileWarning")
 def test_a_cursor_far_beyond_the_buffer_does_not_begin_again_at_0():
     """After 2^31 words it is set back, but not to where there is room; what is lost is counted all the same."""
     image = compile_opencl(BEGINS, config=CONFIGS["shared"])

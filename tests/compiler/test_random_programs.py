@@ -12,6 +12,8 @@ from .interpreter import run
 from .programs import TYPES, VALUES, expressions, wrap
 from .statements import LOG_WORDS, TABLE_WORDS, Done, TooLongError, programs, run_all, text_of
 
+pytestmark = pytest.mark.filterwarnings("ignore::fgpu.errors.CompileWarning")     # nobody writes such comparisons
+
 ITEMS = 64
 VARIABLES = {"a": "int", "b": "uint", "c": "short", "d": "ushort", "e": "char", "f": "uchar", "l": "long",
              "m": "ulong"}

@@ -151,9 +151,9 @@ def everything(config: Config, *, split: bool, power_up: int) -> tuple[list[Any]
         return told, engine._loaded.model_rested(engine._model)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("config", [
-    ATOMIC, pytest.param(LOCAL, marks=pytest.mark.ci),
-    pytest.param(Config(compute_units=8, local_memory=8), marks=pytest.mark.ci),
+    ATOMIC, LOCAL, Config(compute_units=8, local_memory=8),
     pytest.param(Config(compute_units=8, local_memory=8, atomics=ATOMICS,
                         float_ops=frozenset({"fadd", "fmul", "fdiv"})), marks=pytest.mark.long),
 ], ids=["2 CUs", "1 CU", "8 CUs", "8 CUs, floats"])

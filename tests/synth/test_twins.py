@@ -12,7 +12,7 @@ from fgpu.gateware.queue import WideQueue
 from fgpu.gateware.twins import twins
 from fgpu.tools.area import component_area
 
-FAMILIES = ["xc7", pytest.param("ecp5", marks=pytest.mark.long)]
+FAMILIES = [pytest.param("xc7", marks=pytest.mark.ci), pytest.param("ecp5", marks=pytest.mark.long)]
 
 
 class Pair(wiring.Component):
