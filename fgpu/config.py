@@ -351,8 +351,7 @@ class Config:
     @property
     def slice_write_rows(self) -> int:
         """Rows of stores that wait in a cache slice for its data stage."""
-        most = _ROWS_OF_FEW_UNITS if self.compute_units <= _FEW_UNITS else self.global_stations
-        return min(most, self.global_stations) - 1
+        return (_ROWS_OF_FEW_UNITS if self.compute_units <= _FEW_UNITS else self.global_stations) - 1
 
     @property
     def slice_retirements(self) -> int:
