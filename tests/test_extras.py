@@ -1,5 +1,6 @@
 """What works without the extras, and that one message names the extra for what does not."""
 
+import os
 import re
 import subprocess
 import sys
@@ -26,10 +27,10 @@ sys.meta_path.insert(0, Missing())
 
 
 def run(extras: list[str], code: str, folder: Path) -> subprocess.CompletedProcess:
-    """Python code where the packages of some extras are missing."""
+    """Python code where the packages of some extras are missing, and no installed program stands in for them."""
     modules = [module for extra in extras for module in EXTRAS[extra]]
     return subprocess.run([sys.executable, "-c", WITHOUT.format(modules=modules, code=code)], cwd=folder,
-                          capture_output=True, text=True, check=False)
+                          env={**os.environ, "PATH": str(folder)}, capture_output=True, text=True, check=False)
 
 
 def fgpu(extras: list[str], arguments: str, folder: Path) -> subprocess.CompletedProcess:

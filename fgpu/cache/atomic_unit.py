@@ -48,8 +48,7 @@ class AtomicUnit(wiring.Component):
     It goes along with the data stage. D0, in the cycle of ``load``, takes operands and ``address``. D1 has the
     row of the data RAM and selects the word; it ends with ``go``. A1 computes, and answers with the ``old`` word
     (``valid``). A2 writes the new one (``write``). What A1 and A2 still hold, and what the RAM took in the cycle
-    in which D0 read it, is forwarded, so that operations on one word need not wait for each other. ``hold``
-    stops A1 and A2; D1 must stand still with them.
+    in which D0 read it, is forwarded, so that operations on one word need not wait for each other.
 
     All other accesses of a row must wait in D0 while an operation on it is in D1, A1 or A2 (``conflict``).
     (Dissertation, section 3.5.5, whose unit keeps one address at a time, outside of the cache.)
@@ -66,7 +65,6 @@ class AtomicUnit(wiring.Component):
             "conflict": Out(1),
             "row": In(Row(config)),
             "go": In(1),
-            "hold": In(1),
             "valid": Out(1),
             "old": Out(32),
             "old_cu": Out(cu_bits(config)),
@@ -115,13 +113,12 @@ class AtomicUnit(wiring.Component):
             m.d.comb += content.eq(a2.content)
         with m.Elif(a3.valid & same(a3, d1)):
             m.d.comb += content.eq(a3.content)
-        with m.If(~self.hold):
-            m.d.sync += [
-                a1_valid.eq(d1_valid & self.go),
-                a1.eq(d1),
-                a1_word.eq(content),
-                a1_follows.eq(a1_valid & same(a1, d1)),
-            ]
+        m.d.sync += [
+            a1_valid.eq(d1_valid & self.go),
+            a1.eq(d1),
+            a1_word.eq(content),
+            a1_follows.eq(a1_valid & same(a1, d1)),
+        ]
 
         # A1, A2, and the operation before that of A2.
         m.d.comb += [
@@ -132,12 +129,11 @@ class AtomicUnit(wiring.Component):
             self.idle.eq(~d1_valid & ~a1_valid & ~a2.valid),
         ]
         result = atomic_result(m, config.atomics, a1.operation, self.old, [a1.operand], [a1.expected])
-        with m.If(~self.hold):
-            m.d.sync += [
-                a2.valid.eq(a1_valid),
-                a2.address.eq(a1.address),
-                a2.word.eq(a1.word),
-                a2.content.eq(result),
-                a3.eq(a2),
-            ]
+        m.d.sync += [
+            a2.valid.eq(a1_valid),
+            a2.address.eq(a1.address),
+            a2.word.eq(a1.word),
+            a2.content.eq(result),
+            a3.eq(a2),
+        ]
         return m

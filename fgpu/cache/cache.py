@@ -10,7 +10,7 @@ from fgpu.axi.signatures import AXI4Signature
 from fgpu.config import Config
 from fgpu.gateware.sharing import add_shared
 from fgpu.interfaces.line_map import LineMap
-from fgpu.interfaces.memory_bus import MemoryRequest, Row
+from fgpu.interfaces.memory_bus import MemoryRequest, Responses
 
 from .cache_slice import CacheSlice
 from .log import LineLog
@@ -36,7 +36,7 @@ class Cache(wiring.Component):
         self._config = config
         members: dict[str, Any] = {
             "requests": In(stream.Signature(MemoryRequest(config))).array(config.compute_units),
-            "responses": Out(stream.Signature(Row(config))).array(config.compute_units, config.slices),
+            "responses": Out(Responses(config)).array(config.compute_units, config.slices),
             "axi": Out(AXI4Signature(data_width=config.axi_data_width)).array(config.axi_ports),
             "clean_start": In(1),
             "clean_done": Out(1),

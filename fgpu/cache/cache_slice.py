@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from fgpu.axi.signatures import AXI4Signature
 from fgpu.config import Config
-from fgpu.interfaces.memory_bus import MemoryRequest, Row
+from fgpu.interfaces.memory_bus import MemoryRequest, Responses
 
 from ..gateware.queue import Queue, WideQueue
 from .arbiter import Arbiter
@@ -58,7 +58,7 @@ class CacheSlice(wiring.Component):
         self._config = config
         members: dict[str, Any] = {
             "requests": In(stream.Signature(MemoryRequest(config))).array(config.compute_units),
-            "responses": Out(stream.Signature(Row(config))).array(config.compute_units),
+            "responses": Out(Responses(config)).array(config.compute_units),
             "axi": Out(AXI4Signature(data_width=config.axi_data_width)),
             "clean_start": In(1),
             "clean_done": Out(1),

@@ -5,10 +5,11 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from fgpu.config import Config
-from fgpu.gateware.choose import lowest, number_of
-from fgpu.interfaces.memory_bus import Row
+from fgpu.gateware.choose import choose, lowest, number_of
+from fgpu.interfaces.memory_bus import Responses, Row
 
 from .atomic_unit import AtomicUnit
 from .data_bank import DataBank
@@ -38,7 +39,7 @@ class _D0:
 
 
 class _D1:
-    """Step D1, which has the old row: what becomes of it, and who gets it. ``blocked``: somebody does not take it.
+    """Step D1, which has the old row: what becomes of it, and who gets it.
 
     The new row is ``written`` or ``filled``, and the other is 0: so each is a register right behind the LUT RAM from
     which it comes, and what chooses between them is in the LUTs that it needs for the old row.
@@ -54,7 +55,6 @@ class _D1:
         self.strobe = Signal(config.row_words * 4, name="d1_strobe")
         self.cu = Signal(cu_bits(config), name="d1_cu")
         self.tag_manager = Signal(tag_manager_bits(config), name="d1_tag_manager")
-        self.blocked = Signal(name="blocked")
 
 
 class DataStage(wiring.Component):
@@ -67,8 +67,9 @@ class DataStage(wiring.Component):
 
     - the row in the line buffer (fill; the station's first cycle is too early), and room for a line in the write
       pipeline (first row of an evict),
-    - D1, if that still writes the row it wants to read, or cannot deliver its response,
-    - the atomic unit, if that still works on the row.
+    - D1, if that still writes the row it wants to read, or stands aside,
+    - the atomic unit, if that still works on the row,
+    - ``room`` at the compute unit that asked for the row: so nothing behind D0 waits for one.
 
     D1 stands aside for a cycle where the atomic unit answers or writes in its place.
     Latency 2 cycles from a station to its first response.
@@ -82,7 +83,7 @@ class DataStage(wiring.Component):
             "writes": In(stream.Signature(WriteRow(config))),
             "buffer": Out(BufferedRow(config)),
             "evicted_rows": Out(EvictedRows(config)),
-            "responses": Out(stream.Signature(Row(config))).array(config.compute_units),
+            "responses": Out(Responses(config)).array(config.compute_units),
             "filled": Out(number),
             "evicted": Out(number),
             "busy": Out(1),
@@ -101,8 +102,7 @@ class DataStage(wiring.Component):
         # A station's rows differ: its first may be the one before it, of another station.
         same_row = ~d0.begun & (d1.address == Cat(d0.station.first, d0.station.index))
         m.d.comb += [
-            d1.blocked.eq(Cat(response.valid & ~response.ready for response in self.responses).any()),
-            d1.go.eq(~(d1.respond & d1.blocked)),
+            d1.go.eq(1),
             collision.eq(d1.write & same_row & ~(d0.station.write & ~d0.station.walk)),
         ]
         atomic = self._add_atomic_unit(m, d0, d1, banks, collision, same_row) if config.atomics else None
@@ -121,6 +121,7 @@ class DataStage(wiring.Component):
         m.d.sync += waited.eq(self.stations.valid & ~self.stations.ready)
         following, rest = Signal.like(d0.number, name="following"), Signal(config.line_rows)
         final = Signal()                # the following is the last
+        room = choose([response.room for response in self.responses], station.cu[:exact_log2(config.compute_units)])
         following_wanted = Signal()     # the station asks for it
         m.d.comb += [
             d0.left.eq(due & ~d0.done),
@@ -134,7 +135,8 @@ class DataStage(wiring.Component):
             self.buffer.number.eq(d0.number),
             self.buffer.step.eq(d0.go),
             d0.go.eq(self.stations.valid & d1.go & ~collision & (~station.fill | (waited & self.buffer.arrived))
-                     & (~station.evict | d0.begun | self.evicted_rows.room)),
+                     & (~station.evict | d0.begun | self.evicted_rows.room)
+                     & (station.write | ~d0.wanted | room)),
             self.evicted_rows.reserve.eq(d0.go & station.evict & ~d0.begun),
             self.stations.ready.eq(d0.go & d0.last),
             self.writes.ready.eq(d0.go & d0.last & (station.write | d0.atomic)),
@@ -156,7 +158,7 @@ class DataStage(wiring.Component):
         """The atomic unit, which D1 stands aside for."""
         m.submodules.atomic = atomic = AtomicUnit(self._config)
         m.d.comb += [
-            d1.go.eq(~atomic.hold & ~(d1.respond & (d1.blocked | atomic.valid)) & ~(d1.write & atomic.write.valid)),
+            d1.go.eq(~(d1.respond & atomic.valid) & ~(d1.write & atomic.write.valid)),
             collision.eq((d1.write & same_row & ~(d0.station.write & ~d0.station.walk))
                          | (atomic.conflict & ~(d0.atomic & ~d0.station.walk))),
             atomic.load.eq(d0.go & d0.atomic & d0.wanted),
@@ -165,7 +167,6 @@ class DataStage(wiring.Component):
             atomic.cu.eq(d0.station.cu),
             atomic.row.eq(Cat(bank.new for bank in banks)),
             atomic.go.eq(d1.go),
-            atomic.hold.eq(atomic.valid & d1.blocked),
         ]
         for n, bank in enumerate(banks):
             m.d.comb += [
@@ -228,17 +229,15 @@ class DataStage(wiring.Component):
         ]
 
     def _respond(self, m: Module, d1: _D1, banks: list[DataBank], atomic: AtomicUnit | None) -> None:
-        """One register serves all compute units: the others wait while one does not take its row."""
+        """One register serves all compute units."""
         response: Any = Signal(Row(self._config))
-        with m.If(d1.respond & d1.go):
-            m.d.sync += response.eq(Cat(bank.new for bank in banks))
+        m.d.sync += response.eq(Cat(bank.new for bank in banks))
         for cu, output in enumerate(self.responses):
             m.d.comb += output.payload.eq(response)
-            with m.If(~d1.blocked):
-                m.d.sync += output.valid.eq(d1.respond & d1.go & (d1.cu == cu))
-                if atomic is not None:
-                    with m.If(atomic.valid & (atomic.old_cu == cu)):
-                        m.d.sync += output.valid.eq(1)
+            m.d.sync += output.valid.eq(d1.respond & d1.go & (d1.cu == cu))
+            if atomic is not None:
+                with m.If(atomic.valid & (atomic.old_cu == cu)):
+                    m.d.sync += output.valid.eq(1)
         if atomic is not None:
-            with m.If(atomic.valid & ~atomic.hold):
+            with m.If(atomic.valid):
                 m.d.sync += response[0].eq(atomic.old)

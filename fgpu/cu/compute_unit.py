@@ -12,7 +12,7 @@ from fgpu.config import WAVEFRONTS, Config
 from fgpu.fault import FaultReport
 from fgpu.gateware.sharing import add_shared
 from fgpu.interfaces.fetch import Fetched, FetchRequest
-from fgpu.interfaces.memory_bus import MemoryRequest, Row
+from fgpu.interfaces.memory_bus import MemoryRequest, Responses
 from fgpu.interfaces.runtime import RuntimeWrite
 from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
 from fgpu.probe import AccessProbe, ComputeUnitProbe
@@ -53,7 +53,7 @@ class ComputeUnit(wiring.Component):
             "fetch": Out(stream.Signature(FetchRequest(config))),
             "fetched": In(Fetched),
             "requests": Out(stream.Signature(MemoryRequest(config))),
-            "responses": In(stream.Signature(Row(config))).array(config.slices),
+            "responses": In(Responses(config)).array(config.slices),
             "room": Out(1),
             "idle": Out(1),
             "cancel": In(1),
@@ -101,7 +101,6 @@ class ComputeUnit(wiring.Component):
             scheduler.load_done.eq(memory.done),
             scheduler.load_done_wavefront.eq(memory.done_wavefront),
 
-            vector.beat.eq(scheduler.beat),
             vector.issue.eq(scheduler.issue),
             vector.control.eq(scheduler.control),
             vector.dimensions_minus_1.eq(self.kernel.dimensions_minus_1),

@@ -294,7 +294,9 @@ class InstructionIssuer(wiring.Component):
         next_phase = [
             self.issue.phase.eq(self.issue.phase + 1), self.issue.first.eq(0), shift.eq(shift >> PE_COUNT),
         ]
-        with m.If(self.beat == SLOT_CYCLES - 1):
+        slot_ends = Signal()        # found a cycle before: it steers all that an instruction takes along
+        m.d.sync += slot_ends.eq(self.beat == SLOT_CYCLES - 2)
+        with m.If(slot_ends):
             m.d.sync += [second_half.eq(0), continues.eq(0)]
             with m.If(second_half):
                 m.d.sync += next_phase
@@ -317,6 +319,6 @@ class InstructionIssuer(wiring.Component):
             m.d.sync += next_phase
         m.d.comb += [
             self.issue.lanes.eq(shift[:PE_COUNT]),
-            self.issue.last.eq((self.beat == SLOT_CYCLES - 1) & ~second_half),
+            self.issue.last.eq(slot_ends & ~second_half),
             self.at_vector.second_half.eq(second_half), self.at_vector.continues.eq(continues),
         ]

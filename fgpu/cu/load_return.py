@@ -10,7 +10,7 @@ from amaranth.utils import exact_log2
 from fgpu.config import BANKS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS, Config
 from fgpu.gateware.choose import choose
 from fgpu.gateware.halved_ram import HalvedRam
-from fgpu.interfaces.memory_bus import Row
+from fgpu.interfaces.memory_bus import Responses, Row, rows_under_way
 from fgpu.isa import REGISTER_BITS
 
 from .local_step import LocalSteps
@@ -21,11 +21,15 @@ __all__ = ["LoadReturn", "Station"]
 
 
 class Station(data.StructLayout):
-    """A row access of a load that waits for its row from a cache slice; stations are served in order."""
+    """A row access of a load that waits for its row from a cache slice; stations are served in order.
+
+    ``looks`` is ``new_row`` for each half of the rows' memory, of which one would be far from a single register.
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__({
             "new_row": 1,
+            "looks": 2,
             "slice": config.slice_bits,
             "wavefront": WAVEFRONT_BITS,
             "phase": PHASE_BITS,
@@ -39,18 +43,17 @@ class Station(data.StructLayout):
 class RowQueue(wiring.Component):
     """Rows from a cache slice; latency 1 cycle.
 
-    ``ready`` has far to go, and comes a cycle late: it tells that there was room for two. ``valid``: there is a next
-    row. ``row`` is the next one while ``look`` is high, and else the one before, which
-    stays in the LUT RAM: so it needs no register, and its words no multiplexers.
+    ``valid``: there is a next row. ``row`` is the next one while ``look`` is high, for each of its halves, and else
+    the one before, which stays in the LUT RAM: so it needs no register, and its words no multiplexers.
     """
 
     def __init__(self, config: Config, depth: int) -> None:
         self._config = config
         self._depth = depth
         super().__init__({
-            "input": In(stream.Signature(Row(config))),
+            "input": In(Responses(config)),
             "valid": Out(1),
-            "look": In(1),
+            "look": In(2),
             "take": In(1),
             "row": Out(Row(config)),
         })
@@ -58,19 +61,20 @@ class RowQueue(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         level = Signal(range(self._depth + 1))
-        room = Signal(init=1)       # for two
-        push = self.input.valid & self.input.ready
+        needed = rows_under_way(self._config)
+        room = Signal(init=1)
+        push = self.input.valid
         m.submodules.memory = memory = HalvedRam(Row(self._config), self._depth + 1, begun=False)
         m.d.comb += [
             memory.given.eq(self.input.payload), memory.write.eq(push), memory.push.eq(push),
             memory.look.eq(self.look), memory.step.eq(self.take), self.row.eq(memory.shown),
         ]
-        m.d.sync += self.input.ready.eq(room)
+        m.d.sync += self.input.room.eq(room)
         # Whether it is empty, or nearly full, is kept beside the level: both steer much.
         with m.If(push & ~self.take):
-            m.d.sync += [level.eq(level + 1), self.valid.eq(1), room.eq(level < self._depth - 2)]
+            m.d.sync += [level.eq(level + 1), self.valid.eq(1), room.eq(level < self._depth - needed)]
         with m.Elif(self.take & ~push):
-            m.d.sync += [level.eq(level - 1), self.valid.eq(level != 1), room.eq(level < self._depth)]
+            m.d.sync += [level.eq(level - 1), self.valid.eq(level != 1), room.eq(level < self._depth - needed + 2)]
         return m
 
 
@@ -135,7 +139,7 @@ class LoadReturn(wiring.Component):
         members: dict[str, Any] = {
             "beat": In(BEAT_BITS),
             "stations": In(stream.Signature(Station(config))),
-            "rows": In(stream.Signature(Row(config))).array(config.slices),
+            "rows": In(Responses(config)).array(config.slices),
             "taken": Out(config.slices),
             "load": Out(LoadWrite, init={"lanes": -1}),
             "clear_registers": In(1),
@@ -180,7 +184,7 @@ class LoadReturn(wiring.Component):
             connect(m, flipped(self.rows[number]), queue.input)
             m.d.comb += [
                 self.taken[number].eq(go & station.new_row & (station.slice == number)),
-                queue.look.eq(station.new_row),
+                queue.look.eq(station.looks),
                 queue.take.eq(self.taken[number]),
             ]
         view = data.View(Row(self._config), current)

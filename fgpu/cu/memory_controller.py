@@ -9,7 +9,8 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from fgpu.config import PHASES, WAVEFRONT_BITS, Config
 from fgpu.cu.pipeline import BEAT_BITS
 from fgpu.gateware.queue import Queue
-from fgpu.interfaces.memory_bus import MemoryRequest, Row
+from fgpu.gateware.skid_buffer import SkidBuffer
+from fgpu.interfaces.memory_bus import MemoryRequest, Responses, rows_under_way
 
 from .coalescer import PHASE_ENTRIES, Coalescer
 from .load_return import LoadReturn, Station
@@ -48,7 +49,7 @@ class MemoryController(wiring.Component):
             "reserve": In(range(PHASES + 1)),
             "ready": Out(1),
             "requests": Out(stream.Signature(MemoryRequest(config))),
-            "responses": In(stream.Signature(Row(config))).array(config.slices),
+            "responses": In(Responses(config)).array(config.slices),
             "load": Out(LoadWrite),
             "clear_registers": In(1),
             "clear": Out(1),
@@ -72,8 +73,9 @@ class MemoryController(wiring.Component):
         config = self._config
         m.submodules.coalescer = coalescer = Coalescer(config)
         m.submodules.builder = builder = RequestBuilder(config)
-        # Another one is in the output register.
-        m.submodules.stations = stations = Queue(Station(config), depth=config.cu_stations, registered=True)
+        m.submodules.stations = stations = Queue(Station(config), depth=config.cu_stations)
+        # Whether a station goes is known late, and must not have to go as far as the queue.
+        m.submodules.next_stations = next_stations = SkidBuffer(Station(config))
         m.submodules.load_return = load_return = LoadReturn(config, self._row_fifo_depth)
         m.d.sync += load_return.clear_registers.eq(self.clear_registers)    # nobody is in a hurry
 
@@ -94,7 +96,8 @@ class MemoryController(wiring.Component):
         m.d.sync += spacious.eq(stations.spacious)
         connect(m, coalescer.accesses, builder.accesses)
         connect(m, builder.requests, flipped(self.requests))
-        connect(m, stations.output, load_return.stations)
+        connect(m, stations.output, next_stations.input)
+        connect(m, next_stations.output, load_return.stations)
         m.d.comb += [
             stations.input.payload.eq(builder.stations.payload),
             stations.input.valid.eq(builder.stations.valid & builder.stations.ready),
@@ -109,7 +112,8 @@ class MemoryController(wiring.Component):
             m.d.comb += load_return.float_next.eq(self.float_next)
         for response, rows in zip(self.responses, load_return.rows, strict=True):
             connect(m, flipped(response), rows)
-        idle = (reserved == leaving[0] + leaving[1]) & builder.idle & ~stations.output.valid & ~load_return.done
+        idle = ((reserved == leaving[0] + leaving[1]) & builder.idle & ~load_return.done
+                & ~stations.output.valid & ~next_stations.output.valid)
         if config.local_memory:
             m.submodules.local = local = LocalMemory(config)
             connect(m, local.steps, load_return.local)
@@ -134,7 +138,7 @@ class MemoryController(wiring.Component):
         if self._config.slices == 1:
             return Const(1)
         full = []
-        limit = self._row_fifo_depth - 1        # the queue takes none until there is room for two
+        limit = self._row_fifo_depth + 1 - rows_under_way(self._config)     # the last one must find room, too
         for number in range(self._config.slices):
             asked = Signal(range(limit + 1), name=f"asked{number}")
             ask = station.valid & station.ready & station.payload.new_row & (station.payload.slice == number)

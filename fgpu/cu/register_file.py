@@ -9,7 +9,6 @@ from amaranth.lib.wiring import In, Out
 from fgpu.config import BANK_WORDS, BANKS, PE_COUNT, PHASE_BITS, WAVEFRONT_BITS
 from fgpu.gateware.block_ram import BlockRam
 from fgpu.gateware.choose import choose, either
-from fgpu.gateware.twins import twins
 from fgpu.isa import REGISTER_BITS
 
 from .control_word import Issue
@@ -69,8 +68,8 @@ class RegisterFile(wiring.Component):
     """Registers of 512 work-items.
 
     A phase's registers are in bank ``phase % 4``, which is read and written in the turns that
-    :mod:`~fgpu.cu.pipeline` fixes. ``rs`` and ``rt`` are valid in ``OPERAND_STAGE``, ``rd`` in the
-    stage after it.
+    :mod:`~fgpu.cu.pipeline` fixes; the cycle after a reset has beat 0. ``rs`` and ``rt`` are valid in
+    ``OPERAND_STAGE``, ``rd`` in the stage after it.
 
     Each bank has one write port. The vector writes the bank of ``RESULT_STAGE`` in each cycle, the floating-point
     units of a core with ``floats`` that of ``FLOAT_RESULT_STAGE`` if ``float_valid``. The memory controller must use
@@ -81,7 +80,6 @@ class RegisterFile(wiring.Component):
     def __init__(self, floats: bool = False) -> None:
         self._floats = floats
         members: dict[str, Any] = {
-            "beat": In(BEAT_BITS),
             "issue": In(data.ArrayLayout(Issue, len(READ_STAGES))),
             "read": In(data.ArrayLayout(RegisterRead, len(READ_STAGES))),
             "rs": Out(Words),
@@ -106,10 +104,8 @@ class RegisterFile(wiring.Component):
             m.d.sync += kept.eq(read.data)
             banks.append(kept)
 
-            # A bank serves each stage in turn, and nothing in the fourth cycle. Its turns are counted beside it, from
-            # its number on: so Yosys does not make one counter of them, which would have to go to all banks.
-            turn = Signal(BEAT_BITS, name=f"turn{number}", init=number)
-            m.d.sync += turn.eq(self.beat + number + 1)
+            # A bank serves each stage in turn, and nothing in the fourth cycle.
+            turn = self._turns(m, f"turn{number}", number)
 
             def turn_of(stage: int, number: int = number) -> int:
                 return (beat_of(number, stage) + number) % BANKS
@@ -134,14 +130,21 @@ class RegisterFile(wiring.Component):
         # Two cycles after it was read the operand is in the output register of its phase's bank.
         operands = {}
         for operand, stage in READ_STAGES.items():
-            # Counted down, or Yosys would take the beat itself, which has far to go.
-            numbers = twins(m, ~(self.beat + bank_shift(stage + 1))[:BEAT_BITS], f"bank_of_{operand}")
+            numbers = [self._turns(m, f"bank_of_{operand}_{half}", bank_shift(stage + 2)) for half in range(2)]
             operands[operand] = Cat(
-                choose([bank[lane] for bank in banks[::-1]], numbers[lane * len(numbers) // PE_COUNT])
+                choose([bank[lane] for bank in banks], numbers[lane * len(numbers) // PE_COUNT])
                 for lane in range(PE_COUNT))
         m.d.sync += self.rs.eq(operands["rs"])
         m.d.comb += [self.rt.eq(operands["rt"]), self.rd.eq(operands["rd"])]
         return m
+
+    @staticmethod
+    def _turns(m: Module, name: str, start: int) -> Signal:
+        """The beat, and ``start``, modulo ``BANKS``. Each has a counter of its own, which depends on itself alone: so
+        synthesis tools do not make one of them, which would be far from most of what it steers."""
+        turn = Signal(BEAT_BITS, name=name, init=start % BANKS)
+        m.d.sync += turn.eq(turn + 1)
+        return turn
 
     @staticmethod
     def _connect(m: Module, port: Any, write: Any, words: Any, enable: Any) -> None:

@@ -146,7 +146,7 @@ class RequestBuilder(wiring.Component):
         m.d.comb += [
             self.accesses.ready.eq(take),
             station.valid.eq(goes & access.load),
-            station.payload.new_row.eq(new_row),
+            station.payload.new_row.eq(new_row), station.payload.looks.eq(new_row.replicate(2)),
             station.payload.slice.eq(access_slice),
             station.payload.wavefront.eq(access.wavefront),
             station.payload.phase.eq(access.phase),

@@ -17,7 +17,7 @@ from fgpu.probe import AccessProbe
 from .control_word import ControlWord, Flow, Issue, MemoryAccess, RuntimeValue, Width
 from .local_access import LocalAccess, row_bits
 from .pe import ProcessingElement
-from .pipeline import BEAT_BITS, BRANCH_STAGE, MEMORY_STAGE, OPERAND_STAGE, READ_STAGES, RESULT_STAGE, RUNTIME_STAGE
+from .pipeline import BRANCH_STAGE, MEMORY_STAGE, OPERAND_STAGE, READ_STAGES, RESULT_STAGE, RUNTIME_STAGE
 from .register_file import LoadWrite, RegisterFile, RegisterWrite, Words
 from .runtime_memory import RuntimeMemory
 
@@ -71,7 +71,6 @@ class ComputeVector(wiring.Component):
     def __init__(self, config: Config) -> None:
         self._config = config
         members: dict[str, Any] = {
-            "beat": In(BEAT_BITS),
             "issue": In(Issue),
             "control": In(ControlWord),
             "dimensions_minus_1": In(DIMENSION_BITS),
@@ -104,7 +103,7 @@ class ComputeVector(wiring.Component):
         controls = [control, self._second_control(m, control)]      # for half of the PEs each
 
         m.submodules.registers = registers = RegisterFile(floats=bool(self._config.float_ops))
-        m.d.comb += [registers.beat.eq(self.beat), registers.load.eq(self.load), registers.clear.eq(self.clear)]
+        m.d.comb += [registers.load.eq(self.load), registers.clear.eq(self.clear)]
         if self._config.float_ops:
             m.d.comb += [
                 self.float_first.eq(registers.rs), self.float_second.eq(registers.rt),

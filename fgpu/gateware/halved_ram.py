@@ -15,8 +15,8 @@ class HalvedRam(wiring.Component):
     ``given`` is written in each cycle with ``write``, at an entry that is free, and stays with ``push``, which comes
     in the same cycle, or in the next if ``late``. Who uses it knows what is there.
 
-    Each half of a payload has a memory with counters of its own: nets from one counter to all of it are long.
-    Synthesis tools would join them if they did not begin at different entries.
+    Each half of a payload has a memory with counters and a ``look`` of its own: nets from one register to all of it
+    are long. Synthesis tools would join the counters if they did not begin at different entries.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class HalvedRam(wiring.Component):
         self._begun = begun
         self._late = late
         super().__init__({
-            "given": In(shape), "write": In(1), "push": In(1), "look": In(1), "step": In(1), "shown": Out(shape),
+            "given": In(shape), "write": In(1), "push": In(1), "look": In(2), "step": In(1), "shown": Out(shape),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -59,7 +59,7 @@ class HalvedRam(wiring.Component):
                 m.d.comb += write.addr.eq(free)
             m.d.comb += [
                 write.data.eq(given[bits]), write.en.eq(self.write),
-                read.addr.eq(Mux(self.look, following, current)), shown[bits].eq(read.data),
+                read.addr.eq(Mux(self.look[number], following, current)), shown[bits].eq(read.data),
             ]
             with m.If(self.step):
                 m.d.sync += [current.eq(following), following.eq(following + 1)]

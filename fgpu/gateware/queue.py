@@ -64,8 +64,12 @@ class Queue(wiring.Component):
         read = storage.read_port()
         push, pull = Signal(), Signal()
         level, empty = _count(m, self, self._depth, push, pull)
-        # Of a power of two the upper bit says as much.
-        full = level[-1] if self._depth & (self._depth - 1) == 0 else level == self._depth
+        # Beside the level, too: it goes where the level is far from.
+        full = Signal()
+        with m.If(push & ~pull):
+            m.d.sync += full.eq(level == self._depth - 1)
+        with m.Elif(pull & ~push):
+            m.d.sync += full.eq(0)
         m.d.comb += [
             self.input.ready.eq(~full),
             write.data.eq(self.input.payload),
@@ -139,6 +143,6 @@ class WideQueue(wiring.Component):
                                                  late=self._late)
         m.d.comb += [
             memory.given.eq(self.input.payload), memory.write.eq(1), memory.push.eq(counted),
-            memory.look.eq(pulled), memory.step.eq(pulled), self.output.payload.eq(memory.shown),
+            memory.look.eq(pulled.replicate(2)), memory.step.eq(pulled), self.output.payload.eq(memory.shown),
         ]
         return m

@@ -4,13 +4,16 @@ Requests of one compute unit are served in order. A read asks for some rows of o
 answered by exactly those rows, lowest first, one response for each; a write carries one row and is not
 answered; an atomic operation is answered by one row. Hence a compute unit needs no tags to match responses
 with requests.
+
+Rows are not held up on their way: a slice begins one only where there is ``room`` for all that may be under way then.
 """
 
-from amaranth.lib import data, enum
+from amaranth.lib import data, enum, wiring
+from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
 
-__all__ = ["AtomicOp", "MemoryOp", "MemoryRequest", "Row"]
+__all__ = ["AtomicOp", "MemoryOp", "MemoryRequest", "Responses", "Row", "rows_under_way"]
 
 
 class MemoryOp(enum.Enum, shape=2):
@@ -41,6 +44,23 @@ class Row(data.ArrayLayout):
 
     def __init__(self, config: Config) -> None:
         super().__init__(32, config.row_words)
+
+
+def rows_under_way(config: Config) -> int:
+    """Rows for a compute unit that come although it has told no more ``room``: those that are begun in the cycle in
+    which it does, and in the one before it, and those that were begun by then and have not come."""
+    return 4 + bool(config.atomics)
+
+
+class Responses(wiring.Signature):
+    """Rows from a slice of the cache to a compute unit, as the slice sees it: ``payload`` where ``valid``.
+
+    ``room``: in the cycle before, there was room for :func:`rows_under_way` more. A row that is begun with ``room``
+    comes, and is taken, whatever ``room`` says by then.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({"payload": Out(Row(config)), "valid": Out(1), "room": In(1)})
 
 
 class MemoryRequest(data.StructLayout):

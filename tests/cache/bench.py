@@ -12,7 +12,7 @@ from fgpu.cache.cache import Cache
 from fgpu.cache.probe import CacheProbe
 from fgpu.config import Config
 from fgpu.interfaces.line_map import LineMap
-from fgpu.interfaces.memory_bus import AtomicOp, MemoryOp
+from fgpu.interfaces.memory_bus import AtomicOp, MemoryOp, rows_under_way
 
 from .memory import AxiMemory, Timing
 
@@ -33,8 +33,28 @@ class Request:
 
 
 @dataclass
+class RowQueue:
+    """Where a compute unit keeps the rows of a slice: with room for one more than may be under way."""
+
+    spare: int
+    """Rows that may be under way."""
+    level: int = 0
+    before: int = 0
+    """The level a cycle ago."""
+
+    @property
+    def room(self) -> bool:
+        return self.before <= 1
+
+    def step(self, *, comes: bool, goes: bool) -> None:
+        self.before = self.level
+        self.level += comes - (goes and self.level > 0)
+        assert self.level <= self.spare + 1, "a row that finds no room"
+
+
+@dataclass
 class Unit:
-    """A compute unit: its requests, and the rows it must get."""
+    """A compute unit: its requests, and the rows it must get. It takes one from each queue by ``ready_chance``."""
 
     requests: deque[Request] = field(default_factory=deque)
     expected: list[deque[tuple[int, int, bytes]]] = field(default_factory=list)
@@ -43,7 +63,7 @@ class Unit:
     ready_chance: float = 1.0
     withdraw_chance: float = 0.0
     valid: bool = False
-    ready: bool = False
+    queues: list[RowQueue] = field(default_factory=list)
     rows: int = 0
     accepted_at: list[int] = field(default_factory=list)
     valid_at: list[int] = field(default_factory=list)
@@ -69,7 +89,9 @@ class Bench:
         for memory in self.memories:
             memory.share(self.memory)
         self.lines = LineMap(config)
-        self.units = [Unit(expected=[deque() for _ in range(config.slices)]) for _ in range(config.compute_units)]
+        self.units = [Unit(expected=[deque() for _ in range(config.slices)],
+                           queues=[RowQueue(rows_under_way(config)) for _ in range(config.slices)])
+                      for _ in range(config.compute_units)]
         self.model: dict[int, bytearray] = {}
         self.row_bytes = 4 * config.row_words
         self.places = self.rng.sample(range(config.cache_lines), 12)
@@ -201,8 +223,8 @@ class Bench:
                 self._set(inputs[name], value)
         for n, unit in enumerate(self.units):
             self._set(self.cache.requests[n].valid, int(unit.valid))
-            for port in self.cache.responses[n]:
-                self._set(port.ready, int(unit.ready))
+            for port, queue in zip(self.cache.responses[n], unit.queues, strict=True):
+                self._set(port.room, int(queue.room))
             if unit.valid:
                 self._set(self._payloads[n], self._packed(unit.requests[0]))
 
@@ -228,7 +250,6 @@ class Bench:
                 unit.valid_at.append(self.cycle)
             elif unit.valid and rng.random() < unit.withdraw_chance:
                 self._withdraw(unit)
-            unit.ready = rng.random() < unit.ready_chance
         self._apply()
         _clk, _rst, *sampled = await self._ctx.tick().sample(*self._watched)
         for memory in self.memories:
@@ -244,7 +265,8 @@ class Bench:
         answers = list(zip(rest[n:n + n * ports], rest[n + n * ports:n + 2 * n * ports], strict=True))
         for number, (unit, ready) in enumerate(zip(self.units, rest[:n], strict=True)):
             for part, (valid, payload) in enumerate(answers[number * ports:(number + 1) * ports]):
-                if not (valid and unit.ready):
+                unit.queues[part].step(comes=bool(valid), goes=rng.random() < unit.ready_chance)
+                if not valid:
                     continue
                 assert unit.expected[part], "a response that was not asked for"
                 line, row, data = unit.expected[part].popleft()

@@ -11,10 +11,10 @@ from fgpu.config import ATOMICS, BANK_WORDS, PE_COUNT, PHASES, WAVEFRONT_SIZE, W
 from fgpu.cu.control_word import Width
 from fgpu.cu.memory_controller import MemoryController
 from fgpu.interfaces.line_map import LineMap
-from fgpu.interfaces.memory_bus import AtomicOp, MemoryOp
+from fgpu.interfaces.memory_bus import AtomicOp, MemoryOp, rows_under_way
 
 from ..cache.bench import updated
-from ..streams import random_waits, simulate, stream_get, stream_put
+from ..streams import random_waits, simulate, stream_get
 from ..tiers import quick
 
 COMMIT_TO_ACCESS = 10
@@ -180,16 +180,19 @@ class Bench:
         return old
 
     async def _respond(self, ctx, part: int) -> None:
-        responses = self.responses[part]
+        """Rows are begun where there is room, and come as late as they may."""
+        responses, port = self.responses[part], self.dut.responses[part]
+        begun: deque[bytes | None] = deque([None] * (rows_under_way(self.config) - 2))
+        wait = 0
         while True:
-            if responses:
-                wait = self.response_wait()
-                row = responses[0]
-                words = [int.from_bytes(row[at:at + 4], "little") for at in range(0, len(row), 4)]
-                await stream_put(ctx, self.dut.responses[part], words, wait)
-                responses.popleft()
-            else:
-                await ctx.tick()
+            begins = bool(responses) and not wait and ctx.get(port.room)
+            begun.append(responses.popleft() if begins else None)
+            wait = self.response_wait() if begins else max(0, wait - bool(responses))
+            row = begun.popleft()
+            ctx.set(port.valid, row is not None)
+            if row is not None:
+                ctx.set(port.payload, [int.from_bytes(row[at:at + 4], "little") for at in range(0, len(row), 4)])
+            await ctx.tick()
 
     async def _observe(self, ctx) -> None:
         dut = self.dut

@@ -48,7 +48,6 @@ def test_random_reads_and_writes(floats: bool) -> None:
                     ctx.set(dut.issue[stage], {"valid": 1, "wavefront": wavefront, "phase": phase})
                     ctx.set(dut.read[stage], registers)
                     expected[cycle - stage, name] = stored(wavefront, phase, registers[name])
-            ctx.set(dut.beat, cycle % 4)
             for name, stage in (("rs", 3), ("rt", 3), ("rd", 4)):
                 if cycle >= stage:
                     got = [ctx.get(getattr(dut, name)[lane]) for lane in range(PE_COUNT)]
@@ -86,26 +85,29 @@ def test_random_reads_and_writes(floats: bool) -> None:
     simulate(dut, testbench)
 
 
-def test_clear_writes_all_banks() -> None:
-    """Whatever the beat, and whoever else writes."""
+@pytest.mark.parametrize("beat", range(4))
+def test_clear_writes_all_banks(beat: int) -> None:
+    """From the second cycle on, whatever the beat, and whoever else writes."""
     dut = RegisterFile()
 
     async def testbench(ctx) -> None:
         everything = {"lanes": 255, "words": [0xABCD] * PE_COUNT}
+        await ctx.tick().repeat(2)
         for cycle in range(8):      # r3 of wavefront 5, phase by phase
-            ctx.set(dut.beat, (cycle - 2) % 4)
             ctx.set(dut.result, {"wavefront": 5, "phase": cycle, "register": 3, **everything})
             await ctx.tick()
-        for half in range(2):
-            ctx.set(dut.beat, 1 + half)
+        for _ in range((beat - 2) % 4):
+            await ctx.tick()
+        for half in (0, 0, 1):
             ctx.set(dut.clear, 1)
             ctx.set(dut.load, {"wavefront": 5, "phase": 4 * half, "register": 3, "lanes": 255})
             await ctx.tick()
         ctx.set(dut.clear, 0)
         ctx.set(dut.load, {})
         ctx.set(dut.result, {})
+        for _ in range((1 - beat) % 4):
+            await ctx.tick()
         for cycle in range(11):
-            ctx.set(dut.beat, cycle % 4)
             if cycle < 8:
                 ctx.set(dut.issue[0], {"valid": 1, "wavefront": 5, "phase": cycle})
                 ctx.set(dut.read[0], {"rs": 3})

@@ -120,6 +120,7 @@ def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[W
     ending = axi.wvalid & axi.wlast
     claim.invariant(row_inside[:exact_log2(line_rows)] == row)
     claim.invariant(claim.inside("pipeline.spans.empty", 1) == (level == 0))
+    claim.invariant(claim.inside("pipeline.spans.full", 1) == (level == slots))
     claim.invariant(some_span | (level == 0))
     claim.invariant(reserved * line_rows == (level + some_span) * line_rows + row + owed)
     claim.invariant(reserved <= slots)

@@ -36,7 +36,8 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
 
     Stated for word 0 of any row of the cache; its bytes are of the last write or fill, fills leave dirty bytes
     alone where they must. Of a station, the rows that are due are served lowest first, each once. Answers come one
-    for each row that is asked for, to the compute unit that asked, in order. Without atomics.
+    for each row that is asked for, to the compute unit that asked, in order, and are begun only where that has room.
+    Without atomics.
 
     The surroundings: stations and rows of writes stay until they are taken; only walks fill, evict or keep, and
     writes do not keep.
@@ -90,11 +91,10 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
 
     # Answers: of any row, of those at the place the content.
     valid = Cat(response.valid for response in dut.responses)
-    taken = Cat(response.valid & response.ready for response in dut.responses).any()
+    taken = valid.any()
     respond = go & ~station.write & asked
     claim.always((valid & (valid - 1)[:len(valid)]) == 0)
-    for response in dut.responses:
-        claim.always(claim.stable(response.valid, response.ready, response.payload))
+    claim.always(~respond | Cat(response.room for response in dut.responses).bit_select(station.cu, 1))
     inside = claim.count(respond, taken, 3)
     claim.always(inside <= 2)
     claim.always(~valid.any() | (inside != 0))

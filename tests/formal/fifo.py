@@ -54,6 +54,7 @@ def fifo(claim: Claim, path: str, push: ValueLike, before: ValueLike, pop: Value
     level = claim.inside(f"{path}.level", range(depth + 1))
     claim.invariant(level + in_register == inside)
     claim.invariant(claim.inside(f"{path}.empty", 1) == (level == 0))
+    claim.invariant(claim.inside(f"{path}.full", 1) == (level == depth))
     pointers = ceil_log2(depth)
     read, write = (claim.inside(f"{path}.{port}__addr", pointers) for port in ("read", "write"))
     claim.invariant((read + level)[:pointers] == write)

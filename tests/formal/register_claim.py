@@ -125,7 +125,7 @@ class RegisterClaim(Claim):
         self.place = self.constant("place", range(BANK_WORDS))
         beat = Signal(2)
         m.d.sync += beat.eq(beat + 1)
-        for unit in (vector, self.loads, results):
+        for unit in (self.loads, results):
             self.drive(unit.beat, beat)
         # The scheduler's registers behind the decoder, filled when it likes.
         decoded, control = Signal(ControlWord), Signal(ControlWord)
@@ -178,6 +178,7 @@ class RegisterClaim(Claim):
             cleared = self.inside(f"vector.registers.bank{number}.cleared", 1)
             self.invariant(cleared == (~clear | (here > self.place)))
             self.invariant(~clear | ~self.inside(f"vector.registers.takes_result{number}", 1))
+            self.invariant(self.inside(f"vector.registers.turn{number}", 2) == (beat + number)[:2])
         self.invariant(~self.inside("loads.begins", 1))
 
         # Contexts are good once they are written, which all are long before the first is used.

@@ -34,7 +34,8 @@ def test_data_stage(tmp_path: Path) -> None:
     ("rest.eq(d0.left & ~d0.one)", "rest.eq(d0.left)"),
     ("d0.done.eq(Mux(d0.last, 0, d0.done | d0.one))", "d0.done.eq(d0.done | d0.one)"),
     ("d0.begun.eq(~d0.last)", "d0.begun.eq(1)"),
-    ("d1.go.eq(~(d1.respond & d1.blocked)),", "d1.go.eq(1),"),
+    ("(station.write | ~d0.wanted | room)", "1"),
+    ("(station.write | ~d0.wanted | room)", "(~d0.wanted | self.responses[0].room)"),
     ("collision.eq(d1.write &", "collision.eq(0 &"),
     ("d1.write.eq(d0.go & (station.write | station.walk))", "d1.write.eq(station.write | station.walk)"),
     ("d1.respond.eq(d0.go & ", "d1.respond.eq("),
@@ -46,8 +47,8 @@ def test_data_stage(tmp_path: Path) -> None:
     ("with m.If(d1.go & ~station.write):", "with m.If(0):"),
     ("with m.If(d1.go & ~(station.write & d0.wanted)):", "with m.If(d1.go & ~station.write):"),
     ("d1.replace.eq(station.walk & ~station.keep)", "d1.replace.eq(station.walk)"),
-    ("(d1.cu == cu))\n                if", "(d1.cu != cu))\n                if"),
-    ("self.evicted_rows.push.eq(d1.valid & d1.go & d1.evict)", "self.evicted_rows.push.eq(d1.valid & d1.evict)"),
+    ("(d1.cu == cu))\n            if", "(d1.cu != cu))\n            if"),
+    ("self.evicted_rows.push.eq(d1.valid & d1.go & d1.evict)", "self.evicted_rows.push.eq(d1.evict)"),
 ])
 def test_mutants_fail(old: str, new: str, tmp_path: Path) -> None:
     stage = mutant("fgpu.cache.data_stage", old, new).DataStage

@@ -54,7 +54,7 @@ def test_mutants_of_the_wide_queue_fail(late: bool, old: str, new: str, tmp_path
 
 @pytest.mark.long
 @pytest.mark.parametrize(("late", "old", "new"), [
-    (False, "Mux(self.look, following, current)", "current"),
+    (False, "Mux(self.look[number], following, current)", "current"),
     (False, "following.eq(following + 1)", "following.eq(following + 2)"),
     (False, "with m.If(self.step):", "with m.If(self.push):"),
     (False, "free.eq(free + 1)", "free.eq(free)"),
