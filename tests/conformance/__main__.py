@@ -15,7 +15,7 @@ from fgpu.errors import FgpuError
 from .build import FETCH, Suite, describe
 from .groups import GROUPS
 from .outcome import Outcome, Store
-from .platforms import Target, choose
+from .platforms import Target, choose, wake
 from .report import commits, markdown, rows, table
 from .run import Run, run_all, subtests
 from .why import WHY
@@ -99,8 +99,14 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
             outcome = store.get(run.key)
             click.echo(f"{run.group.folder} {run.subtest} {outcome.verdict if outcome else '-'}")
         return
-    if not report_only:
-        _run([run for run in runs if not only or run.subtest in only], store, again.replace(",", " ").split(), jobs)
+    todo = [] if report_only else _due([run for run in runs if not only or run.subtest in only], store,
+                                       again.replace(",", " ").split())
+    if todo:
+        try:
+            wake(target)
+        except FgpuError as error:
+            raise click.ClickException(str(error)) from None
+        _run(todo, store, jobs)
     names: dict[str, list[str]] = {}
     for run in runs:
         names.setdefault(run.group.folder, []).append(run.subtest)
@@ -129,11 +135,14 @@ def _runs(suite: Suite, name: str, target: Target, timeout: float, cpu: float | 
             for subtest, arguments in subtests(program, group).items()]
 
 
-def _run(runs: Sequence[Run], store: Store, again: Sequence[str], jobs: int) -> None:
+def _due(runs: Sequence[Run], store: Store, again: Sequence[str]) -> list[Run]:
     def due(outcome: Outcome | None) -> bool:
         return outcome is None or "all" in again or outcome.verdict in again
 
-    todo = [run for run in runs if due(store.get(run.key))]
+    return [run for run in runs if due(store.get(run.key))]
+
+
+def _run(todo: Sequence[Run], store: Store, jobs: int) -> None:
     for number, outcome in enumerate(run_all(todo, jobs=jobs), start=1):
         store.add(outcome)
         click.echo(f"[{number}/{len(todo)}] {outcome.group} {outcome.subtest}: {outcome.verdict}"

@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable
-from ctypes import CDLL, byref, c_size_t, c_uint, c_uint64, c_void_p, create_string_buffer, sizeof
+from ctypes import CDLL, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p, create_string_buffer, sizeof
 from ctypes.util import find_library
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from fgpu.errors import ToolError
 
-__all__ = ["Target", "choose"]
+__all__ = ["Target", "choose", "wake"]
 
 _PLATFORM_NAME, _DEVICE_NAME, _DEVICE_PROFILE, _DEVICE_VERSION = 0x902, 0x102B, 0x102E, 0x102F
 _DEVICE_TYPE, _ALL = 0x1000, 0xFFFFFFFF
@@ -42,7 +43,7 @@ def choose(platform: str, device: str | None) -> Target:
 
     Raises :class:`~fgpu.errors.ToolError` with what there is instead.
     """
-    there = _targets()
+    there = [target for target, _ in _targets(_loader())]
     for target in there:
         if platform.lower() in target.platform.lower() and (device or "").lower() in target.device.lower():
             return target
@@ -50,19 +51,59 @@ def choose(platform: str, device: str | None) -> Target:
     raise ToolError(f"no device {device or ''!r} of a platform {platform!r} behind the loader, which has\n{names}")
 
 
-def _targets() -> list[Target]:
+def wake(target: Target) -> None:
+    """Launch an empty kernel: what a device builds once, such as a simulator, is there then, and no subtest's time
+    limit counts it.
+
+    Raises :class:`~fgpu.errors.ToolError` with the function that fails.
+    """
+    loader = _loader()
+    handle = c_void_p(next(handle for found, handle in _targets(loader) if found == target))
+    source, error = c_char_p(b"kernel void nothing(void) {}"), c_int()
+
+    def made(name: str, *arguments: Any) -> c_void_p:
+        function = getattr(loader, name)
+        function.restype = c_void_p
+        made = c_void_p(function(*arguments, byref(error)))
+        _check(name, error.value)
+        return made
+
+    def done(name: str, *arguments: Any) -> None:
+        _check(name, getattr(loader, name)(*arguments))
+
+    context = made("clCreateContext", None, c_uint(1), byref(handle), None, None)
+    queue = made("clCreateCommandQueue", context, handle, c_uint64(0))
+    program = made("clCreateProgramWithSource", context, c_uint(1), byref(source), None)
+    done("clBuildProgram", program, c_uint(1), byref(handle), None, None, None)
+    kernel = made("clCreateKernel", program, b"nothing")
+    done("clEnqueueTask", queue, kernel, c_uint(0), None, None)
+    done("clFinish", queue)
+    for name, made_there in (("Kernel", kernel), ("Program", program), ("CommandQueue", queue), ("Context", context)):
+        done(f"clRelease{name}", made_there)
+
+
+def _check(function: str, status: int) -> None:
+    if status:
+        raise ToolError(f"{function} returned {status} for an empty kernel; nothing was run")
+
+
+def _loader() -> CDLL:
     library = find_library("OpenCL")
     if library is None:
         raise ToolError("no ICD loader (libOpenCL.so.1): apt install ocl-icd-libopencl1")
-    loader = CDLL(library)
+    return CDLL(library)
+
+
+def _targets(loader: CDLL) -> list[tuple[Target, int]]:
+    """All devices, with their handles."""
     targets = []
     for number, platform in enumerate(_handles(loader.clGetPlatformIDs)):
         name, seen = _text(loader.clGetPlatformInfo, platform, _PLATFORM_NAME), Counter[str]()
         for device in _handles(partial(loader.clGetDeviceIDs, c_void_p(platform), c_uint64(_ALL))):
             kind = _kind(loader.clGetDeviceInfo, device)
             says = partial(_text, loader.clGetDeviceInfo, device)
-            targets.append(Target(name, says(_DEVICE_NAME), says(_DEVICE_VERSION), says(_DEVICE_PROFILE),
-                                  kind, number, seen[kind]))
+            targets.append((Target(name, says(_DEVICE_NAME), says(_DEVICE_VERSION), says(_DEVICE_PROFILE),
+                                   kind, number, seen[kind]), device))
             seen[kind] += 1
     return targets
 

@@ -60,6 +60,7 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(GROUPS, "made_up", _GROUP)
     target = Target("FGPU", "FGPU functional", "OpenCL 1.2", "FULL_PROFILE", "accelerator", 0, 2)
     monkeypatch.setattr(command, "choose", lambda platform, device: target)
+    monkeypatch.setattr(command, "wake", lambda target: (tmp_path / "woken").write_text(target.device))
     return tmp_path
 
 
@@ -111,6 +112,25 @@ def test_what_has_an_outcome_is_not_run_again_unless_asked(suite: Path) -> None:
     _run(suite, "--report-only", "--markdown", str(suite / "page.md"))
     assert _ran(suite) == ["bad", "bad", "fine"]
     assert "| made_up | 6 | 1 | 1 | 0 | 0 | 0 | 4 |" in (suite / "page.md").read_text()
+
+
+def test_a_device_is_woken_before_subtests_run_and_only_then(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _run(suite, "--report-only")
+    assert not (suite / "woken").exists()
+    assert _run(suite, "--subtest", "fine").exit_code == 0
+    assert (suite / "woken").read_text() == "FGPU functional"
+    (suite / "woken").unlink()
+    _run(suite, "--subtest", "fine")
+    assert not (suite / "woken").exists()
+
+    def refuse(target: Target) -> None:
+        raise ToolError("clFinish returned -36 for an empty kernel; nothing was run")
+
+    monkeypatch.setattr(command, "wake", refuse)
+    result = _run(suite, "--subtest", "bad")
+    assert result.exit_code == 1
+    assert "clFinish returned -36" in result.output
+    assert _ran(suite) == ["fine"]
 
 
 def test_who_stops_reading_ends_what_runs(suite: Path) -> None:
