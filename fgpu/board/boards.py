@@ -46,7 +46,7 @@ _ULX3S_CHIP: Final = SDRAMChip(module="MT48LC16M16", megabytes=32, row_bits=13, 
 BOARDS: Final = {
     each.name: each for each in (
         Board(name="ulx3s_85f", title="Radiona ULX3S, 85F", platform="ulx3s:ULX3S_85F_Platform",
-              device="LFE5U-85F-6BG381C", oscillator=25_000_000, clock=40_000_000, chip=_ULX3S_CHIP,
+              device="LFE5U-85F-6BG381C", oscillator=25_000_000, clock=50_000_000, chip=_ULX3S_CHIP,
               loader="ulx3s"),
         Board(name="ulx3s_45f", title="Radiona ULX3S, 45F", platform="ulx3s:ULX3S_45F_Platform",
               device="LFE5U-45F-6BG381C", oscillator=25_000_000, clock=40_000_000, chip=_ULX3S_CHIP,

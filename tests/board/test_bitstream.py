@@ -44,7 +44,7 @@ class Small(wiring.Component):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the command runs, with tools that are content; a design of 44 MHz."""
+    """Where the command runs, with tools that are content; a design of 54 MHz."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FGPU_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(fgpu.board.figures, "TABLE", tmp_path / "table.json")
     stand_in(tmp_path, "yosys", "Yosys 0.70",
              """echo '{"modules": {"fgpu_board": {"ports": {}, "cells": {}}}}' > fgpu_board.json""")
-    report = json.dumps({"utilization": CELLS, "fmax": {"clk": {"achieved": 44.0}}})
+    report = json.dumps({"utilization": CELLS, "fmax": {"clk": {"achieved": 54.0}}})
     stand_in(tmp_path, "nextpnr-ecp5", "(Version nextpnr-0.11)",
              f"grep -q router2/currCongWeightMult fgpu_board.json || exit 1\necho config > fgpu_board.config\n"
              f"cat > report.json <<'END'\n{report}\nEND")
@@ -88,7 +88,7 @@ def test_netlist_and_bitstream_are_kept(folder: Path) -> None:
         (folder / "calls").write_text("")
         status, output = build(f"ulx3s_85f --seed {seed}")
         assert status == 0, output
-        assert "wrote ulx3s_85f.bit: 44.0 MHz at best, runs at 40" in output
+        assert "wrote ulx3s_85f.bit: 54.0 MHz at best, runs at 50" in output
         said = (folder / "calls").read_text().splitlines()
         assert [line.split()[0] for line in said] == calls
         assert all(f"--85k --package CABGA381 --speed 6 --seed {seed}" in line for line in said if "nextpnr" in line)
@@ -103,7 +103,7 @@ def test_sites_that_stay_free_are_no_luts_in_use(folder: Path) -> None:
     netlist.write_text(json.dumps({"modules": {"fgpu_board": {"ports": {}, "cells": cells}}}))
     stand_in(folder, "yosys", "Yosys 0.70", f"cp {netlist} fgpu_board.json")
     report = json.dumps({"utilization": CELLS | {"TRELLIS_COMB": {"used": "USED", "available": 83_640}},
-                         "fmax": {"clk": {"achieved": 44.0}}})
+                         "fmax": {"clk": {"achieved": 54.0}}})
     stand_in(folder, "nextpnr-ecp5", "(Version nextpnr-0.11)",
              f"""echo config > fgpu_board.config\nused=$(grep -o '"BEL"' fgpu_board.json | wc -l)\n"""
              "test $used -gt 9999 || exit 1\n"
@@ -125,9 +125,9 @@ def test_what_was_kept_is_not_parsed(folder: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_design_that_is_too_slow_is_no_success(folder: Path) -> None:
-    status, output = build("ulx3s_85f --clock 50 --write-table")
+    status, output = build("ulx3s_85f --clock 60 --write-table")
     assert status == 1
-    assert "the design is too slow for 50 MHz; try --clock 40" in output
+    assert "the design is too slow for 60 MHz; try --clock 50" in output
     assert not fgpu.board.figures.load()
 
 
@@ -140,7 +140,7 @@ def test_what_was_built_is_listed(folder: Path) -> None:
     listed = build("?")[1]
     assert "basic, compute_units=2" in listed
     assert "7 (7 %)" in listed
-    assert "| ulx3s_85f | tiny | 40 MHz | 44.0 MHz | 7 (7 %) |" in fgpu.board.figures.markdown()
+    assert "| ulx3s_85f | tiny | 50 MHz | 54.0 MHz | 7 (7 %) |" in fgpu.board.figures.markdown()
 
 
 def test_what_fits_is_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +153,7 @@ def test_what_fits_is_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert build("ulx3s_85f --preset tiny --write-table")[0] == 0
     found = {(fit.board.name, fit.core): (fit.verdict, *fit.used["LUTs"]) for fit in fgpu.board.figures.fits()}
     assert found == {
-        ("ulx3s_85f", "tiny"): ("built: 44.0 MHz", 7, 100), ("ulx3s_85f", "basic"): ("fits by count", 43_848, 83_640),
+        ("ulx3s_85f", "tiny"): ("built: 54.0 MHz", 7, 100), ("ulx3s_85f", "basic"): ("fits by count", 43_848, 83_640),
         ("ulx3s_45f", "tiny"): ("fits by count", 25_000, 43_848),
         ("ulx3s_45f", "basic"): ("fits by count", 43_848, 43_848),
         ("ecpix5", "tiny"): ("fits by count", 25_000, 83_640), ("ecpix5", "basic"): ("fits by count", 43_848, 83_640),
