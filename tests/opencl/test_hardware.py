@@ -55,7 +55,7 @@ def test_a_board(opencl_icd) -> None:
             VARIABLE: f"board port={simulated.port} timeout=300; functional preset=tiny"})
         assert simulated.state.writes
     assert done.stdout.splitlines() == [
-        f"FGPU board 1 CU; {32 << 20}; 40; True", f"FGPU functional 1 CU tiny; {32 << 20}; 50; True"]
+        f"FGPU board 1 CU; {32 << 20}; 50; True", f"FGPU functional 1 CU tiny; {32 << 20}; 50; True"]
 
 
 @pytest.mark.ci
