@@ -92,6 +92,10 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
         suite = Suite(cts, headers=headers, library=library, jobs=jobs)
         store = Store(results or cts / "outcomes.jsonl")
         runs = [run for name in groups for run in _runs(suite, name, target, timeout, cpu, logs)]
+        todo = [] if report_only or listing else _due([run for run in runs if not only or run.subtest in only], store,
+                                                      again.replace(",", " ").split())
+        if todo:
+            wake(target)
     except FgpuError as error:
         raise click.ClickException(str(error)) from None
     if listing:
@@ -99,14 +103,7 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
             outcome = store.get(run.key)
             click.echo(f"{run.group.folder} {run.subtest} {outcome.verdict if outcome else '-'}")
         return
-    todo = [] if report_only else _due([run for run in runs if not only or run.subtest in only], store,
-                                       again.replace(",", " ").split())
-    if todo:
-        try:
-            wake(target)
-        except FgpuError as error:
-            raise click.ClickException(str(error)) from None
-        _run(todo, store, jobs)
+    _run(todo, store, jobs)
     names: dict[str, list[str]] = {}
     for run in runs:
         names.setdefault(run.group.folder, []).append(run.subtest)

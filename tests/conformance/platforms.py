@@ -58,28 +58,28 @@ def wake(target: Target) -> None:
     Raises :class:`~fgpu.errors.ToolError` with the function that fails.
     """
     loader = _loader()
-    handle = c_void_p(next(handle for found, handle in _targets(loader) if found == target))
+    device = c_void_p(next(handle for found, handle in _targets(loader) if found == target))
     source, error = c_char_p(b"kernel void nothing(void) {}"), c_int()
 
     def made(name: str, *arguments: Any) -> c_void_p:
         function = getattr(loader, name)
         function.restype = c_void_p
-        made = c_void_p(function(*arguments, byref(error)))
+        handle = c_void_p(function(*arguments, byref(error)))
         _check(name, error.value)
-        return made
+        return handle
 
     def done(name: str, *arguments: Any) -> None:
         _check(name, getattr(loader, name)(*arguments))
 
-    context = made("clCreateContext", None, c_uint(1), byref(handle), None, None)
-    queue = made("clCreateCommandQueue", context, handle, c_uint64(0))
+    context = made("clCreateContext", None, c_uint(1), byref(device), None, None)
+    queue = made("clCreateCommandQueue", context, device, c_uint64(0))
     program = made("clCreateProgramWithSource", context, c_uint(1), byref(source), None)
-    done("clBuildProgram", program, c_uint(1), byref(handle), None, None, None)
+    done("clBuildProgram", program, c_uint(1), byref(device), None, None, None)
     kernel = made("clCreateKernel", program, b"nothing")
     done("clEnqueueTask", queue, kernel, c_uint(0), None, None)
     done("clFinish", queue)
-    for name, made_there in (("Kernel", kernel), ("Program", program), ("CommandQueue", queue), ("Context", context)):
-        done(f"clRelease{name}", made_there)
+    for kind, handle in (("Kernel", kernel), ("Program", program), ("CommandQueue", queue), ("Context", context)):
+        done(f"clRelease{kind}", handle)
 
 
 def _check(function: str, status: int) -> None:

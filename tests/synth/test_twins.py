@@ -1,12 +1,11 @@
 """What is there twice, so that it is near what it steers, stays so in synthesis."""
 
-from typing import Any
-
 import pytest
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from fgpu.cu.register_file import RegisterFile
 from fgpu.gateware.queue import WideQueue
 from fgpu.tools.area import component_area
 
@@ -14,7 +13,7 @@ FAMILIES = [pytest.param("xc7", marks=pytest.mark.ci), pytest.param("ecp5", mark
 
 
 class Pair(wiring.Component):
-    """Two counters, of themselves or with ``beat`` of that, as those of the register file's banks are not."""
+    """Two counters: the register file's, which are of themselves, or others that are both ``of_beat``."""
 
     beat: In(2)
     first: Out(2)
@@ -27,8 +26,11 @@ class Pair(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         for name, output in (("first", self.first), ("second", self.second)):
-            count: Any = Signal(2, name=name)
-            m.d.sync += count.eq((self.beat if self._of_beat else count) + 1)
+            if self._of_beat:
+                count = Signal(2, name=name)
+                m.d.sync += count.eq(self.beat + 1)
+            else:
+                count = RegisterFile._turns(m, name, 0)
             m.d.comb += output.eq(count)
         return m
 
