@@ -13,6 +13,7 @@ from .devices import Device
 from .entry import Interrupted, entry
 from .enums import CommandType, Status
 from .kernels import Argument, Kernel
+from .launch_log import note
 from .objects import LOCK, ClError, find
 from .queues import CommandQueue, Work
 
@@ -164,6 +165,7 @@ def _work(device: Device, kernel: Kernel, prepared: "PreparedLaunch", words: tup
             raise ClError(Status.OUT_OF_RESOURCES, str(error)) from None
         finally:
             needed.clear()
+        note(device.name, prepared.whole.global_size, run)
         return device.seconds(run.cycles)
 
     return launch

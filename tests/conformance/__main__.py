@@ -67,6 +67,9 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
 @click.option("--cpu", type=float, metavar="SECONDS",
               help="Processor time a subtest, too, which other work on the machine does not use up; long groups get "
                    "twice that.")
+@click.option("--instructions", type=click.IntRange(0), metavar="N",
+              help="Run only subtests that issue at most N wavefront instructions, by their outcomes on any device; "
+                   "the shortest first. A simulation of one compute unit takes 8 cycles for each.")
 @click.option("--json", "results", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Where outcomes are kept, one a line.  [default: FOLDER/outcomes.jsonl]")
 @click.option("--again", default="", metavar="VERDICTS",
@@ -83,9 +86,9 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
 @click.option("--library", type=click.Path(path_type=Path, exists=True), help="The ICD loader to link with.")
 @click.option("--list", "listing", is_flag=True, help="Print the subtests and their outcomes; run nothing.")
 def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, device: str | None, jobs: int,
-         timeout: float, cpu: float | None, results: Path | None, again: str, logs: Path | None, page: Path | None,
-         also: Sequence[str], note: str | None, report_only: bool, headers: Path | None, library: Path | None,
-         listing: bool) -> None:
+         timeout: float, cpu: float | None, instructions: int | None, results: Path | None, again: str,
+         logs: Path | None, page: Path | None, also: Sequence[str], note: str | None, report_only: bool,
+         headers: Path | None, library: Path | None, listing: bool) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends what runs, too
     try:
         target = choose(platform, device)
@@ -93,7 +96,7 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
         store = Store(results or cts / "outcomes.jsonl")
         runs = [run for name in groups for run in _runs(suite, name, target, timeout, cpu, logs)]
         todo = [] if report_only or listing else _due([run for run in runs if not only or run.subtest in only], store,
-                                                      again.replace(",", " ").split())
+                                                      again.replace(",", " ").split(), instructions)
         if todo:
             wake(target)
     except FgpuError as error:
@@ -132,11 +135,16 @@ def _runs(suite: Suite, name: str, target: Target, timeout: float, cpu: float | 
             for subtest, arguments in subtests(program, group).items()]
 
 
-def _due(runs: Sequence[Run], store: Store, again: Sequence[str]) -> list[Run]:
+def _due(runs: Sequence[Run], store: Store, again: Sequence[str], most: int | None) -> list[Run]:
     def due(outcome: Outcome | None) -> bool:
         return outcome is None or "all" in again or outcome.verdict in again
 
-    return [run for run in runs if due(store.get(run.key))]
+    found = [run for run in runs if due(store.get(run.key))]
+    if most is None:
+        return found
+    work = [(store.instructions(run.key), run) for run in found]
+    known = [(count, run) for count, run in work if count is not None and count <= most]
+    return [run for _, run in sorted(known, key=lambda each: each[0])]
 
 
 def _run(todo: Sequence[Run], store: Store, jobs: int) -> None:

@@ -28,6 +28,10 @@ class Outcome:
     """Seconds of processor time, of the program and all that it started; 0: not known."""
     commit: str = ""
     """That of fgpu, if it is known."""
+    launches: int = 0
+    """Of kernels, that ended."""
+    instructions: int = 0
+    """Wavefront instructions of these, the same on every device; 0: none, or not known."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -67,6 +71,12 @@ class Store:
     def get(self, key: tuple[str, ...]) -> Outcome | None:
         """The outcome of that run, if there is one."""
         return self._outcomes.get(key)
+
+    def instructions(self, key: tuple[str, ...]) -> int | None:
+        """The wavefront instructions of a run that ended with a verdict, on whatever device; None if none did."""
+        known = [outcome.instructions for outcome in self._outcomes.values()
+                 if outcome.key[1:] == key[1:] and outcome.verdict in ("pass", "fail", "skip")]
+        return max(known, default=None)
 
     @property
     def devices(self) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from fgpu.errors import ToolError
+from fgpu.opencl.launch_log import VARIABLE as LAUNCHES
 
 from .groups import Group
 from .outcome import Outcome, Verdict
@@ -76,12 +77,12 @@ class Run:
         """Run it, in a folder of its own; its descendants end with it."""
         began = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="fgpu-conformance-") as folder:
-            results, log = Path(folder, "results.json"), Path(folder, "log")
+            results, log, launches = (Path(folder, name) for name in ("results.json", "log", "launches"))
             with log.open("wb") as output:
                 process = subprocess.Popen(
                     [self.program, *self.group.options, *self.arguments], cwd=folder, stdout=output,
                     stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
-                    env={**os.environ, **self.environment, _RESULTS: str(results)})
+                    env={**os.environ, **self.environment, _RESULTS: str(results), LAUNCHES: str(launches)})
                 _RUNNING.add(process)
                 try:
                     code, late, processor = self._wait(process)
@@ -89,6 +90,7 @@ class Run:
                     _end(process)
             text = log.read_text(errors="replace")
             verdict = self._verdict(code, results)
+            ended = [json.loads(line) for line in launches.read_text().splitlines()] if launches.exists() else []
         if self.logs is not None:
             self.logs.mkdir(parents=True, exist_ok=True)
             (self.logs / f"{self.group.folder}.{self.subtest}.log").write_text(text)
@@ -96,7 +98,8 @@ class Run:
         return Outcome(group=self.group.folder, subtest=self.subtest, device=self.device, options=self.group.options,
                        verdict=verdict, seconds=round(time.monotonic() - began, 1),
                        reason=trouble(text, code) if reason is None else reason,
-                       processor=round(processor, 2), commit=self.commit)
+                       processor=round(processor, 2), commit=self.commit, launches=len(ended),
+                       instructions=sum(launch["instructions"] for launch in ended))
 
     def _wait(self, process: "subprocess.Popen[bytes]") -> tuple[int | None, str, float]:
         """The status with which it ended, or None and the limit at which it had not, and its processor time."""

@@ -30,6 +30,10 @@ assert quick == "--wimpy" and os.environ["CL_DEVICE_TYPE"] == "accelerator" and 
 with Path(__file__).with_name("runs").open("a") as file:
     file.write(name + "\\n")
 print(name + "...")
+work = {{"bad": 500, "fine": 300, "dies": 50}}.get(name, 0)
+with open(os.environ["FGPU_OPENCL_LAUNCHES"], "a") as file:
+    for part in (1, work - 1) if work else ():
+        file.write(json.dumps({{"kernel": "k", "instructions": part}}) + "\\n")
 if name == "slow":
     time.sleep(60)
 if name == "busy":
@@ -112,6 +116,25 @@ def test_what_has_an_outcome_is_not_run_again_unless_asked(suite: Path) -> None:
     _run(suite, "--report-only", "--markdown", str(suite / "page.md"))
     assert _ran(suite) == ["bad", "bad", "fine"]
     assert "| made_up | 6 | 1 | 1 | 0 | 0 | 0 | 4 |" in (suite / "page.md").read_text()
+
+
+def test_what_is_known_to_be_short_on_another_device_is_run_alone_and_the_shortest_first(suite: Path) -> None:
+    _run(suite, "--jobs", "3")
+    outcomes = suite / "outcomes.jsonl"
+    kept = {outcome.subtest: (outcome.launches, outcome.instructions)
+            for outcome in Store(outcomes).of("FGPU: FGPU functional")}
+    assert kept == {"bad": (2, 500), "fine": (2, 300), "dies": (2, 50), "late": (0, 0), "not_ours": (0, 0),
+                    "slow": (0, 0)}
+    outcomes.write_text(outcomes.read_text().replace("functional", "of another name"))
+    runs = suite / "build/test_conformance/made_up/runs"
+    for most, ran in ((299, ["not_ours"]), (300, ["fine"]), (10**9, ["bad"])):
+        runs.write_text("")
+        _run(suite, "--instructions", str(most))
+        assert runs.read_text().split() == ran
+    outcomes.write_text("")
+    runs.write_text("")
+    assert _run(suite, "--instructions", "1000").exit_code == 0
+    assert runs.read_text() == ""
 
 
 def test_a_device_is_woken_before_subtests_run_and_only_then(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
