@@ -10,6 +10,7 @@ from fgpu.gateware.lut_ram import LutRam
 __all__ = ["EarlyCleaner", "History"]
 
 _DEPTH = 32
+_PATIENCE_MIN = 4
 _DOUBT = 63
 """Lines allocated after a premature write-back until lines are thought finished again."""
 
@@ -58,9 +59,9 @@ class EarlyCleaner(wiring.Component):
     Kernels write most of their output once; written back early, it takes cycles in which the write channel
     idles, instead of some at the end of the kernel. A line that a write allocated (``written``) but that did not
     become complete is thought finished when ``patience`` younger ones were allocated (8, or 16 if more than two
-    compute units write at a time), and given up. A write to it shows that this was ``premature``, as in a transpose
-    or a scatter: then only complete lines are offered, until 63 more were allocated. The tag stage knows whether
-    there is something to do.
+    compute units write at a time; as lines take turns at the slices, that is divided by their number, but at least
+    4), and given up. A write to it shows that this was ``premature``, as in a transpose or a scatter: then only
+    complete lines are offered, until 63 more were allocated. The tag stage knows whether there is something to do.
 
     Lines are offered while ``allowed``: when a tag manager is free for them; and the next one when the one before
     is ``retired``. When there is no time for that, the oldest are forgotten and left to the cleaner. ``flush``
@@ -69,7 +70,7 @@ class EarlyCleaner(wiring.Component):
 
     def __init__(self, config: Config) -> None:
         self._line = config.line_address_bits
-        self._patience = 8 if config.compute_units <= 2 else 16
+        self._patience = max(_PATIENCE_MIN, (8 if config.compute_units <= 2 else 16) // config.slices)
         super().__init__({
             "written": In(stream.Signature(self._line, always_ready=True)),
             "completed": In(stream.Signature(self._line, always_ready=True)),

@@ -1,14 +1,17 @@
 """Which lines the early cleaner offers."""
 
+import pytest
 from amaranth.sim import Simulator
 
 from fgpu.cache.early_cleaner import EarlyCleaner
 from fgpu.config import Config
 
+_TINY = Config.preset("tiny")
 
-def offers(premature_at: int, lines: int) -> list[int]:
+
+def offers(premature_at: int, lines: int, config: Config = _TINY, patience: int = 8) -> list[int]:
     """After how many allocated lines each one is offered, if one was premature after ``premature_at``."""
-    dut = EarlyCleaner(Config.preset("tiny"))
+    dut = EarlyCleaner(config)
     told: list[int] = []
 
     async def bench(ctx):
@@ -22,7 +25,7 @@ def offers(premature_at: int, lines: int) -> list[int]:
                 offered = ctx.get(dut.finished.valid)
                 ctx.set(dut.retired, offered)
                 if offered:
-                    assert ctx.get(dut.finished.payload) <= line - 8
+                    assert ctx.get(dut.finished.payload) <= line - patience
                     told.append(line)
                 await ctx.tick()
 
@@ -35,6 +38,12 @@ def offers(premature_at: int, lines: int) -> list[int]:
 
 def test_lines_are_offered_when_eight_younger_ones_came() -> None:
     assert offers(premature_at=-1, lines=20) == list(range(8, 20))
+
+
+@pytest.mark.parametrize(("units", "slices", "patience"), [(2, 1, 8), (4, 1, 16), (4, 2, 8), (8, 4, 4), (8, 8, 4)])
+def test_slices_share_the_patience(units: int, slices: int, patience: int) -> None:
+    config = Config(compute_units=units, cache_slices=slices)
+    assert offers(-1, 30, config, patience) == list(range(patience, 30))
 
 
 def test_a_premature_line_stops_that_for_63_lines() -> None:
