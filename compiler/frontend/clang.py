@@ -49,6 +49,8 @@ _WIDTHS = {"cl_khr_fp64": re.compile(r"error:.*(double|fp64|'DBL_|'HUGE_VAL')"),
            "cl_khr_fp16": re.compile(r"error:.*(half|fp16|'HALF_|'M_\w+_H')")}
 """What clang is told to support once it says in such a message that the program needs it. Without, numbers like 1.5
 are of type float, as on machines that have no other, and `sqrt(2)` is not ambiguous."""
+_NEEDLESS = re.compile(rf"warning: unsupported OpenCL extension '({'|'.join(_WIDTHS)})'")
+"""What clang says of a program that enables these types, but does not need them."""
 _STRING = re.compile(r'"(\\.|[^"\\\n])*"')
 _PRINTED_DOUBLE = re.compile(r"\bprintf\s*\([^;]*?(?<![\w.])((\d+\.\d*|\.\d+)(e[+-]?\d+)?|\d+e[+-]?\d+)(?![\w.])",
                              re.IGNORECASE)
@@ -86,6 +88,8 @@ _LANGUAGE = (
     "-Xclang", "-fdeclare-opencl-builtins",
     # Warnings in other compilers of OpenCL C, and in those of C until lately.
     "-Wno-error=incompatible-pointer-types", "-Wno-error=int-conversion",
+    # Whoever enables doubles without need of them has floats all the same.
+    "-Wno-error=ignored-pragmas",
     "-Wno-spir-compat", "-Wno-unused-command-line-argument", "-include", str(HEADER),
 )
 _OPTIMIZER = (
@@ -298,8 +302,9 @@ def _as_wide_as_needed(run: Callable[[Collection[str], Sequence[str]], _Answer],
 
 
 def _without_ours(messages: str) -> str:
-    """Those that are not of what is around the source."""
-    return "".join(line for line in messages.strip().splitlines(keepends=True) if not line.startswith("<stdin>:"))
+    """Those that are not of what is around the source, nor of types that are there once they are needed."""
+    return "".join(line for line in messages.strip().splitlines(keepends=True)
+                   if not line.startswith("<stdin>:") and not _NEEDLESS.search(line))
 
 
 def _check(status: int, messages: str) -> None:

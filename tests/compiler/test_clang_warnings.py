@@ -47,3 +47,18 @@ def test_two_programs() -> None:
     with pytest.warns(CompileWarning) as caught:
         compile_opencl({"k.cl": PROGRAM, "l.cl": PROGRAM.replace("k(", "l(")})
     assert [str(each.message)[:7] for each in caught] == ["k.cl:3:", "k.cl:4:", "l.cl:3:", "l.cl:4:"]
+
+
+@pytest.mark.parametrize("options", [[], ["-Werror"]])
+@pytest.mark.parametrize("extension", ["cl_khr_fp64", "cl_khr_fp16"])
+def test_a_type_that_is_enabled_and_not_needed_is_nothing_to_warn_of(extension: str, options: list[str]) -> None:
+    """It is announced, and there once a program needs it; without, 1.5 is a float."""
+    enabled = f"#pragma OPENCL EXTENSION {extension} : enable\n"
+    plain = "kernel void k(global float *a) { a[0] *= 1.5; }\n"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compile_opencl(enabled + plain, options=options).words == compile_opencl(plain).words
+        wide = {"cl_khr_fp64": "double", "cl_khr_fp16": "half"}[extension]
+        compile_opencl(enabled + plain.replace("float", wide), options=options)
+    with pytest.warns(CompileWarning, match="'cl_khr_fp128' unknown"):
+        compile_opencl(enabled.replace(extension, "cl_khr_fp128") + plain)
