@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from .contexts import Context
 from .device_info import is_full_profile
 from .devices import Device
-from .entry import entry, status_of
+from .entry import entry, interrupting, status_of
 from .enums import BinaryType, BuildStatus, Status
 from .objects import LOCK, ClError, find, find_all
 from .programs import Build, Program, strings
@@ -162,9 +162,9 @@ def _built(options: str, made: "Callable[[], tuple[BinaryType, Unit]]") -> Build
     try:
         kind, unit = made()
         return Build(BuildStatus.SUCCESS, options, unit.log + "\n" if unit.log else "", kind, unit)
-    except FgpuError as error:
-        return Build(BuildStatus.ERROR, options, f"{error}\n")
     except BaseException as error:
+        if isinstance(error, FgpuError) and not interrupting(error):
+            return Build(BuildStatus.ERROR, options, f"{error}\n")
         status_of("building a program", error)
         return Build(BuildStatus.ERROR, options, f"error: {error!r}\n")
 

@@ -2,11 +2,13 @@
 
 import ctypes
 import os
+import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable
 from contextlib import nullcontext
+from types import CodeType
 from typing import Any, Final, TypeVar
 
 from fgpu.errors import MissingExtraError
@@ -15,9 +17,10 @@ from .enums import Status
 from .functions import FUNCTIONS, Function, Result
 from .objects import LOCK, ClError, Object
 
-__all__ = ["ENTRIES", "Interrupted", "entry", "is_interrupted", "set_interrupted", "status_of"]
+__all__ = ["ENTRIES", "Interrupted", "entry", "interrupting", "is_interrupted", "set_interrupted", "status_of"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_HERE: Final = os.path.dirname(__file__)
 
 ENTRIES: Final[dict[str, Callable[..., int]]] = {}
 """What the C library calls, by the API's names. All parameters and results are integers; NULL is 0."""
@@ -42,25 +45,60 @@ def entry(name: str, *, locked: bool = True) -> Callable[[_F], _F]:
     return register
 
 
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in a call that has given the host all that it returns."""
+class Interrupted(BaseException):
+    """The ``signal`` with that number ended a call that has given the host all that it returns."""
+
+    def __init__(self, signal: int) -> None:
+        super().__init__(signal)
+        self.signal = signal
 
 
-_interrupted = ctypes.c_size_t()
+_Pair = ctypes.c_size_t * 2
+_interrupted = _Pair()
 
 
 def set_interrupted(address: int) -> None:
-    """Say where the C library wants the number of a thread whose call Ctrl-C ended.
+    """Say where the C library wants the number of a thread whose call a signal ended, and that of the signal.
 
     It interrupts that thread again when the call has returned: a callback of ctypes can raise nothing.
     """
     global _interrupted
-    _interrupted = ctypes.c_size_t.from_address(address)
+    _interrupted = _Pair.from_address(address)
 
 
 def is_interrupted() -> bool:
-    """Whether Ctrl-C ended something in this thread, whose host will hear of it when the call returns."""
-    return _interrupted.value == threading.get_ident()
+    """Whether a signal ended something in this thread, whose host will hear of it when the call returns."""
+    return _interrupted[0] == threading.get_ident()
+
+
+def interrupting(error: BaseException) -> int:
+    """The number of the signal for which the host, which is Python, raised an exception while a call of it was here:
+    Ctrl-C, or one with a handler that raises. 0 if no signal did."""
+    if isinstance(error, Interrupted):
+        return error.signal
+    if isinstance(error, KeyboardInterrupt):
+        return signal.SIGINT
+    if is_interrupted():
+        return _interrupted[1]
+    if threading.current_thread() is not threading.main_thread():
+        return 0
+    ran: set[CodeType] = set()
+    cause: BaseException | None = error
+    while cause is not None:        # ours may have made another of it
+        ran |= {frame.f_code for frame, _ in traceback.walk_tb(cause.__traceback__)}
+        cause = cause.__context__
+    if all(code.co_filename.startswith(_HERE) for code in ran):     # as for most errors
+        return 0
+    return next((number for number in signal.valid_signals() if _code(signal.getsignal(number)) in ran), 0)
+
+
+def _code(handler: object) -> CodeType | None:
+    """What runs when a handler of signals is called, if that is Python."""
+    handler = getattr(handler, "func", handler)     # a partial's
+    for each in (handler, vars(type(handler)).get("__call__")):
+        if isinstance(code := getattr(each, "__code__", None), CodeType):
+            return code
+    return None
 
 
 def _guarded(function: Function, implementation: Callable[..., Any], locked: bool) -> Callable[..., int]:
@@ -77,7 +115,7 @@ def _guarded(function: Function, implementation: Callable[..., Any], locked: boo
             return 0
         except BaseException as error:
             code = status_of(name, error)
-            # The host, which is Python, hears of Ctrl-C when this returns, and sooner if it has no error to raise.
+            # The host, which is Python, hears of its signal when this returns; sooner if it has no error to raise.
             is_complete = isinstance(error, Interrupted) or not (arguments[-1] if gives_event else is_question)
             return 0 if is_complete and is_interrupted() else code
 
@@ -110,12 +148,12 @@ def _guarded(function: Function, implementation: Callable[..., Any], locked: boo
 def status_of(where: str, error: BaseException) -> int:
     """The error code of an exception. With ``FGPU_OPENCL_LOG`` in the environment standard error tells it.
 
-    Ctrl-C in a host that is Python comes again when the call has returned.
+    A signal for which the host raised it comes again when the call has returned.
     """
     status = error.status if isinstance(error, ClError) else \
         Status.OUT_OF_HOST_MEMORY if isinstance(error, MemoryError) else Status.OUT_OF_RESOURCES
-    if isinstance(error, KeyboardInterrupt):
-        _interrupted.value = threading.get_ident()
+    if number := interrupting(error):
+        _interrupted[0], _interrupted[1] = threading.get_ident(), number
     elif isinstance(error, MissingExtraError):
         sys.stderr.write(f"fgpu: {where}: {error}\n")
     elif not isinstance(error, ClError):    # a fault of ours

@@ -11,7 +11,7 @@ from weakref import ref
 from .answers import answer, give, give_handles, handle, size, sizes, text, uint, ulong
 from .buffers import Buffer
 from .devices import Device
-from .entry import Interrupted, entry
+from .entry import Interrupted, entry, interrupting
 from .enums import (
     AccessQualifier,
     AddressQualifier,
@@ -253,9 +253,11 @@ def get_kernel_work_group_info(kernel: int, device: int, name: int, value_size: 
         case KernelWorkGroupInfo.LOCAL_MEM_SIZE | KernelWorkGroupInfo.PRIVATE_MEM_SIZE:
             try:
                 code = found.program.image(found.name, target).kernel(found.name)
-            except KeyboardInterrupt:       # while the code was made
-                give(ulong(0), value_size, value, size_ret)
-                raise Interrupted from None
+            except BaseException as error:
+                if number := interrupting(error):       # while the code was made
+                    give(ulong(0), value_size, value, size_ret)
+                    raise Interrupted(number) from None
+                raise
             result = ulong(code.local_layout(local)[1] if name == KernelWorkGroupInfo.LOCAL_MEM_SIZE
                            else _WORD_BYTES * code.scratchpad_words + code.private_bytes)
         case _:

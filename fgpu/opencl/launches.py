@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from .buffers import Buffer
 from .devices import Device
-from .entry import Interrupted, entry
+from .entry import Interrupted, entry, interrupting
 from .enums import CommandType, Status
 from .kernels import Argument, Kernel
 from .launch_log import note
@@ -78,11 +78,13 @@ def _enqueue(queue: CommandQueue, kernel: Kernel, kind: CommandType, size: _Size
     if prepared is None:
         try:
             prepared = _prepared(kernel, queue.device, size, group, start)
-        except KeyboardInterrupt:       # while the code was made
-            if event_out:
-                with LOCK:
-                    queue.fail(kind, event_out)
-            raise Interrupted from None
+        except BaseException as error:
+            if number := interrupting(error):       # while the code was made
+                if event_out:
+                    with LOCK:
+                        queue.fail(kind, event_out)
+                raise Interrupted(number) from None
+            raise
         if len(kernel.prepared) >= _PREPARED_MAX:
             kernel.prepared.clear()
         kernel.prepared[key] = prepared

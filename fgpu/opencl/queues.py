@@ -16,7 +16,7 @@ from typing import Final
 from .answers import answer, handle, uint, ulong
 from .contexts import Context
 from .devices import Device
-from .entry import Interrupted, entry, is_interrupted, status_of
+from .entry import Interrupted, entry, interrupting, status_of
 from .enums import CommandType, ExecutionStatus, ProfilingInfo, QueueInfo, QueueProperties, Status
 from .events import Event, give_event, wait_list, wait_until_over
 from .objects import CHANGED, LOCK, ClError, Object, find
@@ -179,12 +179,14 @@ class CommandQueue(Object):
         if blocking:
             try:
                 wait_until_over([command])
-            except (ClError, KeyboardInterrupt) as error:
-                if isinstance(error, KeyboardInterrupt) or is_interrupted():    # no error, for the host
+            except BaseException as error:
+                if number := interrupting(error):       # no error, for the host
                     command.abandon()
                     if event_out:
                         give_event(command, event_out)
-                    raise Interrupted from None
+                    raise Interrupted(number) from None
+                if not isinstance(error, ClError):
+                    raise
                 if event_out:
                     command.release()
                 raise ClError(Status(command.status)) from None

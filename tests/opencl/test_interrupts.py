@@ -93,3 +93,56 @@ def test_a_kernel_whose_code_is_being_made_gives_an_event_or_an_error(call, open
     """What a call returns is there: pyopencl takes the event of a launch before it looks for Ctrl-C."""
     done = opencl_icd.python(COMPILES.replace("CALL", call), timeout=60)
     assert done.stdout == "interrupted\n[2]\n"
+
+
+ALARM = """
+import functools, random, signal, sys, time
+import numpy as np
+import pyopencl as cl
+
+class Late(Exception):
+    pass
+
+class Alarm:
+    def ring(self, *_):
+        raise Late(self.said)
+
+    __call__ = ring
+    said = "by a handler"
+
+context = cl.Context(cl.get_platforms()[0].get_devices()[:1])
+queue = cl.CommandQueue(context)
+buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
+more = f"a = sin(a) * pow(a, {random.random() + 2}f) + exp(a);" * 20
+source = "".join(f"kernel void k{number}(global float *x) {{ float a = x[0]; {more} x[0] = a; }}"
+                 for number in range(20))
+gate = cl.UserEvent(context)
+marker = cl.enqueue_marker(queue, wait_for=[gate])
+signal.signal(signal.SIGALRM, HANDLER)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+try:
+    CALL
+    time.sleep(20)
+except (Late, SystemExit) as error:
+    print(type(error).__name__, error)
+gate.set_status(0)
+queue.finish()
+program = cl.Program(context, "kernel void two(global int *x) { x[0] = 2; }").build()
+cl.Kernel(program, "two")(queue, (1,), None, buffer)
+found = np.zeros(1, np.int32)
+cl.enqueue_copy(queue, found, buffer)
+print(found)
+"""
+
+
+@pytest.mark.parametrize("case", quick([
+    ("Alarm()", "cl.Program(context, source).build(cache_dir=False)", "Late by a handler"),
+    ("Alarm().ring", "queue.finish()", "Late by a handler"),
+    ("lambda *_: sys.exit(5)", "marker.wait()", "SystemExit 5"),
+    ("functools.partial(Alarm.ring, Alarm)", "cl.enqueue_copy(queue, bytearray(64), buffer)", "Late by a handler"),
+], [("lambda *_: sys.exit(5)", "marker.wait()", "SystemExit 5")]))
+def test_what_a_handler_of_the_host_raises_in_a_call_is_the_hosts(case, opencl_icd):
+    handler, call, said = case
+    done = opencl_icd.python(ALARM.replace("HANDLER", handler).replace("CALL", call), timeout=60)
+    assert done.stdout == f"{said}\n[2]\n"
+    assert "Traceback" not in done.stderr

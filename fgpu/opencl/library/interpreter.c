@@ -25,7 +25,7 @@
 #define OLDEST "3.11"                           /* Python that fgpu is for, as in pyproject.toml */
 
 static void *python[SLOTS];                     /* what Python answers each slot with */
-static volatile size_t interrupted;             /* the thread whose call Ctrl-C ended, in a Python program */
+static volatile size_t interrupted[2];          /* the thread whose call a signal ended, in a Python program, and which */
 static void *const dispatch[SLOTS];             /* the ICD's table, which begins each handle */
 static struct { void *const *dispatch; void *reserved; } platform = {dispatch, NULL};
 
@@ -96,7 +96,7 @@ static struct {
     void *(*compile)(const char *, const char *, int);
     void *(*evaluate)(void *, void *, void *);
     void (*clear_error)(void);
-    void (*interrupt)(void);
+    int (*interrupt)(int);
     void *(*save)(void);
     void *(*this_state)(void);
     int (*has_gil)(void);
@@ -118,7 +118,7 @@ static int find_functions(void *handle)
         && FIND(set_item, "PyDict_SetItemString") && FIND(decode, "PyUnicode_DecodeFSDefault")
         && FIND(from_size, "PyLong_FromSize_t") && FIND(compile, "Py_CompileString")
         && FIND(evaluate, "PyEval_EvalCode") && FIND(clear_error, "PyErr_Clear")
-        && FIND(interrupt, "PyErr_SetInterrupt") && FIND(has_gil, "PyGILState_Check") && FIND(save, "PyEval_SaveThread")
+        && FIND(interrupt, "PyErr_SetInterruptEx") && FIND(has_gil, "PyGILState_Check") && FIND(save, "PyEval_SaveThread")
         && FIND(this_state, "PyGILState_GetThisThreadState")
         && FIND(has_error, "PyErr_Occurred") && FIND(fetch_error, "PyErr_Fetch")
         && FIND(restore_error, "PyErr_Restore")
@@ -341,7 +341,7 @@ static int attach(void)
         py.set_item(globals, "DISPATCH", py.from_size((size_t)dispatch));
         py.set_item(globals, "PLATFORM", py.from_size((size_t)&platform));
         py.set_item(globals, "TABLE", py.from_size((size_t)python));
-        py.set_item(globals, "INTERRUPTED", py.from_size((size_t)&interrupted));
+        py.set_item(globals, "INTERRUPTED", py.from_size((size_t)interrupted));
         py.set_item(globals, "PACKAGES", py.decode(environment.packages));
         py.set_item(globals, "VERSION", py.decode(environment.version));
         void *code = py.compile(bootstrap, "<fgpu-opencl>", 257 /* Py_file_input */);
@@ -358,7 +358,7 @@ static int attach(void)
     if (is_interrupted && is_ours)
         raise(SIGINT);
     else if (is_interrupted)
-        py.interrupt();
+        py.interrupt(SIGINT);
     return is_attached;
 }
 
@@ -383,13 +383,13 @@ static inline int enter(struct error *error)
     return 1;
 }
 
-/* After a call: Ctrl-C that ended it comes again, for the program itself. */
+/* After a call: a signal that ended it comes again, for the program itself. */
 static inline void leave(struct error *error)
 {
     if (__builtin_expect(error->type != NULL, 0))
         py.restore_error(error->type, error->value, error->traceback);
-    if (__builtin_expect(interrupted != 0, 0) && interrupted == (size_t)pthread_self()) {
-        interrupted = 0;
-        py.interrupt();
+    if (__builtin_expect(interrupted[0] != 0, 0) && interrupted[0] == (size_t)pthread_self()) {
+        interrupted[0] = 0;
+        py.interrupt((int)interrupted[1]);
     }
 }
