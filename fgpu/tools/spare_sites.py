@@ -10,7 +10,7 @@ _LUTS: Final = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6}
 """Sites that a cell takes: those of memory and of the ways to it."""
 _LEAST: Final = 0.25
 """Of the die: smaller designs are routed as they are."""
-_MOST: Final = 0.5
+_MOST: Final = 0.65
 """Larger ones need the sites."""
 _USED, _FREE = 14, 3
 """Tiles in each row of logic, in turn: a carry chain of 112 bits has room."""
