@@ -36,7 +36,8 @@ def register_kind(register: Any) -> tuple[Any, Any] | None:
     """Clock and reset of a register that block RAM or a multiplier may have: without enable, and 0 after a reset."""
     parameters, wires = register["parameters"], register["connections"]
     enabled = parameters["CEMUX"].strip() == "1" or wires.get("CE") == ["1"]
-    synchronous = parameters["SRMODE"] == "LSR_OVER_CE" and parameters["REGSET"] == "RESET"
+    # One that nothing resets does not say how.
+    synchronous = parameters.get("SRMODE", "LSR_OVER_CE") == "LSR_OVER_CE" and parameters["REGSET"] == "RESET"
     if not enabled or not synchronous or parameters["CLKMUX"] != "CLK" or parameters["LSRMUX"] != "LSR":
         return None
     return wires["CLK"][0], wires.get("LSR", ["0"])[0]

@@ -35,4 +35,20 @@ def test_what_is_kept_is_of_this_flow() -> None:
     cells = json.loads(netlist)["modules"]["top"]["cells"]
     assert not {"ram_register", "factor_register", "product_register"} & cells.keys()
     assert spare == sum("BEL" in each.get("attributes", {}) for each in cells.values()) > 0
-    assert (FLOW, hashlib.sha256(netlist.encode()).hexdigest()[:8]) == (9, "d44f28e9")
+    assert (FLOW, hashlib.sha256(netlist.encode()).hexdigest()[:8]) == (10, "d44f28e9")
+
+
+def test_registers_that_nothing_resets_go_into_a_multiplier_too() -> None:
+    """Yosys writes no SRMODE for them: they are most of those of floating-point units."""
+    design = json.loads(NETLIST)
+    cells = design["modules"]["top"]["cells"]
+    for name in ("factor_register", "product_register"):
+        del cells[name]["parameters"]["SRMODE"]
+        cells[name]["connections"]["LSR"] = ["0"]
+    tuned_cells = json.loads(tuned(json.dumps(design), "25k").netlist)["modules"]["top"]["cells"]
+    assert not {"factor_register", "product_register"} & tuned_cells.keys()
+    assert tuned_cells["multiplier"]["connections"]["RST0"] == ["0"]
+    cells["product_register"]["connections"]["LSR"] = [3]
+    tuned_cells = json.loads(tuned(json.dumps(design), "25k").netlist)["modules"]["top"]["cells"]
+    assert "product_register" in tuned_cells
+    assert "factor_register" not in tuned_cells
