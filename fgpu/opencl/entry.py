@@ -17,7 +17,8 @@ from .enums import Status
 from .functions import FUNCTIONS, Function, Result
 from .objects import LOCK, ClError, Object
 
-__all__ = ["ENTRIES", "Interrupted", "entry", "interrupting", "is_interrupted", "set_interrupted", "status_of"]
+__all__ = ["ENTRIES", "Interrupted", "entry", "interrupting", "is_interrupted", "pass_on", "set_interrupted",
+           "status_of"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _HERE: Final = os.path.dirname(__file__)
@@ -53,22 +54,24 @@ class Interrupted(BaseException):
         self.signal = signal
 
 
-_Pair = ctypes.c_size_t * 2
-_interrupted = _Pair()
+_interrupted, _ending = ctypes.c_size_t(), ctypes.c_size_t()
 
 
-def set_interrupted(address: int) -> None:
-    """Say where the C library wants the number of a thread whose call a signal ended, and that of the signal.
+def set_interrupted(thread: int, signal: int = 0) -> None:
+    """Say at which addresses the C library wants the number of a thread whose call a signal ended, and that of the
+    signal, if it wants to know.
 
     It interrupts that thread again when the call has returned: a callback of ctypes can raise nothing.
     """
-    global _interrupted
-    _interrupted = _Pair.from_address(address)
+    global _interrupted, _ending
+    _interrupted = ctypes.c_size_t.from_address(thread)
+    if signal:
+        _ending = ctypes.c_size_t.from_address(signal)
 
 
 def is_interrupted() -> bool:
     """Whether a signal ended something in this thread, whose host will hear of it when the call returns."""
-    return _interrupted[0] == threading.get_ident()
+    return _interrupted.value == threading.get_ident()
 
 
 def interrupting(error: BaseException) -> int:
@@ -79,7 +82,7 @@ def interrupting(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         return signal.SIGINT
     if is_interrupted():
-        return _interrupted[1]
+        return _ending.value
     if threading.current_thread() is not threading.main_thread():
         return 0
     ran: set[CodeType] = set()
@@ -90,6 +93,13 @@ def interrupting(error: BaseException) -> int:
     if all(code.co_filename.startswith(_HERE) for code in ran):     # as for most errors
         return 0
     return next((number for number in signal.valid_signals() if _code(signal.getsignal(number)) in ran), 0)
+
+
+def pass_on(error: BaseException, complete: Callable[[], object]) -> None:
+    """If a signal of the host's ended a call, ``complete`` what it returns, and raise :class:`Interrupted`."""
+    if number := interrupting(error):
+        complete()
+        raise Interrupted(number) from None
 
 
 def _code(handler: object) -> CodeType | None:
@@ -153,7 +163,7 @@ def status_of(where: str, error: BaseException) -> int:
     status = error.status if isinstance(error, ClError) else \
         Status.OUT_OF_HOST_MEMORY if isinstance(error, MemoryError) else Status.OUT_OF_RESOURCES
     if number := interrupting(error):
-        _interrupted[0], _interrupted[1] = threading.get_ident(), number
+        _interrupted.value, _ending.value = threading.get_ident(), number
     elif isinstance(error, MissingExtraError):
         sys.stderr.write(f"fgpu: {where}: {error}\n")
     elif not isinstance(error, ClError):    # a fault of ours

@@ -11,7 +11,7 @@ from weakref import ref
 from .answers import answer, give, give_handles, handle, size, sizes, text, uint, ulong
 from .buffers import Buffer
 from .devices import Device
-from .entry import Interrupted, entry, interrupting
+from .entry import entry, pass_on
 from .enums import (
     AccessQualifier,
     AddressQualifier,
@@ -253,10 +253,8 @@ def get_kernel_work_group_info(kernel: int, device: int, name: int, value_size: 
         case KernelWorkGroupInfo.LOCAL_MEM_SIZE | KernelWorkGroupInfo.PRIVATE_MEM_SIZE:
             try:
                 code = found.program.image(found.name, target).kernel(found.name)
-            except BaseException as error:
-                if number := interrupting(error):       # while the code was made
-                    give(ulong(0), value_size, value, size_ret)
-                    raise Interrupted(number) from None
+            except BaseException as error:      # while the code was made
+                pass_on(error, lambda: give(ulong(0), value_size, value, size_ret))
                 raise
             result = ulong(code.local_layout(local)[1] if name == KernelWorkGroupInfo.LOCAL_MEM_SIZE
                            else _WORD_BYTES * code.scratchpad_words + code.private_bytes)

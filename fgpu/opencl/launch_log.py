@@ -25,11 +25,8 @@ def note(device: str, global_size: tuple[int, ...], run: "Run") -> None:
         "parts": run.parts, "instructions": run.instructions, "work_item_instructions": run.work_item_instructions,
         "cycles": run.cycles, "seconds": round(run.seconds, 6)}) + "\n"
     try:
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-        try:
-            os.write(file, line.encode())
-        finally:
-            os.close(file)
+        with open(path, "ab", buffering=0) as file:
+            file.write(line.encode())
     except OSError as error:
         _refused.add(path)
         sys.stderr.write(f"fgpu: {VARIABLE} names a file that cannot be written: {error}\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from .buffers import Buffer
 from .devices import Device
-from .entry import Interrupted, entry, interrupting
+from .entry import entry, pass_on
 from .enums import CommandType, Status
 from .kernels import Argument, Kernel
 from .launch_log import note
@@ -78,12 +78,8 @@ def _enqueue(queue: CommandQueue, kernel: Kernel, kind: CommandType, size: _Size
     if prepared is None:
         try:
             prepared = _prepared(kernel, queue.device, size, group, start)
-        except BaseException as error:
-            if number := interrupting(error):       # while the code was made
-                if event_out:
-                    with LOCK:
-                        queue.fail(kind, event_out)
-                raise Interrupted(number) from None
+        except BaseException as error:      # while the code was made
+            pass_on(error, lambda: queue.fail(kind, event_out))
             raise
         if len(kernel.prepared) >= _PREPARED_MAX:
             kernel.prepared.clear()

@@ -16,7 +16,7 @@ from typing import Final
 from .answers import answer, handle, uint, ulong
 from .contexts import Context
 from .devices import Device
-from .entry import Interrupted, entry, interrupting, status_of
+from .entry import entry, pass_on, status_of
 from .enums import CommandType, ExecutionStatus, ProfilingInfo, QueueInfo, QueueProperties, Status
 from .events import Event, give_event, wait_list, wait_until_over
 from .objects import CHANGED, LOCK, ClError, Object, find
@@ -135,6 +135,13 @@ class Command(Event):
         self.advance(status)
 
 
+def _abandon(command: Command, event_out: int) -> None:
+    """A command that will not be run, whose event the host may want all the same; with the lock held."""
+    command.abandon()
+    if event_out:
+        give_event(command, event_out)
+
+
 class CommandQueue(Object):
     """Commands for a device, and the thread that runs those that nobody waits for."""
 
@@ -180,11 +187,7 @@ class CommandQueue(Object):
             try:
                 wait_until_over([command])
             except BaseException as error:
-                if number := interrupting(error):       # no error, for the host
-                    command.abandon()
-                    if event_out:
-                        give_event(command, event_out)
-                    raise Interrupted(number) from None
+                pass_on(error, lambda: _abandon(command, event_out))
                 if not isinstance(error, ClError):
                     raise
                 if event_out:
@@ -194,10 +197,10 @@ class CommandQueue(Object):
             give_event(command, event_out)
 
     def fail(self, kind: CommandType, event_out: int) -> None:
-        """Give the host the event of a command that will not be run."""
-        command = self._append(kind, lambda: None, (), is_wanted=True)
-        command.abandon()
-        give_event(command, event_out)
+        """Give the host the event of a command that will not be run, if it wants one."""
+        if event_out:
+            with LOCK:
+                _abandon(self._append(kind, lambda: None, (), is_wanted=True), event_out)
 
     def synchronize(self, kind: CommandType, waits: Sequence[Event], event_out: int) -> None:
         """Append a marker or a barrier: it waits for ``waits`` or, if there are none, all commands before."""

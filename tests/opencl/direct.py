@@ -12,8 +12,8 @@ from fgpu.opencl.queues import CommandQueue
 
 for _module in (*MODULES, "forks"):
     import_module(f"fgpu.opencl.{_module}")
-_interrupted = ctypes.c_size_t()
-set_interrupted(ctypes.addressof(_interrupted))
+_interrupted, _ending = ctypes.c_size_t(), ctypes.c_size_t()
+set_interrupted(ctypes.addressof(_interrupted), ctypes.addressof(_ending))
 
 
 class Failed(Exception):

@@ -5,7 +5,8 @@ import sys
 from importlib.util import find_spec
 
 
-def start(dispatch: int, platform: int, table: int, interrupted: int, packages: str, version: str) -> None:
+def start(dispatch: int, platform: int, table: int, interrupted: int, ending: int, packages: str,
+          version: str) -> None:
     """Fill the library's table, or say in one line why not.
 
     ``packages`` and ``version`` are the site-packages and the version of Python of the environment that the library
@@ -23,7 +24,7 @@ def start(dispatch: int, platform: int, table: int, interrupted: int, packages: 
             site.addsitedir(packages)
         from fgpu.opencl.bridge import attach
 
-        attach(dispatch, platform, table, interrupted)
+        attach(dispatch, platform, table, interrupted, ending)
     except Exception as error:
         sys.stderr.write(f"fgpu: no OpenCL platform in this process: {error or type(error).__name__} "
                          f"({sys.executable or 'an embedded Python'}, {sys.version.split()[0]})\n")

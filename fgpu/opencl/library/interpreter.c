@@ -25,7 +25,8 @@
 #define OLDEST "3.11"                           /* Python that fgpu is for, as in pyproject.toml */
 
 static void *python[SLOTS];                     /* what Python answers each slot with */
-static volatile size_t interrupted[2];          /* the thread whose call a signal ended, in a Python program, and which */
+static volatile size_t interrupted;             /* the thread whose call a signal ended, in a Python program */
+static volatile size_t ending;                  /* that signal */
 static void *const dispatch[SLOTS];             /* the ICD's table, which begins each handle */
 static struct { void *const *dispatch; void *reserved; } platform = {dispatch, NULL};
 
@@ -341,7 +342,8 @@ static int attach(void)
         py.set_item(globals, "DISPATCH", py.from_size((size_t)dispatch));
         py.set_item(globals, "PLATFORM", py.from_size((size_t)&platform));
         py.set_item(globals, "TABLE", py.from_size((size_t)python));
-        py.set_item(globals, "INTERRUPTED", py.from_size((size_t)interrupted));
+        py.set_item(globals, "INTERRUPTED", py.from_size((size_t)&interrupted));
+        py.set_item(globals, "ENDING", py.from_size((size_t)&ending));
         py.set_item(globals, "PACKAGES", py.decode(environment.packages));
         py.set_item(globals, "VERSION", py.decode(environment.version));
         void *code = py.compile(bootstrap, "<fgpu-opencl>", 257 /* Py_file_input */);
@@ -388,8 +390,8 @@ static inline void leave(struct error *error)
 {
     if (__builtin_expect(error->type != NULL, 0))
         py.restore_error(error->type, error->value, error->traceback);
-    if (__builtin_expect(interrupted[0] != 0, 0) && interrupted[0] == (size_t)pthread_self()) {
-        interrupted[0] = 0;
-        py.interrupt((int)interrupted[1]);
+    if (__builtin_expect(interrupted != 0, 0) && interrupted == (size_t)pthread_self()) {
+        interrupted = 0;
+        py.interrupt((int)ending);
     }
 }

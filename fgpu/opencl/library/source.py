@@ -14,7 +14,7 @@ _TYPES = {"p": "void *", "z": "size_t ", "u": "uint32_t ", "i": "int32_t ", "l":
 _LATE = Status.OUT_OF_HOST_MEMORY       # what a function returns that no Python answers
 _NO_DEVICES = ("clGetDeviceIDs", "clCreateContextFromType")
 _OVER_AT_THE_END = ("clRelease", "clFlush", "clFinish", "clWaitForEvents")      # nothing is left to wait for
-_START = b"\n\nstart(DISPATCH, PLATFORM, TABLE, INTERRUPTED, PACKAGES, VERSION)\n"
+_START = b"\n\nstart(DISPATCH, PLATFORM, TABLE, INTERRUPTED, ENDING, PACKAGES, VERSION)\n"
 _IN_C = ("clGetPlatformIDs", "clGetPlatformInfo", "clGetExtensionFunctionAddress",
          "clGetExtensionFunctionAddressForPlatform")
 
