@@ -4,8 +4,9 @@ import ctypes
 from importlib import import_module
 from typing import Any, Final
 
-from .entry import ENTRIES, set_interrupted
+from .entry import ENTRIES
 from .functions import FUNCTIONS, Function, Result
+from .interrupts import hear_what_is_ignored, set_interrupted
 from .objects import LOCK, set_dispatch
 
 __all__ = ["MODULES", "attach"]
@@ -43,6 +44,7 @@ def attach(dispatch: int, platform: int, table: int, interrupted: int, ending: i
             return
         set_dispatch(dispatch, platform)
         set_interrupted(interrupted, ending)
+        hear_what_is_ignored()
         for name in (*MODULES, "forks"):
             import_module(f"{__package__}.{name}")
         for name, called in ENTRIES.items():

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 from .contexts import Context
 from .device_info import is_full_profile
 from .devices import Device
-from .entry import entry, interrupting, status_of
+from .entry import entry, status_of
 from .enums import BinaryType, BuildStatus, Status
+from .interrupts import interrupting
 from .objects import LOCK, ClError, find, find_all
 from .programs import Build, Program, strings
 

@@ -11,7 +11,7 @@ from weakref import ref
 from .answers import answer, give, give_handles, handle, size, sizes, text, uint, ulong
 from .buffers import Buffer
 from .devices import Device
-from .entry import entry, pass_on
+from .entry import entry
 from .enums import (
     AccessQualifier,
     AddressQualifier,
@@ -21,6 +21,7 @@ from .enums import (
     Status,
     TypeQualifier,
 )
+from .interrupts import pass_on
 from .objects import LOCK, ClError, Object, find
 from .programs import Program
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from .buffers import Buffer
 from .devices import Device
-from .entry import entry, pass_on
+from .entry import entry
 from .enums import CommandType, Status
+from .interrupts import pass_on
 from .kernels import Argument, Kernel
 from .launch_log import note
 from .objects import LOCK, ClError, find

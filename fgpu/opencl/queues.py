@@ -16,9 +16,10 @@ from typing import Final
 from .answers import answer, handle, uint, ulong
 from .contexts import Context
 from .devices import Device
-from .entry import entry, pass_on, status_of
+from .entry import entry, status_of
 from .enums import CommandType, ExecutionStatus, ProfilingInfo, QueueInfo, QueueProperties, Status
 from .events import Event, give_event, wait_list, wait_until_over
+from .interrupts import pass_on
 from .objects import CHANGED, LOCK, ClError, Object, find
 
 __all__ = ["Command", "CommandQueue", "Work", "checked_properties"]

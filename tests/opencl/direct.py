@@ -4,9 +4,10 @@ import ctypes
 from importlib import import_module
 
 from fgpu.opencl.bridge import MODULES
-from fgpu.opencl.entry import ENTRIES, is_interrupted, set_interrupted
+from fgpu.opencl.entry import ENTRIES
 from fgpu.opencl.enums import CommandType, Status
 from fgpu.opencl.functions import FUNCTIONS, Result
+from fgpu.opencl.interrupts import is_interrupted, set_interrupted
 from fgpu.opencl.objects import LOCK, find
 from fgpu.opencl.queues import CommandQueue
 

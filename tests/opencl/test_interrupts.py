@@ -95,6 +95,53 @@ def test_a_kernel_whose_code_is_being_made_gives_an_event_or_an_error(call, open
     assert done.stdout == "interrupted\n[2]\n"
 
 
+FINALIZER = """
+import signal
+import numpy as np
+import pyopencl as cl
+
+class Finalized:
+    def __del__(self):
+        SIGNAL
+
+def prepared(*arguments):
+    Finalized()
+    return as_before(*arguments)
+
+def ring(*_):
+    raise TimeoutError
+
+context = cl.Context(cl.get_platforms()[0].get_devices()[:1])
+queue = cl.CommandQueue(context)
+buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
+program = cl.Program(context, "kernel void two(global int *x) { x[0] = 2; }").build()
+from fgpu.opencl import launches
+as_before, launches._prepared = launches._prepared, prepared
+signal.signal(signal.SIGALRM, ring)
+try:
+    cl.Kernel(program, "two")(queue, (1,), None, buffer)
+    print("lost")
+except (KeyboardInterrupt, TimeoutError) as error:
+    print(type(error).__name__)
+found = np.zeros(1, np.int32)
+cl.enqueue_copy(queue, found, buffer)
+print(found)
+"""
+
+
+@pytest.mark.parametrize("case", quick([
+    ("signal.raise_signal(signal.SIGINT)", "KeyboardInterrupt", ""),
+    ("signal.raise_signal(signal.SIGALRM)", "TimeoutError", ""),
+    ("raise ValueError('of the program itself')", "lost", "ValueError: of the program itself"),
+], [("signal.raise_signal(signal.SIGALRM)", "TimeoutError", "")]))
+def test_a_signal_that_a_finalizer_meets_is_not_lost(case, opencl_icd):
+    """Python ignores what finalizers raise, and LLVM's objects have many."""
+    statement, said, printed = case
+    done = opencl_icd.python(FINALIZER.replace("SIGNAL", statement), timeout=60)
+    assert done.stdout == f"{said}\n[2]\n"
+    assert printed in done.stderr if printed else not done.stderr
+
+
 ALARM = """
 import functools, random, signal, sys, time
 import numpy as np
