@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -70,6 +71,9 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
 @click.option("--instructions", type=click.IntRange(0), metavar="N",
               help="Run only subtests that issue at most N wavefront instructions, by their outcomes on any device; "
                    "the shortest first. A simulation of one compute unit takes 8 cycles for each.")
+@click.option("--brief", is_flag=True,
+              help="Shorten groups further, for a device that is simulated cycle by cycle; what has a verdict in the "
+                   "longer form is not run again.")
 @click.option("--json", "results", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Where outcomes are kept, one a line.  [default: FOLDER/outcomes.jsonl]")
 @click.option("--again", default="", metavar="VERDICTS",
@@ -86,7 +90,7 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
 @click.option("--library", type=click.Path(path_type=Path, exists=True), help="The ICD loader to link with.")
 @click.option("--list", "listing", is_flag=True, help="Print the subtests and their outcomes; run nothing.")
 def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, device: str | None, jobs: int,
-         timeout: float, cpu: float | None, instructions: int | None, results: Path | None, again: str,
+         timeout: float, cpu: float | None, instructions: int | None, brief: bool, results: Path | None, again: str,
          logs: Path | None, page: Path | None, also: Sequence[str], note: str | None, report_only: bool,
          headers: Path | None, library: Path | None, listing: bool) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends what runs, too
@@ -94,7 +98,8 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
         target = choose(platform, device)
         suite = Suite(cts, headers=headers, library=library, jobs=jobs)
         store = Store(results or cts / "outcomes.jsonl")
-        runs = [run for name in groups for run in _runs(suite, name, target, timeout, cpu, logs)]
+        runs = [_form(run, store, brief)
+                for name in groups for run in _runs(suite, name, target, timeout, cpu, logs)]
         todo = [] if report_only or listing else _due([run for run in runs if not only or run.subtest in only], store,
                                                       again.replace(",", " ").split(), instructions)
         if todo:
@@ -133,6 +138,14 @@ def _runs(suite: Suite, name: str, target: Target, timeout: float, cpu: float | 
                 environment=target.environment, timeout=timeout * group.limit, logs=logs,
                 commit=commit, cpu=None if cpu is None else cpu * group.limit)
             for subtest, arguments in subtests(program, group).items()]
+
+
+def _form(run: Run, store: Store, brief: bool) -> Run:
+    """The run, or its shorter form: not if the long one has an outcome that is a verdict."""
+    ended = store.get(run.key)
+    if not brief or (ended is not None and ended.verdict != "timeout"):
+        return run
+    return replace(run, group=run.group.shortened)
 
 
 def _due(runs: Sequence[Run], store: Store, again: Sequence[str], most: int | None) -> list[Run]:

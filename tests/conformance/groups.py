@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 __all__ = ["GROUPS", "Group"]
@@ -16,9 +16,13 @@ class Group:
     program: str
     """Name of the executable, and of its target in cmake."""
     options: tuple[str, ...] = ()
-    """What each run gets beside the subtest's name."""
+    """What each run gets before the subtest's name."""
+    last: tuple[str, ...] = ()
+    """What it gets behind the name."""
     note: str = ""
-    """How the options shorten the group, for the table."""
+    """How this shortens the group, for the table."""
+    brief: "Brief | None" = None
+    """How it is shortened further."""
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The arguments for each subtest, where its name alone is not enough."""
     subtest: str | None = None
@@ -31,6 +35,29 @@ class Group:
     def selects(self, subtest: str) -> bool:
         """Whether ``subtest`` is run."""
         return self.leave_out is None or not re.fullmatch(self.leave_out, subtest)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """All that the group's runs share."""
+        return (*self.options, *self.last)
+
+    @property
+    def shortened(self) -> "Group":
+        """The group for devices that are simulated cycle by cycle; the same if there is nothing to shorten."""
+        if self.brief is None:
+            return self
+        options = self.options if self.brief.options is None else self.brief.options
+        return replace(self, options=options, last=self.brief.last, note=self.brief.note, brief=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brief:
+    """What makes a group short enough for a device that is simulated cycle by cycle."""
+
+    note: str
+    options: tuple[str, ...] | None = None
+    """Instead of the group's."""
+    last: tuple[str, ...] = ()
 
 
 def _conversions() -> dict[str, tuple[str, ...]]:
@@ -52,12 +79,14 @@ def _dimensions() -> dict[str, tuple[str, ...]]:
 
 
 _WIMPY: Final = "wimpy: a fraction of the operands"
+_FEW: Final = Brief(last=("1024",), note="1,024 elements instead of 16,384")
+_QUICK: Final = "the quick list: `quick_int_math` for `int_math` and so on"
 _ALL = (
     Group(folder="computeinfo", program="computeinfo"),
-    Group(folder="basic", program="basic"),
+    Group(folder="basic", program="basic", brief=_FEW),
     Group(folder="api", program="api"),
     Group(folder="compiler", program="compiler"),
-    Group(folder="buffers", program="buffers"),
+    Group(folder="buffers", program="buffers", brief=_FEW),
     Group(folder="mem_host_flags", program="mem_host_flags"),
     Group(folder="allocations", program="allocations", options=("single", "5"), limit=2,
           note="single allocations, five repetitions"),
@@ -66,24 +95,27 @@ _ALL = (
     Group(folder="multiple_device_context", program="multiples"),
     Group(folder="device_partition", program="device_partition"),
     Group(folder="printf", program="printf"),
-    Group(folder="atomics", program="atomics"),
+    Group(folder="atomics", program="atomics", brief=_FEW),
     Group(folder="vectors", program="vectors"),
     Group(folder="thread_dimensions", program="thread_dimensions", parts=_dimensions(), limit=2,
           note="`quick_3d` up to 256 a side; `full_` up to 4096, 128 and 32 a side in 1, 2 and 3 dimensions"),
-    Group(folder="relationals", program="relationals"),
+    Group(folder="relationals", program="relationals", brief=_FEW),
     Group(folder="select", program="select", options=("--wimpy",), note=_WIMPY, limit=2),
-    Group(folder="commonfns", program="commonfns"),
-    Group(folder="geometrics", program="geometrics"),
+    Group(folder="commonfns", program="commonfns", brief=_FEW),
+    Group(folder="geometrics", program="geometrics", brief=_FEW),
     Group(folder="integer_ops", program="integer_ops", options=("--wimpy",), limit=2,
           leave_out="u?(long|int|short|char)_(math|logic|shift|compare)",
-          note="the quick list: `quick_int_math` for `int_math` and so on"),
+          note=_QUICK, brief=Brief(last=("1024",), note=f"{_QUICK}; {_FEW.note}")),
     Group(folder="half", program="half", options=("--wimpy", "-[65536]"), limit=2,
           note="wimpy: one of 65536 blocks of operands"),
     Group(folder="contractions", program="contractions", limit=2),
     Group(folder="conversions", program="conversions", options=("--wimpy",), note=_WIMPY, parts=_conversions(),
-          subtest="conversions", limit=2),
+          subtest="conversions", limit=2,
+          brief=Brief(options=("--wimpy", "-[4096]"), note="wimpy with a reduction of 4096 instead of 128")),
     Group(folder="math_brute_force", program="bruteforce", options=("--wimpy", "-[256]", "-1"), limit=2,
-          note="wimpy with a reduction of 256 instead of 32, scalars only"),
+          note="wimpy with a reduction of 256 instead of 32, scalars only",
+          brief=Brief(options=("--wimpy", "-[512]", "-1"),
+                      note="wimpy with a reduction of 512 instead of 32, scalars only")),
 )
 GROUPS: Final[Mapping[str, Group]] = {group.folder: group for group in _ALL}
 """By the folder's name, short ones first."""

@@ -31,13 +31,31 @@ class Row:
         processor = sum(outcome.processor for outcome in self.outcomes) / 60
         return (self.group.folder, str(self.subtests),
                 *(str(count[verdict]) for verdict in ("pass", "fail", "skip", "crash", "timeout")),
-                str(self.subtests - len(self.outcomes)), f"{minutes:.1f}", f"{processor:.1f}", self.group.note)
+                str(self.subtests - len(self.outcomes)), f"{minutes:.1f}", f"{processor:.1f}", self._note)
+
+    @property
+    def _note(self) -> str:
+        """How the group was shortened, and how many subtests further."""
+        brief = self.group.shortened
+        count = sum(outcome.options != self.group.arguments for outcome in self.outcomes)
+        if not count:
+            return self.group.note
+        whole = count == len(self.outcomes)
+        return brief.note if whole else f"{count} subtests: {brief.note}" + f"; others: {self.group.note}" * bool(
+            self.group.note)
 
 
 def rows(outcomes: Sequence[Outcome], subtests: Mapping[str, Collection[str]]) -> list[Row]:
-    """A row for each group of ``subtests``, with the outcomes that were made with the options that it has now."""
-    return [Row(GROUPS[name], tuple(outcome for outcome in outcomes if outcome.group == name
-                                    and outcome.subtest in own and outcome.options == GROUPS[name].options), len(own))
+    """A row for each group of ``subtests``, with the outcomes that were made with the options that it has now: of a
+    subtest that of the shorter form, if there is no verdict of the long one."""
+    found = {(outcome.group, outcome.subtest, outcome.options): outcome for outcome in outcomes}
+
+    def best(group: Group, subtest: str) -> Outcome | None:
+        both = [outcome for form in (group, group.shortened)
+                if (outcome := found.get((group.folder, subtest, form.arguments)))]
+        return next((outcome for outcome in both if outcome.verdict != "timeout"), both[0] if both else None)
+
+    return [Row(GROUPS[name], tuple(filter(None, (best(GROUPS[name], subtest) for subtest in own))), len(own))
             for name, own in subtests.items()]
 
 

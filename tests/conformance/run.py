@@ -71,7 +71,7 @@ class Run:
     @property
     def key(self) -> tuple[str, ...]:
         """As :attr:`.outcome.Outcome.key`."""
-        return (self.device, self.group.folder, self.subtest, *self.group.options)
+        return (self.device, self.group.folder, self.subtest, *self.group.arguments)
 
     def run(self) -> Outcome:
         """Run it, in a folder of its own; its descendants end with it."""
@@ -80,7 +80,7 @@ class Run:
             results, log, launches = (Path(folder, name) for name in ("results.json", "log", "launches"))
             with log.open("wb") as output:
                 process = subprocess.Popen(
-                    [self.program, *self.group.options, *self.arguments], cwd=folder, stdout=output,
+                    [self.program, *self.group.options, *self.arguments, *self.group.last], cwd=folder, stdout=output,
                     stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
                     env={**os.environ, **self.environment, _RESULTS: str(results), LAUNCHES: str(launches)})
                 _RUNNING.add(process)
@@ -95,8 +95,8 @@ class Run:
             self.logs.mkdir(parents=True, exist_ok=True)
             (self.logs / f"{self.group.folder}.{self.subtest}.log").write_text(text)
         reason = {"pass": "", "skip": "", "timeout": late}.get(verdict)
-        return Outcome(group=self.group.folder, subtest=self.subtest, device=self.device, options=self.group.options,
-                       verdict=verdict, seconds=round(time.monotonic() - began, 1),
+        return Outcome(group=self.group.folder, subtest=self.subtest, device=self.device,
+                       options=self.group.arguments, verdict=verdict, seconds=round(time.monotonic() - began, 1),
                        reason=trouble(text, code) if reason is None else reason,
                        processor=round(processor, 2), commit=self.commit, launches=len(ended),
                        instructions=sum(launch["instructions"] for launch in ended))

@@ -13,7 +13,7 @@ from fgpu.errors import ToolError
 
 from . import __main__ as command
 from .build import Suite, describe
-from .groups import GROUPS, Group
+from .groups import GROUPS, Brief, Group
 from .outcome import Store
 from .platforms import Target
 from .run import Run, run_all, trouble
@@ -25,16 +25,16 @@ from pathlib import Path
 if sys.argv[1:] == ["--list"]:
     print("".join(f"\\t{{name}}\\n" for name in ("bad", "dies", "fine", "full_fine", "late", "not_ours", "slow")))
     sys.exit()
-quick, name = sys.argv[1:]
+quick, name, *few = sys.argv[1:]
 assert quick == "--wimpy" and os.environ["CL_DEVICE_TYPE"] == "accelerator" and os.environ["CL_DEVICE_INDEX"] == "2"
 with Path(__file__).with_name("runs").open("a") as file:
-    file.write(name + "\\n")
+    file.write(name + "".join(few) + "\\n")
 print(name + "...")
 work = {{"bad": 500, "fine": 300, "dies": 50}}.get(name, 0)
 with open(os.environ["FGPU_OPENCL_LAUNCHES"], "a") as file:
     for part in (1, work - 1) if work else ():
         file.write(json.dumps({{"kernel": "k", "instructions": part}}) + "\\n")
-if name == "slow":
+if name == "slow" and not few:
     time.sleep(60)
 if name == "busy":
     while True:
@@ -52,7 +52,7 @@ if name == "late":
 sys.exit(verdict == "fail")
 """
 _GROUP = Group(folder="made_up", program="made_up", options=("--wimpy",), note="made | up", leave_out="full_.*",
-               limit=1 / 60)
+               limit=1 / 60, brief=Brief(last=("8",), note="few"))
 
 
 @pytest.fixture
@@ -135,6 +135,21 @@ def test_what_is_known_to_be_short_on_another_device_is_run_alone_and_the_shorte
     runs.write_text("")
     assert _run(suite, "--instructions", "1000").exit_code == 0
     assert runs.read_text() == ""
+
+
+def test_the_short_form_is_run_where_the_long_one_has_no_verdict(suite: Path) -> None:
+    page = suite / "page.md"
+    _run(suite, "--subtest", "fine", "--subtest", "slow")
+    assert _run(suite, "--brief", "--subtest", "fine", "--subtest", "slow", "--subtest", "not_ours",
+                "--markdown", str(page)).exit_code == 0
+    assert _ran(suite) == ["fine", "not_ours8", "slow", "slow8"]
+    assert "| made_up | 6 | 2 | 0 | 1 | 0 | 0 | 3 |" in page.read_text()
+    assert "| 2 subtests: few; others: made \\| up |" in page.read_text()
+    _run(suite, "--brief", "--subtest", "slow", "--again", "timeout")
+    assert _ran(suite) == ["fine", "not_ours8", "slow", "slow8"]
+    (suite / "outcomes.jsonl").unlink()
+    _run(suite, "--brief", "--subtest", "fine", "--markdown", str(page))
+    assert "| few |" in page.read_text()
 
 
 def test_a_device_is_woken_before_subtests_run_and_only_then(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
