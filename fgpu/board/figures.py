@@ -13,8 +13,8 @@ from .bitstream import Bitstream
 from .boards import BOARDS, NOT_OFFERED, Board, NotOffered, capacity
 from .system import SystemParameters
 
-__all__ = ["COUNTED", "COUNTS", "TABLE", "Figures", "Fit", "core_name", "count", "fits", "fits_markdown", "load",
-           "markdown", "record", "told"]
+__all__ = ["COUNTED", "COUNTS", "TABLE", "Figures", "Fit", "clock_of", "core_name", "count", "fits", "fits_markdown",
+           "load", "markdown", "record", "told"]
 
 TABLE: Final = Path(__file__).with_name("bitstreams.json")
 COUNTS: Final = Path(__file__).with_name("counts.json")
@@ -62,6 +62,14 @@ def load() -> list[Figures]:
         return []
     rows = json.loads(TABLE.read_text(encoding="utf-8"))
     return [Figures(**{**row, "used": {kind: tuple(pair) for kind, pair in row["used"].items()}}) for row in rows]
+
+
+def clock_of(board: Board, config: Config) -> int:
+    """Hz at which a core runs on a board unless another clock is asked for: that of its bitstream in the table, or
+    else the board's."""
+    built = {(each.board, each.core): each.clock for each in load()}
+    known = built.get((board.name, core_name(config)))
+    return board.clock if known is None else round(known * 1e6)
 
 
 def record(board: str, parameters: SystemParameters, made: Bitstream, *, seed: int) -> None:

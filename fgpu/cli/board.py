@@ -39,7 +39,7 @@ _LINE_BYTES = 8192
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT",
               help="Bitstream to write. Default NAME.bit.")
 @click.option("--clock", type=FloatRange(10, 100), metavar="MHZ",
-              help="Of core and memory. Default: the board's.")
+              help="Of core and memory. Default: that of this core in the list of --board ?, or else the board's.")
 @click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True,
               help="Of placing: another one may give a faster design.")
 @click.option("--write-table", is_flag=True, help="Note LUTs and MHz in the table that --board ? shows; with ? "
@@ -88,10 +88,11 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
 
     demand("fgpu build", "board", "timing", but=nextpnr_packages(but="nextpnr_ecp5"))
     from fgpu.board.bitstream import build_bitstream
+    from fgpu.board.figures import clock_of
     from fgpu.board.system import SystemParameters
 
-    given = SystemParameters(clock=round(clock * 1e6) if clock else chosen.clock, memory_bytes=chosen.chip.size,
-                             config=config)
+    given = SystemParameters(clock=round(clock * 1e6) if clock else clock_of(chosen, config),
+                             memory_bytes=chosen.chip.size, config=config)
     made = build_bitstream(chosen, given, seed=seed, progress=lambda text: click.echo(f"{name}: {text}", err=True))
     write_file(path, made.content)
     table = Table("", box=None, pad_edge=False)

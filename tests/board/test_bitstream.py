@@ -131,6 +131,14 @@ def test_a_design_that_is_too_slow_is_no_success(folder: Path) -> None:
     assert not fgpu.board.figures.load()
 
 
+def test_a_core_that_is_known_to_be_slow_runs_at_its_own_clock(folder: Path) -> None:
+    assert build("ulx3s_85f --preset tiny --clock 45 --write-table")[0] == 0
+    assert "runs at 45;" in build("ulx3s_85f --preset tiny")[1]
+    assert "runs at 35;" in build("ulx3s_85f --preset tiny --clock 35")[1]
+    assert "runs at 50;" in build("ulx3s_85f")[1]
+    assert "runs at 40;" in build("ulx3s_45f --preset tiny")[1]
+
+
 def test_what_was_built_is_listed(folder: Path) -> None:
     for arguments in ("ulx3s_85f --preset tiny", "ulx3s_85f --cus 2", "ulx3s_85f --preset tiny --seed 3"):
         assert build(f"{arguments} --write-table")[0] == 0
