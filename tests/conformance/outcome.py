@@ -73,8 +73,8 @@ class Store:
         return self._outcomes.get(key)
 
     def instructions(self, key: tuple[str, ...]) -> int | None:
-        """The most wavefront instructions of a run's subtest that ended with a verdict, on whatever device and however
-        short; None if none did."""
+        """The most wavefront instructions of a run's subtest that ended with a verdict, on whatever device and in
+        whatever form; None if none did."""
         known = [outcome.instructions for outcome in self._outcomes.values()
                  if outcome.key[1:3] == key[1:3] and outcome.verdict in ("pass", "fail", "skip")]
         return max(known, default=None)
