@@ -349,9 +349,14 @@ class Config:
         return self.tag_managers or _SLICE_TAG_MANAGERS
 
     @property
+    def has_few_units(self) -> bool:
+        """One or two compute units: less waits in their cache, and less long."""
+        return self.compute_units <= _FEW_UNITS
+
+    @property
     def slice_write_rows(self) -> int:
         """Rows of stores that wait in a cache slice for its data stage."""
-        return (_ROWS_OF_FEW_UNITS if self.compute_units <= _FEW_UNITS else self.global_stations) - 1
+        return (_ROWS_OF_FEW_UNITS if self.has_few_units else self.global_stations) - 1
 
     @property
     def slice_retirements(self) -> int:

@@ -70,7 +70,7 @@ class EarlyCleaner(wiring.Component):
 
     def __init__(self, config: Config) -> None:
         self._line = config.line_address_bits
-        self._patience = max(_PATIENCE_MIN, (8 if config.compute_units <= 2 else 16) // config.slices)
+        self._patience = max(_PATIENCE_MIN, (8 if config.has_few_units else 16) // config.slices)
         super().__init__({
             "written": In(stream.Signature(self._line, always_ready=True)),
             "completed": In(stream.Signature(self._line, always_ready=True)),
