@@ -28,8 +28,8 @@ WIDE = ("half", "double_special", "double_arc", "double_hyperbolic", "double_tri
 _TARGETS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float")
 SOURCES = {
     **{name: (f"{name}.cl",) for name in (
-        *WIDE, "async_copy", "workitem", "geometric", "common", "math_fast", "math_special", "math_log", "math_atan",
-        "math_trig", "math_exp", "math_exact", "math_basic", "relational", "integer")},
+        *WIDE, "async_copy", "workitem", "geometric", "common", "math_fast", "math_native", "math_special",
+        "math_log", "math_atan", "math_trig", "math_exp", "math_exact", "math_basic", "relational", "integer")},
     **{f"conversion_{to}": ("conversion.cl", f"-DTO={to}", *(["-DTO_HAS_FRACTIONS"] if to == "float" else []))
        for to in _TARGETS},
     "vector_data": ("vector_data.cl",),

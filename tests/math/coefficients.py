@@ -32,10 +32,14 @@ QUARTER_SINE = even(lambda r: sin(pi / 2 * r), pi / 2)
 NEAR_ONE = (1 / sqrt(2) - 1, sqrt(2) - 1)
 # Name, function, interval, coefficients, fraction bits, what it is.
 POLYNOMIALS = (
-    ("EXP2", exp2, (0, 1), 7, 32, "(2^f - 1) / f"), ("FAST_EXP2", exp2, (0, 1), 3, 16, "the same in short"),
-    ("LOG2", log2, NEAR_ONE, 12, 30, "log2(1 + t) / t"), ("FAST_LOG2", log2, NEAR_ONE, 7, 14, "the same in short"),
+    ("EXP2", exp2, (0, 1), 7, 32, "(2^f - 1) / f"), ("NATIVE_EXP2", exp2, (0, 1), 6, 32, "the same to 26 bits"),
+    ("FAST_EXP2", exp2, (0, 1), 3, 16, "the same in short"),
+    ("LOG2", log2, NEAR_ONE, 12, 30, "log2(1 + t) / t"),
+    ("NATIVE_LOG2", log2, NEAR_ONE, 9, 30, "the same to 24 bits"),
+    ("FAST_LOG2", log2, NEAR_ONE, 7, 14, "the same in short"),
     ("SIN", QUARTER_SINE, (0, mpf(1) / 4), 5, 31, "sin(pi/2 r) / r, z = r^2"),
     ("FAST_SIN", QUARTER_SINE, (0, mpf(1) / 4), 3, 15, "the same in short"),
+    ("NATIVE_SIN", QUARTER_SINE, (0, 1), 5, 31, "the same for all of a quarter turn"),
     ("COS", quarter_cosine, (0, mpf(1) / 4), 5, 31, "(1 - cos(pi/2 r)) / z, z = r^2"),
     ("FAST_COS", quarter_cosine, (0, mpf(1) / 4), 3, 15, "the same in short"),
     ("ATAN", lambda z: (1 - atan(sqrt(z)) / sqrt(z)) / z if z > mpf(2) ** -60 else mpf(1) / 3,

@@ -113,4 +113,8 @@ FUNCTIONS = {
     "tgamma": Function(16, _array(_gamma), low=-45, high=36), "trunc": Function(0, np.trunc),
 }
 HALF = ("cos", "exp", "exp2", "exp10", "log", "log2", "log10", "powr", "rsqrt", "sin", "sqrt", "tan")
-"""Those with a fast form of their own, ``half_`` and ``native_``; the limit of the first is 8192."""
+"""Those with a form ``half_``, of which the limit is 8192, and a form ``native_``."""
+NATIVE = ("exp", "exp2", "exp10", "log", "log2", "log10")
+"""Those whose ``native_`` form is a function of its own, with errors in units in the last place of the result."""
+NATIVE_ANGLES = ("cos", "sin")
+"""Those whose ``native_`` form has errors in parts of 1."""

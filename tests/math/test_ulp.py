@@ -2,11 +2,14 @@
 
 import re
 
+import numpy as np
 import pytest
 
+from fgpu.config import Config
+
 from . import coefficients
-from .functions import FUNCTIONS, HALF
-from .ulp import DOCUMENT, measure
+from .functions import FUNCTIONS, HALF, NATIVE, NATIVE_ANGLES
+from .ulp import DOCUMENT, SPECIAL, WAVEFRONT, measure, run
 
 HALF_LIMIT = 8192
 QUICK = ("exp", "log", "sin", "atan2", "pow", "tgamma", "remainder", "ldexp")
@@ -29,6 +32,30 @@ def test_errors(name):
 def test_half_functions(name):
     found = measure(name, SAMPLES, prefix="half_")
     assert found.worst <= HALF_LIMIT, found
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.long)
+                                  for name in NATIVE])
+def test_native_functions(name):
+    """The standard has no limit; programs are written for devices with few units in the last place."""
+    found = measure(name, SAMPLES, seed=3, prefix="native_")
+    assert found.worst <= 4, found
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.long)
+                                  for name in NATIVE_ANGLES])
+def test_native_angles(name):
+    random = np.random.default_rng(4)
+    angles = [random.uniform(-bound, bound, 1024) for bound in (1e-3, 1, 4, 256, 2.0 ** 25, 2.0 ** 33)]
+    turns = np.arange(-512, 512) * (np.pi / 4)
+    x = np.concatenate([SPECIAL, *angles, turns]).astype(np.float32)
+    x = np.resize(x, -(-len(x) // WAVEFRONT) * WAVEFRONT)
+    got, _ = run(f"native_{name}", FUNCTIONS[name], [x], Config())
+    assert (np.isnan(got) == ~np.isfinite(x)).all()
+    near = np.abs(x) < 2.0 ** 33
+    assert np.abs(got[near] - FUNCTIONS[name].reference(x[near].astype(np.float64))).max() < 2.0 ** -24
+    assert (np.abs(got[np.isfinite(x)]) <= 1).all()
+    assert (got[x == 0] == FUNCTIONS[name].reference(x[x == 0])).all()
 
 
 @pytest.mark.long

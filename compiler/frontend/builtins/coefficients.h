@@ -10,6 +10,13 @@
 #define EXP2_2 238389752
 #define EXP2_1 1031764902
 #define EXP2_0 2977044473
+/* the same to 26 bits: 32 bits below the point, error 1.1e-08. */
+#define NATIVE_EXP2_5 894123
+#define NATIVE_EXP2_4 5451244
+#define NATIVE_EXP2_3 41455862
+#define NATIVE_EXP2_2 238353606
+#define NATIVE_EXP2_1 1031767986
+#define NATIVE_EXP2_0 2977044430
 /* the same in short: 16 bits below the point, error 4.3e-04. */
 #define FAST_EXP2_2 4750
 #define FAST_EXP2_1 15308
@@ -27,6 +34,16 @@
 #define LOG2_2 516360630
 #define LOG2_1 -774541007
 #define LOG2_0 1549082005
+/* the same to 24 bits: 30 bits below the point, error 5.0e-08. */
+#define NATIVE_LOG2_8 132188017
+#define NATIVE_LOG2_7 -221042511
+#define NATIVE_LOG2_6 232012228
+#define NATIVE_LOG2_5 -256806705
+#define NATIVE_LOG2_4 309133773
+#define NATIVE_LOG2_3 -387291448
+#define NATIVE_LOG2_2 516373990
+#define NATIVE_LOG2_1 -774540946
+#define NATIVE_LOG2_0 1549081965
 /* the same in short: 14 bits below the point, error 2.1e-06. */
 #define FAST_LOG2_6 2756
 #define FAST_LOG2_5 -4390
@@ -45,6 +62,12 @@
 #define FAST_SIN_2 2554
 #define FAST_SIN_1 -21162
 #define FAST_SIN_0 51472
+/* the same for all of a quarter turn: 31 bits below the point, error 6.7e-09. */
+#define NATIVE_SIN_4 325713
+#define NATIVE_SIN_3 -10037647
+#define NATIVE_SIN_2 171132797
+#define NATIVE_SIN_1 -1387196611
+#define NATIVE_SIN_0 3373259412
 /* (1 - cos(pi/2 r)) / z, z = r^2: 31 bits below the point, error 8.9e-13. */
 #define COS_4 53492
 #define COS_3 -1973959

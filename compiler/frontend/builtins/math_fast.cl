@@ -1,4 +1,4 @@
-/* 6.12.2: half_ and native_ functions. Eleven bits are enough: a product of fractions is one instruction. */
+/* 6.12.2: half_ functions. Eleven bits are enough: a product of fractions is one instruction. */
 #include "angle.h"
 
 /* 2^y; y has 16 bits below the point. */
@@ -32,10 +32,7 @@ INLINE int fast_scaled(float x, uint factor, int bits)
         float result = fast_power_of_two(fast_scaled(x, factor, bits)); \
         return isnan(x) ? x : result; \
     } \
-    NATIVE(name)
-#define NATIVE(name) \
-    float OVERLOAD native_##name(float x) { return half_##name(x); } \
-    LANES1(float, half_##name, float) LANES1(float, native_##name, float)
+    LANES1(float, half_##name, float)
 EXPONENTIAL(exp2, SIGN, 1)
 EXPONENTIAL(exp, LOG2_OF_E >> 32, 1)
 EXPONENTIAL(exp10, LOG2_OF_10 >> 31, 2)
@@ -71,7 +68,7 @@ INLINE wide fast_log2(wide x)
             return x == 0.0f ? -INFINITY : x < 0.0f ? NAN : x; \
         return packed(product(fast_log2(wide_of(x)), unit)); \
     } \
-    NATIVE(name)
+    LANES1(float, half_##name, float)
 LOGARITHM(log, LN_2, -1)
 LOGARITHM(log2, SIGN, 0)
 LOGARITHM(log10, LOG10_2, -2)
@@ -98,7 +95,7 @@ float ROUTINE half_sin(float x)
     float result = packed(fast_sine_of(reduced(wide_of(x))));
     return !isfinite(x) ? NAN : x == 0.0f ? x : result;
 }
-NATIVE(sin)
+LANES1(float, half_sin, float)
 
 float ROUTINE half_cos(float x)
 {
@@ -107,11 +104,9 @@ float ROUTINE half_cos(float x)
     float result = packed(fast_sine_of(a));
     return !isfinite(x) ? NAN : x == 0.0f ? 1.0f : result;
 }
-NATIVE(cos)
+LANES1(float, half_cos, float)
 
 float OVERLOAD half_tan(float x) { return tan(x); }
-NATIVE(tan)
 float OVERLOAD half_powr(float x, float y) { return powr(x, y); }
-float OVERLOAD native_powr(float x, float y) { return powr(x, y); }
+LANES1(float, half_tan, float)
 LANES2(float, half_powr, float, float)
-LANES2(float, native_powr, float, float)
