@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from fgpu.config import Config
-from fgpu.errors import EncodingError
+from fgpu.errors import CapacityError, EncodingError
 
 from .backend.allocate import COLOURS, SPARE
 from .backend.mir import Callee, Pseudo
@@ -98,7 +98,7 @@ class Fitting:
                 words = error.words
         room, size = self.config.scratchpad_words, self.config.scratchpad_size
         raise kernel.error(f"kernel {kernel.name!r} needs {words} words of the scratchpad for each work-item; "
-                           f"there are {room} (scratchpad_size={size})")
+                           f"there are {room} (scratchpad_size={size})", kind=CapacityError)
 
     def _plans(self, kernel: Function, module: Module) -> Iterator[Plan]:
         tables = [min(self.config.scratchpad_words, LOCAL_WORDS)]
@@ -230,4 +230,5 @@ class Fitting:
         room = self.config.link_stack_depth - DIVERGENCE
         if depth > room:
             raise function.error(f"calls nest {depth} deep in {function.name!r}; "
-                                 f"link_stack_depth={self.config.link_stack_depth} leaves room for {room}")
+                                 f"link_stack_depth={self.config.link_stack_depth} leaves room for {room}",
+                                 kind=CapacityError)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal
 
 from fgpu.config import Config
-from fgpu.errors import CompileError, EncodingError
+from fgpu.errors import CapacityError, CompileError, EncodingError
 from fgpu.isa import Opcode, by_opcode, decode
 
 from .collection import seldom_collected
@@ -119,9 +119,9 @@ def _compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple
         if image is not None:
             return image
     needed = f"{min(words)}" if words else f"at least {min(least, default=config.cram_words + 1)}"
-    raise CompileError(f"{', '.join(sources)}: the program has {needed} instructions; the code RAM holds "
-                       f"{config.cram_words} (cram_size={config.cram_size})"
-                       + ("; compile fewer of its kernels with kernels=[...]" if count > 1 else ""))
+    raise CapacityError(f"{', '.join(sources)}: the program has {needed} instructions; the code RAM holds "
+                        f"{config.cram_words} (cram_size={config.cram_size})"
+                        + ("; compile fewer of its kernels with kernels=[...]" if count > 1 else ""))
 
 
 def _private_memory(image: Image) -> int:

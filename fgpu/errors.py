@@ -31,6 +31,10 @@ class CompileError(FgpuError):
     """OpenCL C that does not compile; the message names the construct and its source line."""
 
 
+class CapacityError(CompileError):
+    """OpenCL C of which a kernel needs more than the hardware has: code RAM, local memory, scratchpad, registers."""
+
+
 class IRSyntaxError(FgpuError, ValueError):
     """Text that is not the compiler's IR; the message starts with ``file:line:``."""
 

@@ -4,7 +4,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from fgpu.errors import CompileError
+from fgpu.errors import CapacityError
 from fgpu.isa import REGISTER_COUNT, STACK_POINTER
 
 from ..select.frame import frame_register
@@ -229,7 +229,7 @@ def allocate(function: MachineFunction, room: int | None = None, frame_words: in
         words, new = spill(function, failed, graph.edges, words, room, frame_words)
         temporaries |= new
         after_spilling(function, words)
-    raise CompileError(f"kernel {function.name!r} needs too many registers at once")
+    raise CapacityError(f"kernel {function.name!r} needs too many registers at once")
 
 
 def _drop_repeated_constants(function: MachineFunction) -> None:

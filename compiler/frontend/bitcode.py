@@ -108,6 +108,20 @@ def functions(bitcode: bytes) -> tuple[set[str], set[str]]:
         return there
 
 
+def with_pure(bitcode: bytes, name: str) -> bytes:
+    """A module that says of a function without a body that a call of it may be left out where nobody needs the
+    result."""
+    from llvmlite import binding as llvm
+
+    with llvm.parse_bitcode(bitcode, llvm.create_context()) as module:
+        for function in module.functions:
+            if function.name == name:
+                for attribute in ("memory", "nounwind", "willreturn"):     # memory(none)
+                    function.add_function_attribute(attribute)
+        content: bytes = module.as_bitcode()
+        return content
+
+
 class Library:
     """Parts of the built-in functions, of which a program is linked with those that it needs: to read all of them
     takes longer than the rest of most compilations."""

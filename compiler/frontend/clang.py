@@ -15,7 +15,7 @@ from fgpu.files import cache_directory
 from ..ir.module import Module
 from ..line_table import OWN
 from ..work_groups import BARRIERS
-from .bitcode import CLANG_SECONDS, Library, bitcode_files, functions
+from .bitcode import CLANG_SECONDS, Library, bitcode_files, functions, with_pure
 from .diagnostics import explained, separated
 from .options import accepted
 from .reader import read_module
@@ -33,6 +33,8 @@ UNROLLED = 4
 other."""
 _UNROLLED_BODY = 80
 """Up to which size together, in LLVM's units, about one for an instruction: beside more, counting costs little."""
+_SAMPLER = "__translate_sampler_initializer"
+"""What clang calls for the value of a sampler."""
 _ALL_STATIC = "#pragma clang attribute push(__attribute__((internal_linkage)), apply_to = function)"
 """Nobody else calls a program's functions, and inline ones have no body elsewhere. Kernels are `used`: opencl.h."""
 _ALL_STATIC_END = "#pragma clang attribute pop"
@@ -242,6 +244,8 @@ def optimize(bitcode: bytes, size: Size, optimization: str = "-O2") -> bytes:
     """Link what clang made of a program, in which only kernels are external, with the built-in functions that it
     calls, and optimize it."""
     _, lacking = functions(bitcode)
+    if _SAMPLER in lacking:     # macros have samplers for buffers, too
+        bitcode = with_pure(bitcode, _SAMPLER)
     status, optimized, messages = _run_clang([*_DRIVER, "-x", "ir", *_OPTIMIZER, *size.options(), optimization,
                                               *_linking(builtins().needed(lacking))], bitcode, "the program")
     _check(status, messages)

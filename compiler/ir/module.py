@@ -248,10 +248,11 @@ class Function:
                 found[successor].append(block.name)
         return found
 
-    def error(self, message: str, at: Instruction | None = None) -> CompileError:
+    def error(self, message: str, at: Instruction | None = None, *,
+              kind: type[CompileError] = CompileError) -> CompileError:
         """The error for a construct of this function, at its source line."""
         location = at.location if at is not None and at.location is not None else self.location
-        return CompileError(f"{location}: {message}")
+        return kind(f"{location}: {message}")
 
 
 @dataclass(frozen=True)

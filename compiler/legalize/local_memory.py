@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from fgpu.config import LOCAL_BASE, Config
+from fgpu.errors import CapacityError
 from fgpu.isa import Opcode
 
 from ..ir.builder import Builder
@@ -74,7 +75,8 @@ def place_local_variables(function: Function, variables: Mapping[str, LocalVaria
     places = _layout(function, variables)
     if function.local_bytes > config.local_memory * _KIB:
         raise function.error(f"kernel {function.name!r} has {function.local_bytes} bytes of __local variables; there "
-                             f"are {config.local_memory * _KIB} (local_memory={config.local_memory})")
+                             f"are {config.local_memory * _KIB} (local_memory={config.local_memory})",
+                             kind=CapacityError)
     first = LOCAL_BASE - (1 << WORD.bits)
     _replace(function, {operand: Constant(first + places[operand.name] + operand.offset)
                         for operand in _used(function, variables)})

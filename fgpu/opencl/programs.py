@@ -3,8 +3,8 @@
 import ctypes
 import re
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
@@ -34,6 +34,8 @@ class Build:
     log: str = ""
     kind: BinaryType = BinaryType.NONE
     unit: "Unit | None" = None
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Why kernels cannot be run: they need more than the device has."""
 
     @property
     def binary(self) -> bytes:
@@ -127,6 +129,11 @@ class Program(Object):
             self._images[key] = unit.image(kernel, device.config)
         return self._images[key]
 
+    def refusal(self, kernel: str) -> str:
+        """Why no device of the program can run a kernel that was built; "" if one can."""
+        reasons = [self.builds[device].refused.get(kernel, "") for device in self.executables]
+        return reasons[0] if all(reasons) else ""
+
     def after_fork(self) -> None:
         """Threads of the old process may be compiling."""
         self._compiling = Lock()
@@ -144,20 +151,31 @@ class Program(Object):
         self._images = {}
 
     def checked(self, build: Build, device: Device) -> Build:
-        """What was built, or that a kernel of it cannot be compiled for a device: those that may be refused are."""
-        from fgpu.errors import CompileError
+        """What was built, or that a kernel of it cannot be compiled for a device: those that may be refused are.
+
+        Programs have kernels for larger devices, too: one that needs more than there is is no error of the build,
+        unless all are such."""
+        from fgpu.errors import CapacityError, CompileError
 
         if build.unit is None or build.kind is not BinaryType.EXECUTABLE:
             return build
         errors: list[str] = []
         warnings: list[str] = []
+        refused: dict[str, str] = {}
         for kernel in build.unit.doubtful(device.config):
             try:
                 warnings += _worded(self._made(build.unit, kernel, device).warnings, "warning")
             except CompileError as error:
-                errors += _worded([str(error)], "error", kernel)
-        log = build.log + "".join(f"{message}\n" for message in dict.fromkeys([*warnings, *errors]))
-        return Build(BuildStatus.ERROR, build.options, log) if errors else replace(build, log=log)
+                [message] = _worded([str(error)], "error", kernel)
+                if isinstance(error, CapacityError):
+                    refused[kernel] = message
+                else:
+                    errors.append(message)
+        log = build.log + "".join(f"{message}\n"
+                                  for message in dict.fromkeys([*warnings, *refused.values(), *errors]))
+        if errors or (refused and len(refused) == len(build.unit.kernels)):
+            return Build(BuildStatus.ERROR, build.options, log)
+        return replace(build, log=log, refused=refused)
 
 
 def _worded(messages: Iterable[str], kind: str, kernel: str = "") -> list[str]:

@@ -17,7 +17,6 @@ BODY = "__kernel void k(__global int *a) {{\n    {}\n}}\n"
 
 
 @pytest.mark.parametrize(("statement", "message"), [
-    ("sampler_t s = 0;", "k.cl:2: samplers are not supported"),
     ("int n = a[0], t[n]; t[0] = 1;", "k.cl:2:21: error: variable length arrays are not supported"),
     ("int (*p)(int) = 0; a[0] = p(1);", "k.cl:2:10: error: pointers to functions are not allowed"),
     ("__attribute__((aligned(1))) static int s;", "error: variables in function scope cannot be declared static"),
@@ -61,6 +60,17 @@ def test_lines_of_headers_elsewhere(tmp_path, monkeypatch):
         source = f'#include "{folder.name}.h"\n__kernel void k(__global int *a) {{ f(); a[0] = 1; }}'
         with pytest.raises(CompileError, match=f"^{re.escape(name)}:2: inline assembly"):
             compile_opencl(source, options=[f"-I{folder}"])
+
+
+def test_a_sampler_that_nobody_reads_is_nothing():
+    """Macros that stand for reading images or buffers have one for both."""
+    image = compile_opencl("""
+        int at(__global const int *a, sampler_t s, int i) { return a[i]; }
+        __kernel void k(__global int *a) {
+            const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+            a[0] = at(a, s, 1);
+        }""")
+    assert len(image.words) < 10
 
 
 @pytest.mark.parametrize(("source", "message"), [

@@ -272,6 +272,31 @@ def test_a_kernel_that_cannot_be_compiled_is_an_error_of_the_build(context, queu
     assert result(context, queue, built(context, "kernel void k(global int *p) { *p = 6; }")) == 6
 
 
+_LARGE = """
+kernel void large(global int *p) {{
+    local int t[{words}];
+    t[get_local_id(0)] = *p; barrier(CLK_LOCAL_MEM_FENCE); p[get_global_id(0)] = t[get_local_id(0) ^ 1];
+}}"""
+
+
+def test_a_kernel_that_needs_more_than_there_is_does_not_stand_in_the_way_of_others(context, queue, capfd):
+    """Programs have kernels for larger devices, which they do not call."""
+    words = direct.info("clGetDeviceInfo", direct.device(), DeviceInfo.LOCAL_MEM_SIZE, ctypes.c_uint64) // 4
+    source = "kernel void k(global int *p) { *p = 6; }"
+    program = built(context, source + _LARGE.format(words=words + 1))
+    log = build_info(program, BuildInfo.BUILD_LOG)
+    assert f"<source>:2: error: kernel 'large' has {4 * words + 4} bytes of __local variables" in log
+    assert result(context, queue, program) == 6
+    name = ctypes.create_string_buffer(b"large")
+    assert not capfd.readouterr().err
+    assert status_of("clCreateKernel", program, name) is Status.OUT_OF_RESOURCES
+    assert "kernel 'large' has" in capfd.readouterr().err
+    call("clCreateKernel", built(context, source + _LARGE.format(words=words)), name)
+    alone = made(context, _LARGE.format(words=words + 1))
+    assert status_of("clBuildProgram", alone, 0, 0, 0, 0, 0) is Status.BUILD_PROGRAM_FAILURE
+    assert "kernel 'large' has" in build_info(alone, BuildInfo.BUILD_LOG)
+
+
 def test_recursion_over_two_sources_is_an_error_of_the_linker(context):
     sources = [_CALLS.format(name="k") + "\nint g(int x) { return f(x); }",
                "int g(int x);\nint f(int x) { return x > 2 ? g(x / 2) * 3 + g(x / 3) : 1; }"]
