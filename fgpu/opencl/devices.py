@@ -28,6 +28,8 @@ ALIGNMENT: Final = 128
 """Bytes of the largest type, long16: parts of buffers begin at multiples of it."""
 _MEMORY_BASE = 0x1000_0000
 _MEMORY_SIZE = 1 << 30
+_BEFORE = 1 << 16
+"""Bytes in front of the first buffer: programs read rows in front of a picture's first, and use nothing of them."""
 _TYPES: Final = int(
     DeviceType.DEFAULT | DeviceType.CPU | DeviceType.GPU | DeviceType.ACCELERATOR | DeviceType.CUSTOM)
 
@@ -41,7 +43,11 @@ def memory() -> "GlobalMemory":
     if _memory is None:
         from fgpu.sim.memory import GlobalMemory
 
-        _memory = _hardware.memory if _hardware is not None else GlobalMemory(_MEMORY_BASE, _MEMORY_SIZE)
+        if _hardware is not None:
+            _memory = _hardware.memory
+        else:
+            _memory = GlobalMemory(_MEMORY_BASE - _BEFORE, _BEFORE + _MEMORY_SIZE)
+            _memory.allocator.take(_BEFORE)
     return _memory
 
 
