@@ -2,7 +2,6 @@
 
 import ctypes
 import struct
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -153,9 +152,6 @@ def create_kernel(program: int, name: int) -> Kernel:
     wanted = ctypes.string_at(name).decode("utf-8", "replace")
     for unit in executables.values():
         if wanted in unit.kernels:
-            if reason := found.refusal(wanted):
-                sys.stderr.write(f"fgpu: {reason}\n")
-                raise ClError(Status.OUT_OF_RESOURCES, reason)
             return Kernel(found, unit.kernels[wanted])
     there = ", ".join(name for unit in executables.values() for name in unit.kernels)
     raise ClError(Status.INVALID_KERNEL_NAME, f"there is no kernel {wanted!r}, but {there}")

@@ -110,14 +110,15 @@ class Program(Object):
         unit = self.executables.get(device)
         if unit is None:
             raise ClError(Status.INVALID_PROGRAM_EXECUTABLE, "the program was not built for this device")
+        if (reason := self.builds[device].refused.get(kernel)) is not None:
+            raise _refusal(kernel, reason)
         with self._compiling:
             try:
                 made = self._made(unit, kernel, device)
                 self._note(_worded(made.warnings, "warning"), device)
             except FgpuError as error:
                 self._note(_worded([str(error)], "error"), device)
-                sys.stderr.write(f"fgpu: {error}\n")
-                raise ClError(Status.OUT_OF_RESOURCES, f"kernel {kernel!r}: {error}") from None
+                raise _refusal(kernel, str(error)) from None
             return made
 
     def _made(self, unit: "Unit", kernel: str, device: Device) -> "Image":
@@ -128,11 +129,6 @@ class Program(Object):
         if key not in self._images:
             self._images[key] = unit.image(kernel, device.config)
         return self._images[key]
-
-    def refusal(self, kernel: str) -> str:
-        """Why no device of the program can run a kernel that was built; "" if one can."""
-        reasons = [self.builds[device].refused.get(kernel, "") for device in self.executables]
-        return reasons[0] if all(reasons) else ""
 
     def after_fork(self) -> None:
         """Threads of the old process may be compiling."""
@@ -176,6 +172,12 @@ class Program(Object):
         if errors or (refused and len(refused) == len(build.unit.kernels)):
             return Build(BuildStatus.ERROR, build.options, log)
         return replace(build, log=log, refused=refused)
+
+
+def _refusal(kernel: str, reason: str) -> ClError:
+    """The error for a kernel without code, which standard error tells, too: few hosts show more than the number."""
+    sys.stderr.write(f"fgpu: {reason}\n")
+    return ClError(Status.OUT_OF_RESOURCES, f"kernel {kernel!r}: {reason}")
 
 
 def _worded(messages: Iterable[str], kind: str, kernel: str = "") -> list[str]:

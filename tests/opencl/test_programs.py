@@ -287,11 +287,11 @@ def test_a_kernel_that_needs_more_than_there_is_does_not_stand_in_the_way_of_oth
     log = build_info(program, BuildInfo.BUILD_LOG)
     assert f"<source>:2: error: kernel 'large' has {4 * words + 4} bytes of __local variables" in log
     assert result(context, queue, program) == 6
-    name = ctypes.create_string_buffer(b"large")
     assert not capfd.readouterr().err
-    assert status_of("clCreateKernel", program, name) is Status.OUT_OF_RESOURCES
+    with pytest.raises(direct.Failed, match="OUT_OF_RESOURCES"):
+        result(context, queue, program, "large")
     assert "kernel 'large' has" in capfd.readouterr().err
-    call("clCreateKernel", built(context, source + _LARGE.format(words=words)), name)
+    assert result(context, queue, built(context, source + _LARGE.format(words=words)), "large") == 0
     alone = made(context, _LARGE.format(words=words + 1))
     assert status_of("clBuildProgram", alone, 0, 0, 0, 0, 0) is Status.BUILD_PROGRAM_FAILURE
     assert "kernel 'large' has" in build_info(alone, BuildInfo.BUILD_LOG)
