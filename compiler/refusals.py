@@ -7,6 +7,7 @@ from fgpu.config import Config
 from fgpu.errors import CompileError
 from fgpu.isa import Opcode, by_opcode
 
+from .frontend.clang import SAMPLER
 from .ir.module import Function, Instruction, Module, Op
 from .ir.values import LOCAL_SPACE, Type
 from .select.frame import FRAME_SPACE
@@ -15,10 +16,8 @@ from .select.memory import GLOBAL_SPACES, PRIVATE_SPACE
 __all__ = ["check_callee", "check_function", "check_program", "plain_name", "short_store", "unsupported_call",
            "unsupported_instruction"]
 
-_SAMPLER = "__translate_sampler_initializer"
-"""Where there is one, images say more."""
 _KNOWN_CALLS = {
-    _SAMPLER: "samplers are not supported",
+    SAMPLER: "samplers are not supported",
     "asm": "inline assembly is not supported",
     "%": "a call through a function pointer is not supported",
 }
@@ -79,7 +78,7 @@ def _check_call(function: Function, call: Instruction) -> None:
     """Refuse a call of a function without a body that is neither built-in nor a routine."""
     name = plain_name(call.callee)
     is_known = name in _KNOWN_CALLS or "image" in name or not call.callee.startswith(_BUILT_IN)
-    if is_known and name != _SAMPLER:
+    if is_known and name != SAMPLER:    # images say more
         raise unsupported_call(function, call, name)
 
 

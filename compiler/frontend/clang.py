@@ -20,8 +20,8 @@ from .diagnostics import explained, separated
 from .options import accepted
 from .reader import read_module
 
-__all__ = ["HEADER", "UNROLLED", "Bitcode", "Size", "Unoptimized", "builtins", "compile_to_bitcode", "compile_unit",
-           "optimize", "read_ir"]
+__all__ = ["HEADER", "SAMPLER", "UNROLLED", "Bitcode", "Size", "Unoptimized", "builtins", "compile_to_bitcode",
+           "compile_unit", "optimize", "read_ir"]
 
 _HERE = Path(__file__).parent
 HEADER = _HERE / "opencl.h"
@@ -33,7 +33,7 @@ UNROLLED = 4
 other."""
 _UNROLLED_BODY = 80
 """Up to which size together, in LLVM's units, about one for an instruction: beside more, counting costs little."""
-_SAMPLER = "__translate_sampler_initializer"
+SAMPLER = "__translate_sampler_initializer"
 """What clang calls for the value of a sampler."""
 _ALL_STATIC = "#pragma clang attribute push(__attribute__((internal_linkage)), apply_to = function)"
 """Nobody else calls a program's functions, and inline ones have no body elsewhere. Kernels are `used`: opencl.h."""
@@ -244,8 +244,8 @@ def optimize(bitcode: bytes, size: Size, optimization: str = "-O2") -> bytes:
     """Link what clang made of a program, in which only kernels are external, with the built-in functions that it
     calls, and optimize it."""
     _, lacking = functions(bitcode)
-    if _SAMPLER in lacking:     # macros have samplers for buffers, too
-        bitcode = with_pure(bitcode, _SAMPLER)
+    if SAMPLER in lacking:     # macros have samplers for buffers, too
+        bitcode = with_pure(bitcode, SAMPLER)
     status, optimized, messages = _run_clang([*_DRIVER, "-x", "ir", *_OPTIMIZER, *size.options(), optimization,
                                               *_linking(builtins().needed(lacking))], bitcode, "the program")
     _check(status, messages)
