@@ -167,6 +167,33 @@ INLINE wide log2_of(wide x)
     return normalized_long(magnitude, exponent == 0 ? 1 : 9, sum < 0 ? SIGN : 0);
 }
 
+/* A binary logarithm in short: that of 1 + t, from t with 32 bits below the point and the slope, if the exponent is 0, or else
+   the sum of both with 23 bits below the point. */
+INLINE wide short_logarithm(int exponent, int t, uint slope, int sum)
+{
+    uint near = exponent == 0;
+    int chosen = near ? t : sum;
+    wide result = normalized((uint)(chosen < 0 ? -chosen : chosen), near ? -1 : 8, chosen < 0 ? SIGN : 0);
+    wide factor = {slope, 0, 0};
+    wide product_near = product(result, factor);
+    return near ? product_near : result;
+}
+
+/* Three logarithms by one of base two; their names begin with `prefix`. */
+#define LOGARITHMS(prefix, binary) \
+    LOGARITHM(prefix##log, binary, LN_2, -1) \
+    LOGARITHM(prefix##log2, binary, SIGN, 0) \
+    LOGARITHM(prefix##log10, binary, LOG10_2, -2)
+#define LOGARITHM(name, binary, factor, exponent) \
+    float ROUTINE name(float x) \
+    { \
+        wide unit = {factor, exponent, 0}; \
+        if (SELDOM(!(x > 0.0f) || isinf(x))) \
+            return x == 0.0f ? -INFINITY : x < 0.0f ? NAN : x; \
+        return packed(product(binary(wide_of(x)), unit)); \
+    } \
+    LANES1(float, name, float)
+
 INLINE wide natural_logarithm(wide x)
 {
     wide ln_2 = {LN_2, -1, 0};

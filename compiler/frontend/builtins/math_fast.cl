@@ -51,27 +51,10 @@ INLINE wide fast_log2(wide x)
     q = FAST_LOG2_1 + (q * s >> 16);
     q = FAST_LOG2_0 + (q * s >> 16);
     int sum = exponent * (1 << 23) + (q * (t >> 15) >> 8);
-    uint near = exponent == 0;
-    uint magnitude = near ? (uint)(t < 0 ? -t : t) : (uint)(sum < 0 ? -sum : sum);
-    int is_negative = near ? t < 0 : sum < 0;
-    wide result = normalized(magnitude, near ? -1 : 8, is_negative ? SIGN : 0);
-    wide slope = {(uint)q << 17, 0, 0};
-    wide product_near = product(result, slope);
-    return near ? product_near : result;
+    return short_logarithm(exponent, t, (uint)q << 17, sum);
 }
 
-#define LOGARITHM(name, factor, exponent) \
-    float ROUTINE half_##name(float x) \
-    { \
-        wide unit = {factor, exponent, 0}; \
-        if (SELDOM(!(x > 0.0f) || isinf(x))) \
-            return x == 0.0f ? -INFINITY : x < 0.0f ? NAN : x; \
-        return packed(product(fast_log2(wide_of(x)), unit)); \
-    } \
-    LANES1(float, half_##name, float)
-LOGARITHM(log, LN_2, -1)
-LOGARITHM(log2, SIGN, 0)
-LOGARITHM(log10, LOG10_2, -2)
+LOGARITHMS(half_, fast_log2)
 
 /* Sine and cosine: the angle is reduced as exactly as ever, and the polynomials are shorter. */
 INLINE wide fast_sine_of(angle a)

@@ -1,18 +1,7 @@
 /* 6.12.2: logarithms, and what is made of them. */
 #include "fixed.h"
 
-#define LOGARITHM(name, factor, exponent) \
-    float ROUTINE name(float x) \
-    { \
-        wide unit = {factor, exponent, 0}; \
-        if (SELDOM(!(x > 0.0f) || isinf(x))) \
-            return x == 0.0f ? -INFINITY : x < 0.0f ? NAN : x; \
-        return packed(product(log2_of(wide_of(x)), unit)); \
-    } \
-    LANES1(float, name, float)
-LOGARITHM(log, LN_2, -1)
-LOGARITHM(log2, SIGN, 0)
-LOGARITHM(log10, LOG10_2, -2)
+LOGARITHMS(, log2_of)
 
 float ROUTINE log1p(float x)
 {

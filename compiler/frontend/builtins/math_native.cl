@@ -53,26 +53,10 @@ INLINE wide native_log2_of(wide x)
     q = NATIVE_LOG2_1 + times_signed(q, t);
     q = NATIVE_LOG2_0 + times_signed(q, t);
     int sum = exponent * (1 << 23) + (times_signed(q, t) >> 7);
-    uint near = exponent == 0;
-    int chosen = near ? t : sum;
-    wide result = normalized((uint)(chosen < 0 ? -chosen : chosen), near ? -1 : 8, chosen < 0 ? SIGN : 0);
-    wide slope = {(uint)q << 1, 0, 0};
-    wide product_near = product(result, slope);
-    return near ? product_near : result;
+    return short_logarithm(exponent, t, (uint)q << 1, sum);
 }
 
-#define LOGARITHM(name, factor, exponent) \
-    float ROUTINE name(float x) \
-    { \
-        wide unit = {factor, exponent, 0}; \
-        if (SELDOM(!(x > 0.0f) || isinf(x))) \
-            return x == 0.0f ? -INFINITY : x < 0.0f ? NAN : x; \
-        return packed(product(native_log2_of(wide_of(x)), unit)); \
-    } \
-    LANES1(float, name, float)
-LOGARITHM(native_log, LN_2, -1)
-LOGARITHM(native_log2, SIGN, 0)
-LOGARITHM(native_log10, LOG10_2, -2)
+LOGARITHMS(native_, native_log2_of)
 
 /* x in turns, of which whole ones do not count, with 32 bits below the point; of 2^34 and more, nothing. */
 INLINE uint turns_of(float x)
