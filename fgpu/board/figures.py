@@ -64,12 +64,16 @@ def load() -> list[Figures]:
     return [Figures(**{**row, "used": {kind: tuple(pair) for kind, pair in row["used"].items()}}) for row in rows]
 
 
+def _built() -> dict[tuple[str, str], Figures]:
+    """The table's rows by board and core."""
+    return {(each.board, each.core): each for each in load()}
+
+
 def clock_of(board: Board, config: Config) -> int:
     """Hz at which a core runs on a board unless another clock is asked for: that of its bitstream in the table, or
     else the board's."""
-    built = {(each.board, each.core): each.clock for each in load()}
-    known = built.get((board.name, core_name(config)))
-    return board.clock if known is None else round(known * 1e6)
+    known = _built().get((board.name, core_name(config)))
+    return board.clock if known is None else round(known.clock * 1e6)
 
 
 def record(board: str, parameters: SystemParameters, made: Bitstream, *, seed: int) -> None:
@@ -122,7 +126,7 @@ def fits() -> list[Fit]:
     """For each board, also those that are not offered, what each core that was counted takes of its FPGA."""
     counts = json.loads(COUNTS.read_text(encoding="utf-8"))
     rest = counts.pop("rest")
-    built = {(each.board, each.core): each for each in load()}
+    built = _built()
     boards: list[Board | NotOffered] = [*BOARDS.values(), *NOT_OFFERED.values()]
     found = []
     for board in boards:

@@ -143,9 +143,8 @@ def _runs(suite: Suite, name: str, target: Target, timeout: float, cpu: float | 
 def _form(run: Run, store: Store, brief: bool) -> Run:
     """The run, or its shorter form: not if the long one has an outcome that is a verdict."""
     ended = store.get(run.key)
-    if not brief or (ended is not None and ended.verdict != "timeout"):
-        return run
-    return replace(run, group=run.group.shortened)
+    is_known = ended is not None and ended.is_verdict
+    return replace(run, group=run.group.shortened) if brief and not is_known else run
 
 
 def _due(runs: Sequence[Run], store: Store, again: Sequence[str], most: int | None) -> list[Run]:

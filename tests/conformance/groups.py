@@ -105,7 +105,7 @@ _ALL = (
     Group(folder="geometrics", program="geometrics", brief=_FEW),
     Group(folder="integer_ops", program="integer_ops", options=("--wimpy",), limit=2,
           leave_out="u?(long|int|short|char)_(math|logic|shift|compare)",
-          note=_QUICK, brief=Brief(last=("1024",), note=f"{_QUICK}; {_FEW.note}")),
+          note=_QUICK, brief=replace(_FEW, note=f"{_QUICK}; {_FEW.note}")),
     Group(folder="half", program="half", options=("--wimpy", "-[65536]"), limit=2,
           note="wimpy: one of 65536 blocks of operands"),
     Group(folder="contractions", program="contractions", limit=2),

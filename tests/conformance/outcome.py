@@ -34,6 +34,11 @@ class Outcome:
     """Wavefront instructions of these, the same on every device; 0: none, or not known."""
 
     @property
+    def is_verdict(self) -> bool:
+        """Whether it says how the run ends."""
+        return self.verdict != "timeout"
+
+    @property
     def key(self) -> tuple[str, ...]:
         """The same for the same run."""
         return (self.device, self.group, self.subtest, *self.options)

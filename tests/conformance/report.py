@@ -36,13 +36,11 @@ class Row:
     @property
     def _note(self) -> str:
         """How the group was shortened, and how many subtests further."""
-        brief = self.group.shortened
+        usual, further = self.group.note, self.group.shortened.note
         count = sum(outcome.options != self.group.arguments for outcome in self.outcomes)
-        if not count:
-            return self.group.note
-        whole = count == len(self.outcomes)
-        return brief.note if whole else f"{count} subtests: {brief.note}" + f"; others: {self.group.note}" * bool(
-            self.group.note)
+        if count in (0, len(self.outcomes)):
+            return further if count else usual
+        return f"{count} subtests: {further}" + (f"; others: {usual}" if usual else "")
 
 
 def rows(outcomes: Sequence[Outcome], subtests: Mapping[str, Collection[str]]) -> list[Row]:
@@ -53,7 +51,7 @@ def rows(outcomes: Sequence[Outcome], subtests: Mapping[str, Collection[str]]) -
     def best(group: Group, subtest: str) -> Outcome | None:
         both = [outcome for form in (group, group.shortened)
                 if (outcome := found.get((group.folder, subtest, form.arguments)))]
-        return next((outcome for outcome in both if outcome.verdict != "timeout"), both[0] if both else None)
+        return next((outcome for outcome in both if outcome.is_verdict), both[0] if both else None)
 
     return [Row(GROUPS[name], tuple(filter(None, (best(GROUPS[name], subtest) for subtest in own))), len(own))
             for name, own in subtests.items()]
