@@ -3,8 +3,13 @@
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from ..errors import ToolError
+from ..store import kept_files
 
 __all__ = ["PACKAGES", "nextpnr_packages", "run_yowasp"]
 
@@ -21,7 +26,21 @@ def nextpnr_packages(*, but: str) -> tuple[str, ...]:
 
 
 def run_yowasp(program: str, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a program in a folder; it sees no files but those below. Who calls looks at what came of it."""
+    """Run a program in a folder; it sees no files but those below. Who calls looks at what came of it.
+
+    The first run of a program makes machine code of it, for half a minute on all processors, and keeps that: only one
+    process does, others wait.
+    """
+    with suppress(ToolError):       # a cache that cannot be written: it runs all the same
+        kept_files("yowasp", f"{program}-{version(PACKAGES[program])}", lambda work: _first_run(program, work), ())
+    return _run(program, arguments, folder)
+
+
+def _first_run(program: str, work: Path) -> dict[str, Any]:
+    return {"status": _run(program, ["--version"], work).returncode}
+
+
+def _run(program: str, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
     package = PACKAGES[program]
     run = f"import sys, {package}; sys.exit({package}.run_{program}(sys.argv[1:]))"
     return subprocess.run([sys.executable, "-c", run, *arguments], cwd=folder, capture_output=True, text=True,
