@@ -10,7 +10,16 @@ from rich.table import Table
 from fgpu.config import Config
 from fgpu.extras import demand
 
-from .common import OPENCL, compile_file, compiler_options, config_options, load_image, read_text, write_file
+from .common import (
+    OPENCL,
+    check_output,
+    compile_file,
+    compiler_options,
+    config_options,
+    load_image,
+    read_text,
+    write_file,
+)
 from .groups import command
 
 __all__ = ["asm", "compile_", "disasm", "verilog"]
@@ -162,6 +171,7 @@ def verilog(output: Path, float_units: bool, config: Config) -> None:
       fgpu verilog -o fgpu.v --cus 4
       fgpu verilog -o units.v --float-units --float-ops fadd --float-ops fmul
     """
+    check_output(output)
     from fgpu.tools.verilog import write_float_units, write_verilog
 
     (write_float_units if float_units else write_verilog)(config, output)

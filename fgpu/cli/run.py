@@ -12,7 +12,16 @@ from fgpu.config import PARAMETERS_MAX, Config
 from fgpu.errors import LaunchError
 from fgpu.extras import demand
 
-from .common import OPENCL, compiler_options, config_options, engine_options, load_image, told_warnings, write_file
+from .common import (
+    OPENCL,
+    check_output,
+    compiler_options,
+    config_options,
+    engine_options,
+    load_image,
+    told_warnings,
+    write_file,
+)
 from .groups import command
 from .profile_report import print_profile
 from .progress import launch_progress
@@ -116,6 +125,8 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
             demand("a picture", "plot")
     if trace is None and (trace_window is not None or trace_units):
         raise click.UsageError("--trace-window and --trace-units choose from what --trace VCD writes; give it, too")
+    for written in filter(None, (trace, profile_to)):
+        check_output(written)
     image = load_image(file, config, options, () if kernel is None else (kernel,))
     if not image.kernels:
         image = Image.from_words(image.words, {"main": 0})
@@ -201,6 +212,7 @@ def _check_outputs(outputs: tuple[tuple[int, str], ...], buffers: "dict[int, Buf
         if key not in buffers:
             there = ", ".join(_name(key) for key in buffers) or "none"
             raise LaunchError(f"--output {key}={path}: there is no such array; arrays: {there}")
+        check_output(Path(path))
 
 
 def _name(key: int) -> str:

@@ -14,7 +14,7 @@ from fgpu.tools.families import FAMILIES, TIMED_FAMILIES
 
 from . import frequency
 from .baselines import progress_bar, refuse_other_options, rewrite
-from .common import config_options, write_file
+from .common import check_output, config_options, write_file
 from .groups import command
 from .report import print_table
 from .values import NameList, NumberList
@@ -72,6 +72,8 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
     if write_timing:
         _write_timing(timing, seeds)
         return
+    if json_file is not None:
+        check_output(json_file)
     timed = frequency.chosen(family, timing, no_timing)
     trees = {}
     for units in cus:

@@ -55,6 +55,11 @@ def files(folder):
     ("build --board orangecrab", "orangecrab (OrangeCrab r0.2, 25F) is not offered: its memory is DDR3"),
     ("build --board ulx3s_85f --clock 41.3", "the PLL cannot make 41.3 MHz of 25 MHz; multiples of 5 MHz"),
     (f"run copy.s --global 64 {RUN} --output 1=none/x.npy", "cannot write none/x.npy"),
+    # before what would fail after it
+    (f"run loop.s --global 64 {RUN} --max-cycles 100 --output 0=none/x.npy", "cannot write none/x.npy"),
+    (f"run loop.s --global 64 {RUN} --max-cycles 100 --profile-to none/x.html", "cannot write none/x.html"),
+    ("run none.cl --global 64 --arg zeros:int32:64 --trace none/x.vcd", "cannot write none/x.vcd"),
+    ("synth --json none/x.json", "cannot write none/x.json"),
     ("run binary.cl --global 64", "binary.cl is not a text file"),
     # programs
     ("run bad.cl --global 64", "bad.cl:1"),
