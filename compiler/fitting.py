@@ -1,19 +1,20 @@
 """The search for a way to compile a kernel that has room in the scratchpad and in the code RAM.
 
 What is tried, each a :class:`~fgpu.compiler.passes.Plan`: tables and private variables in the scratchpad, then the
-tables in global memory, then the variables, too, in a frame. For each function of it, the orders of its operations;
-with a frame, its growth until the registers that find no place have one there.
+tables in global memory, then the variables, too, in a frame, and last, where the source was compiled to few
+instructions already, subroutines that use the frame. For each function of it, the orders of its operations; with a
+frame, its growth until the registers that find no place have one there.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from fgpu.config import Config
 from fgpu.errors import CapacityError, EncodingError
 
-from .backend.allocate import COLOURS, SPARE
-from .backend.mir import Callee, Pseudo
+from .backend.mir import COLOURS, FRAME_POINTER, Callee, Pseudo
 from .ir.module import Function, Instruction, Module
+from .legalize.inline_calls import hands_private_on
 from .legalize.tables import LOCAL_WORDS, reads_tables
 from .linker import Linker, Mark
 from .orders import Allocated, NoRoomError, Room, TooLargeError
@@ -21,20 +22,12 @@ from .passes import Context, Observer, Phase, Plan
 from .pipeline import DIVERGENCE, run_phase
 from .refusals import check_callee
 from .runtime_library.routines import PREFIX, is_called, routine
-from .select.frame import has_variables
+from .select.frame import FRAME_BEGIN, has_variables
 
 __all__ = ["Compiled", "Fitting"]
 
 _MANY = 2
 _EMPTY = Module({}, {}, {})
-
-
-class _CrowdedError(Exception):
-    """A kernel with a frame calls functions that leave it no register, or that need more scratchpad than there is."""
-
-    def __init__(self, names: Set[str]) -> None:
-        super().__init__(", ".join(names))
-        self.names = names
 
 
 @dataclass(frozen=True)
@@ -59,17 +52,21 @@ class Fitting:
     """Compiles kernels, and what they call, into the program of ``linker``.
 
     A subroutine is there before the first kernel that calls it. ``reconverges``: work-items that a branch of a kernel
-    split meet again. Beyond ``most`` words there is no use in going on.
+    split meet again. Beyond ``most`` words there is no use in going on. ``is_short``: the source will be compiled to
+    no fewer instructions.
     """
 
     def __init__(self, config: Config, linker: Linker, reconverges: bool, most: int,
-                 observers: Sequence[Observer] = (), variant: str = "") -> None:
+                 observers: Sequence[Observer] = (), variant: str = "", is_short: bool = True) -> None:
         self.config = config
         self.linker = linker
         self.reconverges = reconverges
         self.most = most
         self.observers = observers
         self.variant = variant
+        self.is_short = is_short
+        self.left_plans_out = False
+        """Whether more plans would be tried if the source were known to be short."""
         self.outlined = False
         """Whether there was room for a kernel only when what it repeats had become subroutines."""
         self._bodies: dict[Plan, dict[str, Function | None]] = {}
@@ -107,41 +104,59 @@ class Fitting:
         for has_frame in (False, True):
             for words in tables:
                 yield Plan(words, has_frame)
+        if self._may_have_calls(kernel, module):
+            for words in tables:
+                yield Plan(words, has_frame=True, has_calls=True)
+
+    def _may_have_calls(self, kernel: Function, module: Module) -> bool:
+        """Whether there are plans with subroutines that use the frame."""
+        if not hands_private_on(kernel, module):
+            return False
+        self.left_plans_out |= not self.is_short
+        return self.is_short
 
     def _by(self, plan: Plan, source: Function, module: Module, before: Mark) -> Compiled:
         """Compile the kernel ``source`` by ``plan`` into what was ``before``; raises :class:`NoRoomError` if
-        another should be tried. What crowds a kernel with a frame is inlined."""
-        while True:
-            self.linker.roll_back(before)
-            if plan.has_frame:
-                self.linker.forget_callers_of(SPARE)
-            kernel = source.copy()
-            try:
-                compiled = self._compile(kernel, self._context(module, plan, (kernel.name,)))
-            except _CrowdedError as error:
-                plan = replace(plan, inlined=plan.inlined | error.names)
-                continue
-            except TooLargeError as error:
+        another should be tried."""
+        def is_useless(name: str, callee: Callee) -> bool:
+            """Whether code of other kernels does not suit this plan."""
+            if name.startswith(PREFIX):
+                return plan.has_frame and FRAME_POINTER in callee.clobbers
+            return plan.has_frame != bool(callee.frame)
+
+        self.linker.roll_back(before)
+        self.linker.forget(is_useless)
+        kernel = source.copy()
+        try:
+            compiled = self._compile(kernel, self._context(module, plan, (kernel.name,)))
+        except TooLargeError as error:
+            if self._may_have_calls(source, module):
+                has_hope = not plan.has_calls
+            else:       # variables may take fewer instructions in a frame
                 have_moved = plan.table_words < self.config.scratchpad_words
-                if error.is_final or plan.has_frame or not (have_moved or has_variables(kernel)):
-                    raise
-                raise NoRoomError(0) from None     # variables may take fewer instructions in a frame
-            if compiled.scratchpad > self.config.scratchpad_words:
-                raise NoRoomError(compiled.scratchpad)
-            return compiled
+                has_hope = not plan.has_frame and not error.is_final and (have_moved or has_variables(kernel))
+            if not has_hope:
+                raise
+            raise NoRoomError(0) from None
+        if compiled.scratchpad > self.config.scratchpad_words:
+            raise NoRoomError(compiled.scratchpad)
+        return compiled
 
     def _context(self, module: Module, plan: Plan, under_way: tuple[str, ...],
-                 registers: Sequence[int] = COLOURS) -> Context:
+                 registers: Sequence[int] = COLOURS, frame_begin: int = FRAME_BEGIN) -> Context:
         return Context(self.config, module, plan, self.linker.data, self.reconverges, self.observers, self.variant,
-                       under_way, self._bodies.setdefault(plan, {}), self.linker.formats, registers=registers)
+                       under_way, self._bodies.setdefault(plan, {}), self.linker.formats, registers=registers,
+                       frame_begin=frame_begin)
 
     # -- functions ---------------------------------------------------------------------------------------
 
     def _compile(self, function: Function, context: Context) -> Compiled:
-        """Compile ``function``. One that has a frame needs a register for its address, and calls nothing that takes
-        that, too, or more of the scratchpad than there is: those must be inlined."""
+        """Compile ``function``, and before it what it calls. In a frame its variables lie behind theirs."""
         run_phase(Phase.INLINE, function, context)
         self._room.check_hope(function)
+        if context.plan.has_frame:
+            callees = self._linked(function, context, context.module.functions)
+            context.frame_begin = max([context.frame_begin, *(callee.frame for callee in callees.values())])
         run_phase(Phase.LEGALIZE, function, context)
         self._room.check_hope(function)
         before, frame = self.linker.mark(), function.frame
@@ -171,6 +186,8 @@ class Fitting:
         entry = self.linker.place(machine)
         written = {register for block in machine.blocks.values() for op in block.ops
                    for register in (op.dst, *op.clobbers) if register is not None}
+        if function.frame is not None:
+            written.discard(FRAME_POINTER)      # which has the same address after as before
         depth = max((op.callee.depth - (op.opcode is Pseudo.JUMP) for block in machine.blocks.values()
                      for op in block.ops if op.callee is not None), default=0)
         return Compiled(entry, best.scratchpad, frozenset(written), tuple(context.hidden), function.frame or 0, depth,
@@ -179,23 +196,20 @@ class Fitting:
 
     def _allocated(self, function: Function, context: Context) -> Allocated:
         """``function`` with what it calls in the program."""
-        plan = context.plan
         context.callees = callees = self._linked(function, context)
-        crowding = {name for name, callee in callees.items()
-                    if name in context.module.functions and name not in plan.inlined
-                    and (SPARE in callee.clobbers or callee.scratchpad > self.config.scratchpad_words)}
-        if plan.has_frame and crowding:
-            raise _CrowdedError(crowding)
         self._check_depth(function, callees)
-        allocate = self._room.in_frame if plan.has_frame else self._room.in_best_order
-        return allocate(function, context)
+        if function.frame is None:
+            return self._room.in_best_order(function, context)
+        function.frame = max([function.frame, *(callee.frame for callee in callees.values())])
+        return self._room.in_frame(function, context)
 
     # -- subroutines -------------------------------------------------------------------------------------
 
-    def _linked(self, function: Function, context: Context) -> Mapping[str, Callee]:
-        """What ``function`` calls, compiled into the program."""
+    def _linked(self, function: Function, context: Context,
+                names: Collection[str] | None = None) -> Mapping[str, Callee]:
+        """What ``function`` calls, of these ``names`` if they are given, compiled into the program."""
         found = {}
-        for call in [i for i in function.instructions() if i.op == "call"]:
+        for call in [i for i in function.instructions() if i.op == "call" and (names is None or i.callee in names)]:
             callee = self._link(function, call, context)
             if callee is not None:
                 found[call.callee] = callee
@@ -214,16 +228,20 @@ class Fitting:
             if body is None or not is_called(body, _MANY):
                 return None
         body = body.copy()
-        # What a kernel with a frame calls leaves it the register for the frame's address.
-        registers = COLOURS[:-1] if context.plan.has_frame else context.registers
-        compiled = self._compile(body, self._context(module, Plan(context.plan.table_words),
-                                                     (*context.under_way, name), registers))
+        plan, registers = context.plan, context.registers
+        if plan.has_frame:
+            registers = tuple(register for register in COLOURS if register != FRAME_POINTER)
+            if module is _EMPTY:        # which the library's routines do not use
+                plan = Plan(plan.table_words)
+        # What was made of a part of the function does not know where its variables are.
+        begin = FRAME_BEGIN if function.frame is None else function.frame
+        compiled = self._compile(body, self._context(module, plan, (*context.under_way, name), registers, begin))
         below = [known[i.callee] for i in body.instructions() if i.op == "call" and i.callee in known]
         effects = any(i.op in ("store", "load") or (i.op == "call" and i.callee.startswith("_Z"))
                       for i in body.instructions())
         return self.linker.define(name, compiled.entry, len(body.parameters), compiled.clobbers,
                                   not effects and all(callee.is_pure for callee in below), compiled.scratchpad,
-                                  1 + compiled.depth)
+                                  1 + compiled.depth, compiled.frame)
 
     def _check_depth(self, function: Function, callees: Mapping[str, Callee]) -> None:
         depth = max((callee.depth for callee in callees.values()), default=0)

@@ -62,20 +62,22 @@ def _compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple
                      wanted: Sequence[str] | None, observers: Sequence[Observer]) -> Image:
     words: list[int] = []
     least: list[int] = []
+    far: list[str] = []
     outlined: list[Image] = []
     count = 0
     observers = [*default_observers(), *observers]
     tried: dict[tuple[bool, tuple[bytes, ...]], Image | None] = {}
+    promising: set[tuple[bytes, ...]] = set()       # for which there are more plans if nothing is shorter
 
     bitcode_of = cache(bitcode)
 
     def attempt(size: Size, reconverges: bool = True) -> Image | None:
         bitcode = bitcode_of(size)
-        if (reconverges, bitcode) not in tried:
+        if (reconverges, bitcode) not in tried or (size is Size.SMALL and bitcode in promising):
             tried[reconverges, bitcode] = compiled(bitcode, size, reconverges)
         return tried[reconverges, bitcode]
 
-    def compiled(bitcode: Sequence[bytes], size: Size, reconverges: bool) -> Image | None:
+    def compiled(bitcode: tuple[bytes, ...], size: Size, reconverges: bool) -> Image | None:
         nonlocal count
         modules = _modules(dict(zip(sources, map(read_ir, bitcode), strict=True)), sources, wanted)
         count = sum(map(len, modules.values()))
@@ -84,15 +86,19 @@ def _compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple
         # Only of the last attempt anybody asks how much too large it is.
         most = int(config.cram_words * (_WITHOUT_RECONVERGENCE if size is Size.SMALL else 1))
         variant = f"{size.name.lower()}, {'' if reconverges else 'no reconvergence, '}"
+        fitting = Fitting(config, Linker(config), reconverges, most, observers, variant, size is Size.SMALL)
+        warnings: list[str] = []
         try:
-            fitting = Fitting(config, Linker(config), reconverges, most, observers, variant)
-            warnings: list[str] = []
             linker, kernels = _compiled(modules, fitting, warnings)
         except TooLargeError as error:
             least.append(error.least)
             return None
-        except EncodingError:       # a branch or a call that does not reach its target
+        except EncodingError as error:      # a branch or a call that does not reach its target
+            far.append(str(error))
             return None
+        finally:
+            if fitting.left_plans_out:
+                promising.add(bitcode)
         if len(linker.words) <= config.cram_words:
             image = Image(tuple(linker.words), kernels, bytes(linker.data.content), linker.lines,
                          tuple(sorted(linker.data.pointers)), tuple(dict.fromkeys(warnings)),
@@ -118,9 +124,12 @@ def _compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple
         image = attempt(Size.SMALL, reconverges=False)
         if image is not None:
             return image
-    needed = f"{min(words)}" if words else f"at least {min(least, default=config.cram_words + 1)}"
-    raise CapacityError(f"{', '.join(sources)}: the program has {needed} instructions; the code RAM holds "
-                        f"{config.cram_words} (cram_size={config.cram_size})"
+    if words or least:
+        what = f"{min(words)}" if words else f"at least {min(least)}"
+        why = f"{what} instructions; the code RAM holds {config.cram_words} (cram_size={config.cram_size})"
+    else:
+        why = f"a branch or a call over too many instructions ({far[-1]})"
+    raise CapacityError(f"{', '.join(sources)}: the program has {why}"
                         + ("; compile fewer of its kernels with kernels=[...]" if count > 1 else ""))
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from fgpu.config import Config
 
-from .backend.allocate import COLOURS
 from .backend.liveness import live_out
 from .backend.mir import MachineFunction
 from .backend.pressure import least_spilled
@@ -144,7 +143,7 @@ class Room:
         search = _Search(self._check_room(context))
         selected = self._selected(function, context)
         live = live_out(selected)
-        available = len(COLOURS if context.plan.has_frame else context.registers)
+        available = len(context.registers)
         spilling: list[tuple[int, Order, MachineFunction]] = []
         for order in Order:
             if order is Order.PRESSURE and any(made.scratchpad == selected.private_words for made in search.found):
@@ -170,7 +169,7 @@ class Room:
         if least > self.config.cram_words or self.words + least > self.most:
             # At once, as registers for so much take minutes.
             raise TooLargeError(self.words + least, is_final=least > _HOPELESS * self.config.cram_words)
-        if function.is_kernel and machine.private_words > self.config.scratchpad_words:
+        if (function.is_kernel or context.plan.has_frame) and machine.private_words > self.config.scratchpad_words:
             raise NoRoomError(machine.private_words)
         return machine
 

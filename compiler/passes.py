@@ -11,11 +11,11 @@ from typing import Any, Protocol
 
 from fgpu.config import Config
 
-from .backend.allocate import COLOURS
-from .backend.mir import Callee, MachineFunction
+from .backend.mir import COLOURS, Callee, MachineFunction
 from .ir.module import Function, Module
 from .legalize.printf import FormatTable
 from .legalize.tables import DataSegment
+from .select.frame import FRAME_BEGIN
 
 __all__ = ["Context", "Fact", "Observer", "Order", "Pass", "Phase", "Plan"]
 
@@ -75,15 +75,15 @@ class Order(enum.Enum):
 @dataclass(frozen=True)
 class Plan:
     """How a kernel, and what it calls, are compiled: with tables of ``table_words`` in the scratchpad at most, with
-    private memory in a frame in global memory, and with some functions inlined."""
+    private memory in a frame in global memory; there, functions that use it may stay subroutines (``has_calls``)."""
 
     table_words: int
     has_frame: bool = False
-    inlined: frozenset[str] = frozenset()
+    has_calls: bool = False
 
     def __str__(self) -> str:
-        inlined = f", {', '.join(sorted(self.inlined))} inlined" if self.inlined else ""
-        return f"{'a frame' if self.has_frame else 'no frame'}, {self.table_words} words of tables{inlined}"
+        frame = ("a frame, in subroutines, too" if self.has_calls else "a frame") if self.has_frame else "no frame"
+        return f"{frame}, {self.table_words} words of tables"
 
 
 class Observer(Protocol):
@@ -123,7 +123,9 @@ class Context:
     """The subroutines that it calls, from instruction selection on."""
     order: Order = Order.SOURCE
     registers: Sequence[int] = COLOURS
-    """Those that the function may use, without a frame."""
+    """Those that the function may use."""
+    frame_begin: int = FRAME_BEGIN
+    """The first byte of the work-item's frame that is the function's: what is before belongs to what it calls."""
     frame_words: int | None = None
     """From which word of its frame on a function may keep registers there."""
     after_spilling: Callable[[MachineFunction, int], None] = lambda _function, _words: None

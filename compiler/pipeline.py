@@ -69,7 +69,7 @@ def _alone(run: Callable[[Any], Any]) -> Callable[[Any, Context], None]:
 def _inline(function: Function, context: Context) -> None:
     plan = context.plan
     inline_by_signature(function, context.module, context.config, len(ARGUMENTS), context.under_way, context.bodies,
-                        plan.has_frame, plan.inlined, plan.table_words)
+                        plan.has_frame, plan.has_calls, plan.table_words)
 
 
 def _place_local_variables(function: Function, context: Context) -> None:
@@ -81,7 +81,7 @@ def _lower_local_to_global(function: Function, context: Context) -> None:
 
 
 def _make_frame(function: Function, context: Context) -> None:
-    context.hide(make_frame(function))
+    context.hide(make_frame(function, context.frame_begin))
 
 
 def _localize_tables(function: Function, context: Context) -> None:
@@ -98,7 +98,7 @@ def _ask_for_dimensions(function: Function, context: Context) -> None:
 
 
 def _outline_repeats(function: Function, context: Context) -> None:
-    context.outlined = outline_repeats(function, context.module.functions, len(ARGUMENTS), context.plan.inlined)
+    context.outlined = outline_repeats(function, context.module.functions, len(ARGUMENTS))
 
 
 def _select(function: Function, context: Context) -> MachineFunction:
@@ -108,11 +108,8 @@ def _select(function: Function, context: Context) -> MachineFunction:
 
 
 def _allocate(function: MachineFunction, context: Context) -> None:
-    if context.frame_words is not None:
-        context.scratchpad = allocate(function, context.config.scratchpad_words, context.frame_words,
-                                      after_spilling=context.after_spilling)
-    else:
-        context.scratchpad = allocate(function, available=context.registers, after_spilling=context.after_spilling)
+    room = None if context.frame_words is None else context.config.scratchpad_words
+    context.scratchpad = allocate(function, room, context.frame_words or 0, context.registers, context.after_spilling)
 
 
 def _keeps_local_memory(function: Function, context: Context) -> bool:

@@ -9,9 +9,9 @@ from fgpu.isa import Opcode, by_opcode
 
 from .frontend.clang import SAMPLER
 from .ir.module import Function, Instruction, Module, Op
-from .ir.values import LOCAL_SPACE, Type
+from .ir.values import LOCAL_SPACE, PRIVATE_SPACE, Type
 from .select.frame import FRAME_SPACE
-from .select.memory import GLOBAL_SPACES, PRIVATE_SPACE
+from .select.memory import GLOBAL_SPACES
 
 __all__ = ["check_callee", "check_function", "check_program", "plain_name", "short_store", "unsupported_call",
            "unsupported_instruction"]

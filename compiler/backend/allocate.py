@@ -5,19 +5,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from fgpu.errors import CapacityError
-from fgpu.isa import REGISTER_COUNT, STACK_POINTER
+from fgpu.isa import REGISTER_COUNT
 
 from ..select.frame import frame_register
 from .liveness import live_out
-from .mir import ZERO, MachineBlock, MachineFunction, Op, Pseudo
+from .mir import COLOURS, ZERO, MachineBlock, MachineFunction, Op, Pseudo
 from .spill import spill
 
-__all__ = ["COLOURS", "SPARE", "allocate"]
+__all__ = ["allocate"]
 
-COLOURS = tuple(number for number in range(1, REGISTER_COUNT) if number != STACK_POINTER)
-"""Registers to allocate: r0 is zero, and code of other compilers relies on the stack pointer being kept."""
-SPARE = COLOURS[-1]
-"""What routines leave to kernels that keep the address of their frame in a register."""
 _LOOP_WEIGHT = 10
 _SAVED = 0.25
 """Of an operation, for one that goes away as its result is computed where it is read. With more of it, programs of
@@ -99,7 +95,7 @@ class _Graph:
                 for register in op.clobbers:
                     edges[register] |= live
                 defined += op.clobbers
-            if op.opcode is Pseudo.MOVE:
+            if op.opcode in (Pseudo.MOVE, Pseudo.FRAME):
                 self.moves.append((weight, op))
             for register in uses:
                 if register not in live:

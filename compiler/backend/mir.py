@@ -5,18 +5,26 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from fgpu.isa import REGISTER_COUNT, Opcode, Space, by_opcode
+from fgpu.isa import REGISTER_COUNT, STACK_POINTER, Opcode, Space, by_opcode
 
 from ..ir.cfg import Flow
 from ..ir.module import Location
 
-__all__ = ["ARGUMENTS", "COMMUTATIVE", "ZERO", "Callee", "MachineBlock", "MachineFunction", "Op", "Phi", "Pseudo"]
+__all__ = [
+    "ARGUMENTS", "COLOURS", "COMMUTATIVE", "FRAME_POINTER", "ZERO", "Callee", "MachineBlock", "MachineFunction", "Op",
+    "Phi", "Pseudo",
+]
 
 ZERO = 0
 """The register that is always zero. Virtual registers start at 32; before allocation the only physical ones are this
 one and those in which calls pass values."""
 ARGUMENTS = (1, 2, 3, 4, 5, 6, 7, 8)
 """The registers of a routine's arguments; it returns its result in the first, or in the first two."""
+COLOURS = tuple(number for number in range(1, REGISTER_COUNT) if number != STACK_POINTER)
+"""Registers to allocate: r0 is zero, and code of other compilers relies on the stack pointer being kept."""
+FRAME_POINTER = COLOURS[-1]
+"""Where a subroutine finds the address of the work-item's frame, if it has one: all frames of a work-item are one.
+Whoever keeps private memory in frames leaves it alone."""
 
 COMMUTATIVE = frozenset({Opcode.ADD, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.MUL, Opcode.NOR})
 """Operations whose operands may be swapped."""
@@ -47,7 +55,8 @@ class Callee:
     """A compiled routine: its number in the program, its parameters, and the registers that it may change.
 
     ``is_pure``: all that it does is to return results, which depend on the arguments only. ``scratchpad`` is the
-    first word that neither it nor what it calls uses, ``depth`` the return addresses that it needs at once.
+    first word that neither it nor what it calls uses, ``depth`` the return addresses that it needs at once, ``frame``
+    the first byte of the work-item's frame that neither it nor what it calls uses: nothing if none of them has one.
     """
 
     number: int
@@ -56,6 +65,7 @@ class Callee:
     is_pure: bool = True
     scratchpad: int = 0
     depth: int = 1
+    frame: int = 0
 
 
 @dataclass(eq=False)

@@ -4,7 +4,7 @@ from fgpu.isa import Opcode
 
 from ..ir.module import Location
 from .liveness import live_out
-from .mir import ARGUMENTS, ZERO, MachineFunction, Op, Pseudo
+from .mir import ARGUMENTS, FRAME_POINTER, ZERO, MachineFunction, Op, Pseudo
 
 __all__ = ["leave_ssa"]
 
@@ -48,7 +48,8 @@ def leave_ssa(function: MachineFunction) -> None:
 def _pass_values(call: Op, second: int | None, ops: list[Op]) -> None:
     """A call reads and writes the registers that its routine does."""
     assert call.callee is not None
-    registers = ARGUMENTS[:len(call.arguments)]
+    registers = ARGUMENTS[:len(call.arguments)] if not call.callee.frame \
+        else (*ARGUMENTS[:len(call.arguments) - 1], FRAME_POINTER)
     ops += [_move(register, source, call.location)
             for register, source in zip(registers, call.arguments, strict=True)]
     ops.append(Op(Pseudo.CALL, ARGUMENTS[0], imm=call.imm, callee=call.callee, arguments=registers,

@@ -16,7 +16,8 @@ _LABEL = r'\^(?:[\w.$]+|"(?:[^"\\]|\\.)*")'
 _REGISTER = r"(?:%|r)\d+"
 _HEAD = re.compile(r'(kernel|function) @([\w.$]+|"(?:[^"\\]|\\.)*")(?: scratchpad (\d+))? \{')
 _CALL = re.compile(rf"#(?P<number>\d+)\((?P<arguments>[^)]*)\)(?P<pure> pure)? depth (?P<depth>\d+)"
-                   rf"(?: scratchpad (?P<scratchpad>\d+))?(?: clobbers(?P<clobbers>(?: {_REGISTER})+))?")
+                   rf"(?: scratchpad (?P<scratchpad>\d+))?(?: frame (?P<frame>\d+))?"
+                   rf"(?: clobbers(?P<clobbers>(?: {_REGISTER})+))?")
 _FIELDS = {**{field: rf"(?P<{field}>{_REGISTER})" for field in ("rd", "rs", "rt")}, "imm": r"(?P<imm>-?\d+)",
            "target": rf"(?P<target>{_LABEL})"}
 _PSEUDO = {op.value: op for op in Pseudo}
@@ -41,8 +42,10 @@ def _matched(pattern: str | re.Pattern[str], text: str) -> re.Match[str]:
 def _call(opcode: Pseudo, dst: int | None, text: str) -> Op:
     m = _matched(_CALL, text)
     arguments = tuple(map(_register, filter(None, m["arguments"].split(", "))))
-    callee = Callee(int(m["number"]), len(arguments), frozenset(map(_register, (m["clobbers"] or "").split())),
-                    m["pure"] is not None, int(m["scratchpad"] or 0), int(m["depth"]))
+    frame = int(m["frame"] or 0)
+    callee = Callee(int(m["number"]), len(arguments) - bool(frame),
+                    frozenset(map(_register, (m["clobbers"] or "").split())), m["pure"] is not None,
+                    int(m["scratchpad"] or 0), int(m["depth"]), frame)
     return Op(opcode, dst, imm=callee.number, callee=callee, arguments=arguments)
 
 

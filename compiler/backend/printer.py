@@ -44,6 +44,7 @@ def _call(op: Op) -> str:
     callee, arguments = op.callee, ", ".join(map(_register, op.arguments))
     words = [f"{op.opcode.value} #{op.imm}({arguments})", *(["pure"] if callee.is_pure else []),
              f"depth {callee.depth}", *([f"scratchpad {callee.scratchpad}"] if callee.scratchpad else []),
+             *([f"frame {callee.frame}"] if callee.frame else []),
              *(["clobbers", *map(_register, sorted(callee.clobbers))] if callee.clobbers else [])]
     return " ".join(words)
 

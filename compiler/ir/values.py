@@ -7,6 +7,7 @@ __all__ = [
     "BOOL",
     "BYTE",
     "LOCAL_SPACE",
+    "PRIVATE_SPACE",
     "VOID",
     "WORD",
     "WORD_BITS",
@@ -18,8 +19,10 @@ __all__ = [
     "integer",
 ]
 
+PRIVATE_SPACE = 0
+"""The address space of work-items' own memory."""
 LOCAL_SPACE = 3
-"""The address space of work-groups' memory."""
+"""That of work-groups' memory."""
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from fgpu.config import Config
 
 from ..ir.inline import inline_calls
-from ..ir.module import Function, Instruction, Module
-from ..ir.values import Type
+from ..ir.module import Function, Instruction, Module, Op
+from ..ir.values import PRIVATE_SPACE, Type
 from ..refusals import check_callee
 from ..select.frame import touches_private
 from ..work_groups import has_barrier
@@ -16,23 +16,24 @@ from .struct_arguments import copy_arguments
 from .tables import reads_memory_tables
 from .work_dim import asks_for_dimensions
 
-__all__ = ["inline_by_signature"]
+__all__ = ["hands_private_on", "inline_by_signature"]
 
 _LONG_BITS = 64
 
 
 def inline_by_signature(function: Function, module: Module, config: Config, words: int, under_way: Sequence[str],
-                        bodies: dict[str, Function | None], has_frame: bool = False,
-                        inlined: frozenset[str] = frozenset(), room: int = 0) -> None:
-    """Inline the calls of those functions of ``module`` that cannot be subroutines, and of those in ``inlined``.
+                        bodies: dict[str, Function | None], has_frame: bool = False, has_calls: bool = False,
+                        room: int = 0) -> None:
+    """Inline the calls of those functions of ``module`` that cannot be subroutines.
 
     A subroutine takes ``words`` words at most, returns one or two, and needs nothing that only kernels are told, nor
-    does what is inlined into it: no tables but of ``room`` words in the scratchpad, no variables of a work-group, no
-    lock that atomic operations in local memory need on hardware of ``config``, and no private memory if the kernel
-    ``has_frame``. It has no barrier, where the parts of a wavefront meet: those that
-    were not called with the others would be missing.
+    does what is inlined into it: no tables but of ``room`` words in the scratchpad, no variables of a work-group, and
+    no lock that atomic operations in local memory need on hardware of ``config``. It is given no pointers to private
+    memory: in the scratchpad each function has a layout of its own. If private memory is in a frame (``has_frame``),
+    it uses none at all, or with ``has_calls`` as it likes: it takes less time inlined, but more words. It has no
+    barrier, where the parts of a wavefront meet: those that were not called with the others would be missing.
     ``under_way`` are the functions that lead to this one. ``bodies`` has what was found out about others with the
-    same ``has_frame``, ``inlined`` and ``room``: what to inline, or None.
+    same ``has_frame``, ``has_calls`` and ``room``: what to inline, or None.
     """
     def body_of(call: Instruction) -> Function | None:
         callee = module.functions.get(call.callee)
@@ -41,14 +42,14 @@ def inline_by_signature(function: Function, module: Module, config: Config, word
         check_callee(function, call, callee, under_way)
         if callee.name not in bodies:
             body = callee.copy()
-            inline_by_signature(body, module, config, words, [*under_way, callee.name], bodies, has_frame, inlined,
+            inline_by_signature(body, module, config, words, [*under_way, callee.name], bodies, has_frame, has_calls,
                                 room)
-            is_subroutine = callee.name not in inlined and _fits_registers(body, words) \
+            is_subroutine = _fits_registers(body, words, has_calls) \
                 and not asks_for_dimensions(body) and not has_barrier(body) and not prints(body) \
                 and not uses_local_variables(body, module.local_variables) \
                 and not locks(body, module, config) \
-                and not reads_memory_tables(body, module.variables, room) \
-                and not (has_frame and touches_private(body))
+                and not reads_memory_tables(body, module.variables, room, has_frame) \
+                and (has_calls or not has_frame or not touches_private(body))
             if not is_subroutine:
                 copy_arguments(call, body)
             bodies[callee.name] = None if is_subroutine else body
@@ -57,12 +58,31 @@ def inline_by_signature(function: Function, module: Module, config: Config, word
     inline_calls(function, body_of, keeps_lines=True)
 
 
-def _fits_registers(callee: Function, words: int) -> bool:
-    sizes = [-(-type.size // 4) for _, type in callee.parameters]
-    scalars = all(_is_scalar(type) for _, type in callee.parameters)
-    return scalars and sum(sizes) <= words and (callee.result.kind == "void" or _is_scalar(callee.result))
+def hands_private_on(function: Function, module: Module) -> bool:
+    """Whether ``function`` of ``module``, or what it calls, gives pointers to private memory to functions."""
+    seen: set[str] = set()
+    todo = [function]
+    while todo:
+        for callee in {i.callee for i in todo.pop().instructions() if i.op is Op.CALL} - seen:
+            seen.add(callee)
+            if (body := module.functions.get(callee)) is not None:
+                if any(map(_is_private, (body.result, *(type for _, type in body.parameters)))):
+                    return True
+                todo.append(body)
+    return False
+
+
+def _fits_registers(callee: Function, words: int, has_calls: bool) -> bool:
+    types = [type for _, type in callee.parameters]
+    sizes = [-(-type.size // 4) for type in types]
+    return sum(sizes) <= words and all(
+        _is_scalar(type) and not type.is_by_value and (has_calls or not _is_private(type))
+        for type in (*types, *([] if callee.result.kind == "void" else [callee.result])))
+
+
+def _is_private(type: Type) -> bool:
+    return type.kind == "ptr" and type.space == PRIVATE_SPACE
 
 
 def _is_scalar(type: Type) -> bool:
-    is_private = type.kind == "ptr" and type.space == 0
-    return (type.is_word and not is_private) or (type.kind in ("int", "float") and type.bits == _LONG_BITS)
+    return type.is_word or (type.kind in ("int", "float") and type.bits == _LONG_BITS)

@@ -26,9 +26,10 @@ def _scalar_size(type: Type) -> int:
     return _scalar_size(type.fields[0]) if type.fields else min(type.size, WORD.size)
 
 
-def _tables(function: Function, variables: Mapping[str, Variable]) -> list[str]:
-    """Variables that ``function`` reads at a place that is not known when it is compiled."""
-    fills = ("llvm.memcpy.p0.", "llvm.memset.p0.")
+def _tables(function: Function, variables: Mapping[str, Variable], has_frame: bool = False) -> list[str]:
+    """Variables that ``function`` reads at a place that is not known when it is compiled, or to fill what will be in
+    a frame."""
+    fills = () if has_frame else ("llvm.memcpy.p0.", "llvm.memset.p0.")
     return sorted({operand.name for i in function.instructions() for operand in i.operands
                    if isinstance(operand, Global) and operand.name in variables
                    and (variables[operand.name].pointers or not i.callee.startswith(fills))})
@@ -76,9 +77,9 @@ def _escaping(function: Function, in_memory: Iterable[str]) -> set[str]:
     return {table.name for table in tables if root(table) == root(_ELSEWHERE)}
 
 
-def _in_memory(function: Function, variables: Mapping[str, Variable], room: int) -> set[str]:
+def _in_memory(function: Function, variables: Mapping[str, Variable], room: int, has_frame: bool = False) -> set[str]:
     """Those tables that stay in memory: all that escape, and the others unless they take ``room`` words at most."""
-    used = _tables(function, variables)
+    used = _tables(function, variables, has_frame)
     with_pointers = _with_pointers(used, variables)
     escaping = _escaping(function, with_pointers) | with_pointers
     words = sum(len(variables[name].content) // _scalar_size(variables[name].type) for name in used
@@ -98,9 +99,10 @@ def _with_pointers(used: Iterable[str], variables: Mapping[str, Variable]) -> se
     return found
 
 
-def reads_memory_tables(function: Function, variables: Mapping[str, Variable], room: int) -> bool:
-    """Whether ``function`` needs the address of the image's data, with ``room`` words for tables."""
-    return bool(_in_memory(function, variables, room))
+def reads_memory_tables(function: Function, variables: Mapping[str, Variable], room: int, has_frame: bool) -> bool:
+    """Whether ``function`` needs the address of the image's data, with ``room`` words for tables; its own private
+    memory will be in the scratchpad or, if it ``has_frame``, there."""
+    return bool(_in_memory(function, variables, room, has_frame))
 
 
 def reads_tables(function: Function, module: Module) -> bool:

@@ -36,10 +36,9 @@ class _Unit:
     results: set[int] = field(default_factory=set)
 
 
-def outline_repeats(function: Function, functions: dict[str, Function], most: int,
-                    kept: Collection[str] = ()) -> bool:
+def outline_repeats(function: Function, functions: dict[str, Function], most: int) -> bool:
     """Let ``function``, which is legal, call subroutines for what it does several times, which are added to
-    ``functions``; returns whether there are any. They have ``most`` parameters at most; those in ``kept`` stay."""
+    ``functions``; returns whether there are any. They have ``most`` parameters at most."""
     addresses = Addresses(function)
     groups: dict[tuple[object, ...], list[_Unit]] = {}
     users = _users(function)
@@ -51,7 +50,7 @@ def outline_repeats(function: Function, functions: dict[str, Function], most: in
     builder = Builder(function)
     for number, group in enumerate(group for group in groups.values() if len(group) > 1):
         name = f"{function.name}.repeated{number}"
-        if name not in kept and _saves(group):
+        if _saves(group):
             functions[name] = _subroutine(name, group, addresses, function.location)
             for unit in group:
                 calls.update(dict.fromkeys(map(id, unit.instructions), ()))

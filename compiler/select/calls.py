@@ -53,6 +53,8 @@ class CallSelector:
         callee = call.callee
         if (linked := self.callees.get(callee)) is not None:
             arguments = [self.value(operand, type) for operand, type in zip(call.operands, call.types, strict=True)]
+            if linked.frame:
+                arguments.append(self.memory.frame.address)
             return self.builder.call(linked, arguments)
         if callee.startswith(_IGNORED):
             return None

@@ -1,4 +1,4 @@
-"""Private variables of kernels for which the scratchpad is too small: in global memory, a frame for each work-item.
+"""Private variables of programs for which the scratchpad is too small: in global memory, a frame for each work-item.
 
 The host reserves room for all frames of a launch, and says where in a parameter that the source does not have.
 Registers that find no place are kept in the frame, too, behind the variables.
@@ -7,6 +7,10 @@ Work-items that run together access the same word of their frames most of the ti
 frames of 64 work-items are one block, word 0 of all of them first, then word 1 of all, and an access is two cache
 lines. Pointers to private memory hold a byte's number in the frame, which becomes an address where it is
 used; so they are as in any memory that has the frame's bytes in a row. Number 0 is nobody's: the null pointer.
+
+The kernel and all that it calls, which is never recursive, share one frame: a function's variables lie behind those
+of what it calls, so that their places are constants. Subroutines find the frame's address in
+:data:`~fgpu.compiler.backend.mir.FRAME_POINTER`.
 """
 
 from dataclasses import replace
@@ -17,17 +21,19 @@ from fgpu.isa import Opcode
 from ..backend.mir import ZERO, MachineFunction, Pseudo
 from ..ir.inline import substitute
 from ..ir.module import Function, Op
-from ..ir.values import Constant, Type, Value
+from ..ir.values import PRIVATE_SPACE, Constant, Type, Value
 from .machine_builder import Builder
 
-__all__ = ["FRAME_SPACE", "PARAMETER", "WORD_STRIDE", "frame_address", "frame_register", "has_variables",
-           "make_frame", "private_in_frame", "set_frame_size", "touches_private"]
+__all__ = ["FRAME_BEGIN", "FRAME_SPACE", "PARAMETER", "WORD_STRIDE", "frame_address", "frame_register",
+           "has_variables", "make_frame", "private_in_frame", "set_frame_size", "touches_private"]
 
 FRAME_SPACE = -1
 """The address space of frames, which has no number in the source."""
 PARAMETER = "private"
 """The name of the parameter with the address of the frames."""
 _WORD_BYTES = 4
+FRAME_BEGIN = _WORD_BYTES
+"""The first byte of a frame that belongs to somebody."""
 WORD_STRIDE = WAVEFRONT_SIZE * _WORD_BYTES
 """Bytes from a word of a frame to its next one."""
 _DIMENSIONS = 3
@@ -40,23 +46,26 @@ def has_variables(function: Function) -> bool:
 
 def touches_private(function: Function) -> bool:
     """Whether ``function`` has private variables in memory, or uses those of others."""
-    return any(type.kind == "ptr" and type.space == 0 for i in function.instructions() for type in (i.type, *i.types))
+    return any(type.kind == "ptr" and type.space == PRIVATE_SPACE
+               for i in function.instructions() for type in (i.type, *i.types))
 
 
 def private_in_frame(function: Function) -> None:
     """Let the types of all pointers to private memory say that it is the frame."""
     def moved(type: Type) -> Type:
-        return replace(type, space=FRAME_SPACE) if type.kind == "ptr" and type.space == 0 else type
+        return replace(type, space=FRAME_SPACE) if type.kind == "ptr" and type.space == PRIVATE_SPACE else type
 
     function.parameters = [(name, moved(type)) for name, type in function.parameters]
+    function.result = moved(function.result)
     for i in function.instructions():
         i.type, i.types = moved(i.type), [moved(type) for type in i.types]
 
 
-def make_frame(function: Function) -> str:
-    """Make private variables places of the frame; returns the name of the parameter with the frames' address."""
+def make_frame(function: Function, begin: int = FRAME_BEGIN) -> str | None:
+    """Make private variables places of the frame, from its byte ``begin`` on; returns the name of the parameter with
+    the frames' address, which a kernel has."""
     places: dict[str, Value] = {}
-    size = _WORD_BYTES
+    size = begin
     for block in function.blocks.values():
         for i in block.instructions:
             if i.op is Op.ALLOCA:
@@ -68,8 +77,10 @@ def make_frame(function: Function) -> str:
         block.instructions = [i for i in block.instructions if i.op is not Op.ALLOCA]
     substitute(function.instructions(), places)
     private_in_frame(function)
-    function.parameters.append((PARAMETER, Type("ptr", space=1)))
     function.frame = size + -size % _WORD_BYTES
+    if not function.is_kernel:
+        return None
+    function.parameters.append((PARAMETER, Type("ptr", space=1)))
     return PARAMETER
 
 

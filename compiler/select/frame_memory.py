@@ -66,7 +66,8 @@ class FrameMemory:
         b.effect(_STORES[size], index, base, data)
 
     @property
-    def _frame(self) -> int:
+    def address(self) -> int:
+        """The register with the address of the work-item's frame."""
         return self.value(Local(PARAMETER), _POINTER)
 
     def _from_zero(self, path: Path) -> Path:
@@ -86,7 +87,7 @@ class FrameMemory:
         """Where ``path`` leads, in elements of ``size`` bytes, beyond whole words that are known; and the address of
         the last of those."""
         b, first = self.builder, path.offset - path.offset % _WORD
-        return self._sum(path.further(-first), size), b.add(self._frame, b.const(first * _APART))
+        return self._sum(path.further(-first), size), b.add(self.address, b.const(first * _APART))
 
     def _sum(self, path: Path, size: int) -> int:
         """Where ``path`` leads, in elements of ``size`` bytes."""
@@ -101,7 +102,7 @@ class FrameMemory:
     def _word(self, path: Path, size: int = _WORD, more: int = 0) -> tuple[int, int]:
         """Index and base of the word to which ``path`` leads, for an instruction that scales the index by ``size``;
         ``more`` is added to the index."""
-        b, frame = self.builder, self._frame
+        b, frame = self.builder, self.address
         scale = b.const(_APART // size)
         if not path.is_by(_WORD):   # which the sum is
             return b.add(b.mul(self._sum(path, 1), scale), b.const(more)), frame

@@ -6,7 +6,7 @@ from fgpu.config import PARAMETERS_MAX, Config
 from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
 from fgpu.isa import Opcode
 
-from ..backend.mir import ZERO, Callee, MachineBlock, MachineFunction, Phi
+from ..backend.mir import FRAME_POINTER, ZERO, Callee, MachineBlock, MachineFunction, Phi
 from ..ir.module import Block, Function, Instruction, Module, Op
 from ..ir.values import Constant, Global, Local, Type, Value
 from ..refusals import check_function, unsupported_instruction
@@ -77,6 +77,8 @@ class _Lowering:
         """The function's parameters in registers, first of all the address of its frame."""
         function, b, named = self.function, self.builder, [name for name, _ in self.function.parameters]
         if not function.is_kernel:
+            if function.frame is not None:
+                self.values[PARAMETER] = b.frame(FRAME_POINTER)
             self.values |= {name: b.argument(number) for number, name in enumerate(named)}
             return
         here = PARAMETERS_MAX if len(named) <= PARAMETERS_MAX else PARAMETERS_MAX - 1

@@ -6,16 +6,15 @@ from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO
 from ..ir.module import Definitions, Function, Instruction, Op
-from ..ir.values import LOCAL_SPACE, WORD, Constant, Local, Type, Value
+from ..ir.values import LOCAL_SPACE, PRIVATE_SPACE, WORD, Constant, Local, Type, Value
 from .address_path import Path
 from .frame import FRAME_SPACE
 from .frame_memory import FrameMemory
 from .machine_builder import Builder
 from .scratchpad import PrivateMemory
 
-__all__ = ["GLOBAL_SPACES", "PRIVATE_SPACE", "MemorySelector"]
+__all__ = ["GLOBAL_SPACES", "MemorySelector"]
 
-PRIVATE_SPACE = 0
 GLOBAL_SPACES = (1, 2)  # __global and __constant
 _ADDRESSED_SPACES = (*GLOBAL_SPACES, LOCAL_SPACE)
 _LOADS = {1: Opcode.LB, 2: Opcode.LH, 4: Opcode.LW}

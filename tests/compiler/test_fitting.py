@@ -84,7 +84,7 @@ def tables(rounds):
 
 
 PROGRAMS = {
-    "a hash": (sha512(80, 1), 2), "of four blocks": (sha512(80, 4), 2), "of some rounds": (sha512(9, 1), 130),
+    "a hash": (sha512(80, 1), 7), "of four blocks": (sha512(80, 4), 8), "of some rounds": (sha512(9, 1), 200),
     "variables": (live(120, 150, "int"), 90), "of 64 bits": (live(60, 60, "ulong"), 40),
     "spilled": (live(50, 180, "int"), 110), "a table": (tables(32), 120),
     "some kernels": ("".join(live(30, 60, "int").replace(" k(", f" k{n}(") for n in range(8)), 250),

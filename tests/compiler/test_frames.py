@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 import struct
 
 import numpy as np
@@ -10,6 +11,9 @@ import pytest
 from fgpu.compiler import compile_opencl
 from fgpu.compiler.backend.parser import parse_machine_function
 from fgpu.compiler.backend.printer import print_op
+from fgpu.compiler.fitting import Fitting
+from fgpu.compiler.legalize.tables import LOCAL_WORDS
+from fgpu.compiler.passes import Plan
 from fgpu.compiler.select.frame import set_frame_size
 from fgpu.config import Config
 from fgpu.sim import Device
@@ -54,6 +58,7 @@ class Statements:
 
     def __init__(self, seed):
         self.random = random.Random(seed)
+        self.functions = []
 
     def name(self):
         return self.random.choice(["t.", "u.", "p->"])
@@ -179,27 +184,64 @@ class Statements:
                     statement(m)
         return f"if (x & {mask}) {{ {' '.join(text for text, _ in body)} }}", run
 
+    def call(self):
+        """A function that is given all of it by pointers, and has private memory of its own."""
+        body, name = self.several(3), f"f{self.random.randrange(10 ** 9)}"
+
+        def run(m):
+            before = m.x
+            for _, statement in body:
+                statement(m)
+            m.x = wrapped(m.x + (before ^ (m.x & 7) * 77))
+        text = "\n".join(text for text, _ in body)
+        for pattern, other in ((r"([tu]) = ([tu]);", r"*\1 = *\2;"), (r"\b([tu])\.", r"\1->"),
+                               (r"&([tu])\b(?!->)", r"\1"), (r"\bp(?=->| = )", "(*at)"), (r"&p\b", "at")):
+            text = re.sub(pattern, other, text)
+        self.functions.append(
+            f"__attribute__((noinline)) int {name}(U *t, U *u, U **at, int x, int i, int n) {{ U *q[2]; int own[8];\n"
+            f"for (int j = 0; j < 8; j++) own[j] = x ^ j * 77;\n{text}\nreturn x + own[x & 7]; }}")
+        return f"x = {name}(&t, &u, &p, x, i, n);", run
+
     def several(self, count):
         kinds = [self.store, self.store, self.load, self.load, self.behind, self.record, self.vector,
-                 self.narrow_vector, self.choose, self.walk, self.copy]
+                 self.narrow_vector, self.choose, self.walk, self.copy, self.call]
         return [self.random.choice(kinds)() for _ in range(count)]
 
     def program(self):
         return [self.random.choice([lambda: self.several(1)[0], self.repeat, self.branch])() for _ in range(12)]
 
 
+class Unnoticed:
+    """An observer: what is observed is compiled anew."""
+
+    def before(self, *_):
+        pass
+
+    after = before
+
+
+@pytest.fixture(params=[False, True], ids=["inlined", "subroutines"])
+def observers(request, monkeypatch):
+    """Functions that use private memory are inlined, or all of them are subroutines that use the frame."""
+    if not request.param:
+        return []
+    monkeypatch.setattr(Fitting, "_plans", lambda *_: iter([Plan(LOCAL_WORDS, has_frame=True, has_calls=True)]))
+    return [Unnoticed()]
+
+
 @pytest.mark.parametrize(("seed", "engine"), [
     *((seed, "functional") for seed in range(3)), (12, "verilator"),
     *(pytest.param(seed, "functional", marks=pytest.mark.ci) for seed in range(3, 12)),
     pytest.param(13, "verilator", marks=pytest.mark.ci)])
-def test_random_accesses_to_private_memory(seed, engine):
-    program = Statements(seed).program()
+def test_random_accesses_to_private_memory(seed, engine, observers):
+    made = Statements(seed)
+    program = made.program()
     statements = "\n".join(text for text, _ in program)
-    source = UNION + "kernel void k(global int *o, global U *g, int n) {\n" \
+    source = UNION + "\n".join(made.functions) + "\nkernel void k(global int *o, global U *g, int n) {\n" \
         "int i = get_global_id(0), x = i; U t, u, *p = &t, *q[2];\n" \
         f"for (int j = 0; j < 6; j++) t.l[j] = u.l[j] = 0;\n{statements}\n" \
         "o[i] = x; g[2 * i] = t; g[2 * i + 1] = u; }"
-    image = compile_opencl(source)
+    image = compile_opencl(source, observers=observers)
     assert image.kernel("k").private_bytes >= 2 * SIZE
     with Device(Config(), engine=engine) as device:
         out, unions = device.buffer(64), device.buffer((128, SIZE), np.uint8)
@@ -299,6 +341,62 @@ def test_functions_that_take_many_registers_leave_one_to_kernels_with_frames():
             out, *given = [device.buffer(values) for values in (np.zeros(1024, np.float32), y, x)]
             device.launch(image, kernel, global_size=64, args=[out, *given])
             np.testing.assert_allclose(out.read()[:count], np.arctan2(y, x)[:count], rtol=1e-6)
+
+
+def test_kernels_with_and_without_frames_share_functions():
+    """What was compiled for one kind is not called by the other, however they follow each other."""
+    source = """
+    __attribute__((noinline)) int mixed(int x) { int own[4]; for (int j = 0; j < 4; j++) own[j] = x * (j + 3);
+        return own[x & 3] - own[x >> 2 & 3] * 5; }
+    __attribute__((noinline)) double fused(double x) { return fma(x, 1.5, fma(x, x, -2.25)); }
+    #define SMALL(name) kernel void name(global int *o) { int i = get_global_id(0); \
+        o[i] = mixed(i) + (int)fused(i); }
+    __attribute__((noinline)) void change(int *t, double *d, int x) {
+        for (int j = 0; j < 40; j++) t[j] += mixed(j + x); *d = fused(*d) + fused(x); }
+    SMALL(a)
+    kernel void b(global int *o) { int i = get_global_id(0), t[40]; double d = i;
+        for (int j = 0; j < 40; j++) t[j] = j * i;
+        change(t, &d, i); o[i] = mixed(i) + t[i % 40] + t[(i + 7) % 40] + (int)d; }
+    SMALL(c)"""
+
+    def mixed(x):
+        return x * ((x & 3) + 3) - x * ((x >> 2 & 3) + 3) * 5
+
+    def fused(x):
+        return x * 1.5 + x * x - 2.25
+
+    small = [mixed(i) + int(fused(i)) for i in range(64)]
+    tables = [[j * i + mixed(j + i) for j in range(40)] for i in range(64)]
+    large = [mixed(i) + tables[i][i % 40] + tables[i][(i + 7) % 40] + int(2 * fused(i))
+             for i in range(64)]
+    config = Config()
+    image = compile_opencl(source, config=config)
+    assert [image.kernel(name).private_bytes > 0 for name in "abc"] == [False, True, False]
+    with Device(config, engine="functional") as device:
+        for name, expected in (("a", small), ("b", large), ("c", small)):
+            out = device.buffer(64)
+            device.launch(image, name, global_size=64, args=[out])
+            assert out.read().tolist() == expected, name
+
+
+def test_functions_with_private_pointers_are_subroutines_where_there_is_no_room_for_them_inlined():
+    """Sixteen calls of a function of some hundred instructions."""
+    steps = "".join(f"t[{k}] = t[{k}] * {k + 3} + (t[{(k + 5) % 16}] >> {k % 7 + 1}) + n;" for k in range(16)) * 8
+    calls = "".join(f"step(t, {n});" for n in range(16))
+    source = f"__attribute__((noinline)) void step(uint *t, uint n) {{ {steps} }}\n" \
+        "kernel void k(global uint *o) { uint t[16], i = get_global_id(0);\n" \
+        f"for (int j = 0; j < 16; j++) t[j] = i + j;\n{calls} for (int j = 0; j < 16; j++) o[16 * i + j] = t[j]; }}"
+    t = [np.arange(64, dtype=np.uint32) + np.uint32(j) for j in range(16)]
+    for n in range(16):
+        for k in [*range(16)] * 8:
+            t[k] = t[k] * np.uint32(k + 3) + (t[(k + 5) % 16] >> np.uint32(k % 7 + 1)) + np.uint32(n)
+    config = Config(cram_size=8)
+    image = compile_opencl(source, config=config)
+    assert image.kernel("k").private_bytes > 0
+    with Device(config, engine="functional") as device:
+        out = device.buffer(np.zeros(1024, np.uint32))
+        device.launch(image, "k", global_size=64, args=[out])
+        assert (out.read().reshape(64, 16) == np.transpose(t)).all()
 
 
 @pytest.mark.parametrize(("size", "expected"), [

@@ -212,13 +212,13 @@ def test_what_is_linked_can_be_rolled_back():
     variables = {"t": Variable(Type("array", count=2, fields=(integer(32),)), bytes(8), 4, ((4, Global("t")),)),
                  "u": Variable(integer(8), b"u")}
     linker.data.place("u", variables)
-    linker.define("f", linker.place(function("f")), 1, frozenset({1}), True, 0, 1)
+    linker.define("f", linker.place(function("f")), 1, frozenset({1}), True, 0, 1, 0)
     mark, words, data = linker.mark(), list(linker.words), bytes(linker.data.content)
     for _ in range(2):
         linker.data.place("t", variables)
-        linker.define("g", linker.place(function("g")), 1, frozenset({2}), True, 0, 1)
+        linker.define("g", linker.place(function("g")), 1, frozenset({2}), True, 0, 1, 0)
         assert (linker.callees["g"].number, len(linker.words), linker.data.pointers) == (1, 4, [20])
-        linker.forget_callers_of(1)
+        linker.forget(lambda name, callee: 1 in callee.clobbers)
         assert set(linker.callees) == {"g"}
         linker.roll_back(mark)
         assert (linker.words, bytes(linker.data.content), linker.data.pointers) == (words, data, [])

@@ -4,8 +4,9 @@ import random
 
 import pytest
 
-from fgpu.compiler.backend.allocate import COLOURS, allocate
+from fgpu.compiler.backend.allocate import allocate
 from fgpu.compiler.backend.liveness import live_out
+from fgpu.compiler.backend.mir import COLOURS
 from fgpu.compiler.backend.out_of_ssa import leave_ssa
 from fgpu.compiler.backend.parser import parse_machine_function
 from fgpu.compiler.backend.pressure import least_spilled

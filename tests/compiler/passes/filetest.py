@@ -21,7 +21,7 @@ that is there, and what the verifier does not accept fails. Of ``select`` machin
 import re
 from pathlib import Path
 
-from fgpu.compiler.backend.allocate import COLOURS
+from fgpu.compiler.backend.mir import COLOURS
 from fgpu.compiler.backend.parser import parse_machine_function
 from fgpu.compiler.backend.printer import print_machine_function
 from fgpu.compiler.ir.module import Module
@@ -75,7 +75,8 @@ def apply(text: str, file: str) -> str:
     config = Config(float_ops=(_setting(text, "float-ops") or "").split(),
                     local_memory=int(_setting(text, "local-memory") or 0),
                     atomics=ATOMICS if atomics is None else atomics.split())
-    plan = Plan(int(_setting(text, "words") or 0), has_frame=_setting(text, "frame") is not None)
+    plan = Plan(int(_setting(text, "words") or 0), has_frame=_setting(text, "frame") is not None,
+                has_calls=_setting(text, "calls") is not None)
     context = Context(config, module, plan, DataSegment())
     selected: list[str] = []
     for function in [*module.functions.values()]:
