@@ -53,6 +53,12 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
     config = Config(atomics=ATOMICS) if config is None else config
     check_config(config)
     sources = {filename: source} if isinstance(source, str) else dict(source)
+    for name, text in sources.items():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise CompileError(f"{name}: {text[error.start]!a} is no character; read the file with its encoding, or "
+                               "with errors='replace'") from None
 
     def compiled() -> Image:
         from .kernels import compile_sources  # late: a program that is known needs neither clang nor llvmlite

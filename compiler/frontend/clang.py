@@ -48,7 +48,7 @@ _EXTENSIONS = (
     "__cl_clang_bitfields",
 )
 _WIDTHS = {"cl_khr_fp64": re.compile(r"error:.*(double|fp64|'DBL_|'HUGE_VAL')"),
-           "cl_khr_fp16": re.compile(r"error:.*(half|fp16|'HALF_|'M_\w+_H')")}
+           "cl_khr_fp16": re.compile(r"error:.*(half|fp16|'HALF_|'M_\w+_H')|note: field of illegal type '.*half")}
 """What clang is told to support once it says in such a message that the program needs it. Without, numbers like 1.5
 are of type float, as on machines that have no other, and `sqrt(2)` is not ambiguous."""
 _NEEDLESS = re.compile(rf"warning: unsupported OpenCL extension '({'|'.join(_WIDTHS)})'")

@@ -16,6 +16,7 @@ of what it calls, so that their places are constants. Subroutines find the frame
 from dataclasses import replace
 
 from fgpu.config import WAVEFRONT_SIZE
+from fgpu.errors import CapacityError
 from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO, MachineFunction, Pseudo
@@ -37,6 +38,7 @@ FRAME_BEGIN = _WORD_BYTES
 WORD_STRIDE = WAVEFRONT_SIZE * _WORD_BYTES
 """Bytes from a word of a frame to its next one."""
 _DIMENSIONS = 3
+_ADDRESS_BITS = 32
 
 
 def has_variables(function: Function) -> bool:
@@ -77,6 +79,10 @@ def make_frame(function: Function, begin: int = FRAME_BEGIN) -> str | None:
         block.instructions = [i for i in block.instructions if i.op is not Op.ALLOCA]
     substitute(function.instructions(), places)
     private_in_frame(function)
+    if size * WAVEFRONT_SIZE >> _ADDRESS_BITS:
+        raise function.error(f"{function.name!r} has {size} bytes of private memory for each work-item; those of a "
+                             f"wavefront, {WAVEFRONT_SIZE} times as many, are more than there are addresses",
+                             kind=CapacityError)
     function.frame = size + -size % _WORD_BYTES
     if not function.is_kernel:
         return None

@@ -10,6 +10,9 @@ from ..ir.module import Location
 __all__ = ["Builder", "signed"]
 
 _MASK = 0xFFFF_FFFF
+_SHIFTS = (Opcode.SLL, Opcode.SRL, Opcode.SRA)
+_SHIFTED_BY = 31
+"""The bits of a register by which shifts shift."""
 _IMMEDIATE = {
     Opcode.ADD: Opcode.ADDI, Opcode.AND: Opcode.ANDI, Opcode.OR: Opcode.ORI, Opcode.XOR: Opcode.XORI,
     Opcode.SLL: Opcode.SLLI, Opcode.SRL: Opcode.SRLI, Opcode.SRA: Opcode.SRAI, Opcode.SLT: Opcode.SLTI,
@@ -140,6 +143,8 @@ class Builder:
             a, b, left, right = b, a, right, left
         if opcode is Opcode.SUB and right is not None:
             return self.add(a, self.const(-right))
+        if opcode in _SHIFTS and right is not None and right & ~_SHIFTED_BY:
+            return self.binary(opcode, a, self.const(right & _SHIFTED_BY))
         if right is not None and (simple := self._with_constant(opcode, a, right)) is not None:
             return simple
         immediate = _IMMEDIATE.get(opcode)

@@ -5,6 +5,7 @@ import pytest
 
 from fgpu.compiler import compile_opencl
 from fgpu.config import Config
+from fgpu.sim import Device
 
 from .floating import all_pairs, fused, half_away
 from .test_doubles import kernel, launch, saturated
@@ -72,6 +73,18 @@ KERNELS = [
       for mode in ("rtz", "rtp", "rtn")),
 ]
 PARTS = 3
+
+
+@pytest.mark.parametrize("members", ["half a; int b;", "half a[2]; int b;", "struct { short c; half d; } a; int b;"])
+def test_structs_with_halves_as_arguments(members):
+    """Halves that a program does not compute with are missed in notes only."""
+    image = compile_opencl(f"typedef struct {{ {members} }} S;\n"
+                           "__kernel void k(S s, __global int *o) { o[0] = s.b; }")
+    with Device(CONFIG, engine="functional") as device:
+        out, value = device.buffer(1), np.zeros(image.kernel("k").parameters[0].size // 4, np.uint32)
+        value[-1] = 77
+        device.launch(image, "k", global_size=1, args=[value.tobytes(), out])
+        assert out.read().tolist() == [77]
 
 
 @pytest.fixture(scope="module")

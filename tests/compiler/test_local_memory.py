@@ -89,3 +89,21 @@ def test_warnings(body, places):
         assert {warning.category for warning in caught} <= {DivergentBarrierWarning}
         assert {warning.filename for warning in caught} <= {__file__}
         assert Image.from_json(image.to_json()).warnings == tuple(expected)
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_parts_of_words_at_known_places(config):
+    """Of which a shift's amount is computed when they are compiled: as 0xFFFC0530, of which five bits count."""
+    source = """__kernel void k(__global uint *o) {
+      __local char c[4]; __local short s[4]; __local uchar b[4]; int i = get_local_id(0);
+      c[i] = -91 + i; s[i] = -300 - i; b[i] = 200 + i;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      int x = c[1], y = s[1]; uint z = b[3];
+      if (i == 0) { o[0] = x & 0xffff; o[1] = (uint)x % 192; o[2] = y & 0x3ffff; o[3] = (uint)y % 192; o[4] = z * z;
+        o[5] = (uint)(z + c[2]) / 7; o[6] = (uint)(c[3] - s[3]) % 192; o[7] = (ushort)y * 3; } }"""
+    x, y, z = -90 % 2 ** 32, -301 % 2 ** 32, 203
+    with Device(CONFIGS[config], engine="functional") as device:
+        out = device.buffer(np.zeros(8, np.uint32))
+        device.launch(compile_opencl(source, config=device.config), "k", global_size=4, local_size=4, args=[out])
+        assert out.read().tolist() == [x & 0xFFFF, x % 192, y & 0x3FFFF, y % 192, z * z, (z - 89) // 7,
+                                       (303 - 88) % 192, (y & 0xFFFF) * 3]

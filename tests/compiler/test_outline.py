@@ -67,7 +67,7 @@ def test_a_kernel_with_subroutines_for_what_it_repeats_does_the_same(type, numbe
         np.testing.assert_array_equal(run(small, DTYPES[type]), run(whole, DTYPES[type]))
 
 
-@pytest.mark.parametrize("type", [pytest.param("char", marks=pytest.mark.ci), "long", *(
+@pytest.mark.parametrize("type", [*(pytest.param(type, marks=pytest.mark.ci) for type in ("char", "long")), *(
     pytest.param(type, marks=pytest.mark.long) for type in ("short", "int", "float", "double"))])
 def test_constructors_of_vectors_of_sixteen(type):
     """As many as in the conformance tests, where they are up to 36,850 instructions one by one."""

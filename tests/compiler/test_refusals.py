@@ -9,7 +9,7 @@ from fgpu.compiler import compile_opencl
 from fgpu.compiler.kernels import compile_sources
 from fgpu.compiler.orders import Room
 from fgpu.config import Config
-from fgpu.errors import CompileError
+from fgpu.errors import CapacityError, CompileError
 
 from ..configurations import ATOMIC
 
@@ -215,6 +215,17 @@ def test_only_the_wanted_kernels_have_to_be_supported_and_to_fit():
                             ("nxt", "k.cl: there is no kernel 'nxt'; the kernels there are: sum, halve, large")):
         with pytest.raises(CompileError, match=re.escape(message)):
             compile_opencl(MANY, filename="k.cl", config=config, kernels=[kernel, "next"])
+
+
+def test_private_memory_beyond_all_addresses():
+    with pytest.raises(CapacityError, match=re.escape("'k' has 67108868 bytes of private memory for each work-item")):
+        compile_opencl("__kernel void k(__global int *o) { int a[1 << 24]; a[o[0] & 0xfffff] = o[1]; "
+                       "o[2] = a[o[3] & 0xfffff]; }")
+
+
+def test_a_text_that_was_read_with_another_encoding():
+    with pytest.raises(CompileError, match=re.escape(r"k.cl: '\udce9' is no character; read the file with its ")):
+        compile_opencl("// caf\udce9\n__kernel void k(__global int *o) { o[0] = 1; }", filename="k.cl")
 
 
 def test_wanted_kernels_of_several_sources():

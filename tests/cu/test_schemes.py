@@ -14,6 +14,7 @@ from fgpu.sim.functional.divergence.annotated import Counters
 from fgpu.sim.functional.divergence.interface import FullStack, Paths
 
 from ..streams import simulate
+from ..tiers import quick
 
 FRESH = (1 << WAVEFRONT_SIZE) - 1
 CODE = 12       # few addresses, so that paths meet
@@ -49,7 +50,7 @@ class Wavefront:
             self.expected, self.ended = (OutcomeKind.RETIRE, None), True
 
 
-@pytest.mark.parametrize("scheme", DIVERGENCE[1:])
+@pytest.mark.parametrize("scheme", quick(DIVERGENCE[1:], DIVERGENCE[1:3]))
 def test_random_control_flow(scheme: str) -> None:
     depth = 8
     rng = random.Random(depth)
