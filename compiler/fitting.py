@@ -86,13 +86,16 @@ class Fitting:
     def add(self, kernel: Function, module: Module) -> Compiled:
         """Compile ``kernel`` by the first plan for which there is room. What the scratchpad has no room for is in
         global memory: first its tables, then its variables, and the registers that find no place."""
-        before, words = self.linker.mark(), 0
+        before, words, is_too_long = self.linker.mark(), 0, False
         self._room.check_hope(kernel)
         for plan in self._plans(kernel, module):
+            if is_too_long and plan.has_frame and not plan.has_calls:
+                continue        # where tables are makes little difference
             try:
                 return self._by(plan, kernel, module, before)
             except NoRoomError as error:
                 words = error.words
+                is_too_long |= plan.has_frame and not words
         room, size = self.config.scratchpad_words, self.config.scratchpad_size
         raise kernel.error(f"kernel {kernel.name!r} needs {words} words of the scratchpad for each work-item; "
                            f"there are {room} (scratchpad_size={size})", kind=CapacityError)
@@ -129,15 +132,19 @@ class Fitting:
         kernel = source.copy()
         try:
             compiled = self._compile(kernel, self._context(module, plan, (kernel.name,)))
-        except TooLargeError as error:
+        except (TooLargeError, EncodingError) as error:
             if self._may_have_calls(source, module):
                 has_hope = not plan.has_calls
             else:       # variables may take fewer instructions in a frame
+                is_final = plan.has_frame or isinstance(error, EncodingError) or error.is_final
                 have_moved = plan.table_words < self.config.scratchpad_words
-                has_hope = not plan.has_frame and not error.is_final and (have_moved or has_variables(kernel))
+                has_hope = not is_final and (have_moved or has_variables(kernel))
             if not has_hope:
                 raise
             raise NoRoomError(0) from None
+        is_too_long = len(self.linker.words) > self.config.cram_words
+        if is_too_long and not plan.has_calls and self._may_have_calls(source, module):
+            raise NoRoomError(0)
         if compiled.scratchpad > self.config.scratchpad_words:
             raise NoRoomError(compiled.scratchpad)
         return compiled

@@ -13,6 +13,9 @@ from .uniformity import END
 
 __all__ = ["REACH", "Layout", "lay_out"]
 
+_NEAR = 1000
+"""Instructions by which jumps may be off, to be between blocks: those within a block have to pass by."""
+
 _INVERSE = {Opcode.BEQ: Opcode.BNE, Opcode.BNE: Opcode.BEQ}
 _DUPLICATE_UP_TO = 4
 """Operations of a last block that are copied rather than jumped to: words are cheaper than time."""
@@ -39,9 +42,11 @@ class Layout:
         return ((at, op.imm) for at, op in enumerate(self.ops) if op.opcode in (Pseudo.CALL, Pseudo.JUMP))
 
     def add_jumps(self, names: Sequence[str], near: int) -> None:
-        """Insert jumps between two blocks near an instruction, which others pass by; where they lead is open. Their
-        labels are ``names``."""
+        """Insert jumps near an instruction, where a block begins if one does, which others pass by; where they lead
+        is open. Their labels are ``names``."""
         here = min(self.labels.values(), key=lambda place: abs(place - near))
+        if abs(here - near) > _NEAR:
+            here = near + (self.ops[near - 1].opcode is Opcode.MEET)
         count = 1 + len(names)
 
         def moved(place: int) -> int:

@@ -81,6 +81,8 @@ _LANGUAGE = (
     "-fdebug-compilation-dir=.", f"-fdebug-prefix-map={_HERE.parent}={OWN}",
     # Signed integers wrap: what the hardware does, and what kernels ported from elsewhere count on.
     "-fwrapv",
+    # Programs look at memory by pointers to other types, as the built-in functions do at halves.
+    "-fno-strict-aliasing",
     # Every product and every sum is rounded, in whatever expression it stands: as other machines do it.
     "-ffp-contract=off",
     # Conversions to integers give the nearest one, of constants, too.

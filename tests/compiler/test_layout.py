@@ -7,7 +7,6 @@ from fgpu.compiler.backend.layout import REACH
 from fgpu.compiler.backend.mir import ARGUMENTS, ZERO, MachineBlock, MachineFunction, Op, Pseudo
 from fgpu.compiler.linker import Linker
 from fgpu.config import Config
-from fgpu.errors import EncodingError
 from fgpu.isa import Opcode
 from fgpu.sim import Device
 
@@ -42,7 +41,7 @@ def run(linker, entry):
         return result
 
 
-@pytest.mark.parametrize("blocks", [2, 10, 40])
+@pytest.mark.parametrize("blocks", [1, 2, 10, 40])
 def test_a_loop_longer_than_a_branch(blocks):
     linker, each = Linker(CONFIG), REACH.stop * 3 // 2 // blocks
     function = kernel(*(additions(each) for _ in range(blocks)), [Op(Opcode.ADDI, COUNTER, COUNTER, imm=-1)])
@@ -51,7 +50,7 @@ def test_a_loop_longer_than_a_branch(blocks):
     assert run(linker, linker.place(function)) == 3 * each * blocks
 
 
-@pytest.mark.parametrize("blocks", [2, 10])
+@pytest.mark.parametrize("blocks", [1, 2, 10])
 def test_a_branch_over_more_than_it_leads(blocks):
     linker, each = Linker(CONFIG), REACH.stop * 3 // 2 // blocks
     function = kernel(additions(1), *(additions(each) for _ in range(blocks)), additions(3))
@@ -60,20 +59,12 @@ def test_a_branch_over_more_than_it_leads(blocks):
     assert run(linker, linker.place(function)) == 4
 
 
-def test_there_is_no_place_for_a_jump_in_the_middle_of_a_block():
-    function = kernel(additions(REACH.stop + 10), [Op(Opcode.ADDI, COUNTER, COUNTER, imm=-1)])
-    latch = function.blocks["b2"]
-    latch.branch, latch.target = Op(Opcode.BNE, rs=COUNTER, rd=ZERO), "b1"
-    with pytest.raises(EncodingError, match="immediate"):
-        Linker(CONFIG).place(function)
-
-
 def call(callee, opcode=Pseudo.CALL):
     return Op(opcode, FIRST, imm=callee.number, callee=callee, arguments=(FIRST,))
 
 
 @pytest.mark.parametrize("before", [10, 3000, 8100, 8180, 9000])
-@pytest.mark.parametrize("blocks", [(12, 500), (14, 100), (2, 3500)])
+@pytest.mark.parametrize("blocks", [(12, 500), (14, 100), (2, 3500), (1, 7000)])
 def test_calls_of_what_is_far(before, blocks):
     """From the start, the middle and the end of a kernel; one of them by a function that ends with a jump to it."""
     count, size = blocks

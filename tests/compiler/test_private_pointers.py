@@ -251,3 +251,21 @@ def test_a_table_joined_with_one_that_others_lead_to():
             expected = [((305419896, 1, 3)[i % 3] if n & 4 else 7 + n) * 16 + (7 if i & 1 else 6)
                         for i in range(ITEMS)]
             assert out.read().astype(np.uint32).tolist() == [value % (1 << 32) for value in expected]
+
+
+@pytest.mark.parametrize(("body", "expected"), [
+    ("half t[2]; t[0] = i; t[1] = i + 1; o[i] = vload_half(i & 1, t);", lambda i: i + (i & 1)),
+    ("half t[4]; for (int j = 0; j < 4; j++) t[j] = i; o[i] = vload_half2(i & 1, t).y;", lambda i: i),
+    ("float s = 0; b[i] = i; for (int j = 0; j < n; j++) { s += vload_half(i, b); b[i] = s; } o[i] = s;",
+     lambda i: i * 16),
+    ("float t[2]; t[0] = t[1] = 1; ((uint *)t)[i & 1] = i << 24; o[i] = as_uint(t[i & 1]) >> 24;", lambda i: i),
+    ("long t[2]; t[0] = t[1] = 0; ((int *)t)[i & 3] = i; o[i] = (t[0] + t[1]) >> 32 * (i & 1);", lambda i: i)])
+def test_memory_is_read_as_another_type_than_it_was_written(body, expected):
+    """At a place that the compiler does not know."""
+    source = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" \
+        f"kernel void k(global float *o, global half *b, int n) {{ int i = get_global_id(0); {body} }}"
+    with Device(Config(), engine="functional") as device:
+        out = device.buffer(np.zeros(64, np.float32))
+        halves = device.buffer(np.zeros(64, np.float16))
+        device.launch(compile_opencl(source), "k", global_size=64, args=[out, halves, 5])
+        assert out.read().tolist() == [expected(i) for i in range(64)]
