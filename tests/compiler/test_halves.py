@@ -63,6 +63,7 @@ ENABLED = "#ifndef cl_khr_fp16\n#error\n#endif\n#pragma OPENCL EXTENSION cl_khr_
 HALF, TWO = {"a": "half"}, {"a": "half", "b": "half"}
 KERNELS = [
     *(kernel(name, expression, "ab", "half", TWO) for name, (expression, _) in BINARY.items()),
+    kernel("fract", "({ half whole; fract(a, &whole); })", "a", "half", HALF),
     kernel("fma", "fma(a, b, c)", "abc", "half", dict.fromkeys("abc", "half")),
     *(kernel(name, expression, "ab", "int", TWO) for name, (expression, _) in COMPARISONS.items()),
     *(kernel(name, expression, "a", "half", HALF) for name, (expression, _) in {**UNARY, **SIGNS}.items()),
@@ -142,6 +143,14 @@ def test_fma(image):
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(image, name):
     check(image, name, canonical(UNARY[name][1](halves(ALL))), ALL)
+
+
+def test_fract(image):
+    """Below one, zero of infinities, and NaN of NaN, the same one."""
+    wide = halves(ALL).astype(np.float64)
+    part = np.minimum(wide - np.floor(wide), 1 - 2.0 ** -11)
+    part = np.where(np.isinf(wide) | (wide == 0), np.copysign(0, wide), part)
+    check(image, "fract", np.where(np.isnan(wide), ALL, canonical(part)), ALL)
 
 
 @pytest.mark.parametrize("name", SIGNS)

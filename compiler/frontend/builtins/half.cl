@@ -69,7 +69,8 @@ LANES2(half, nextafter, half, half)
     float##n DECLARED part_below_one(float##n x); \
     float##n DECLARED fract_of(float##n x); \
     int##n OVERLOAD ilogb(half##n x) { return ilogb(wide(x)); } \
-    half##n OVERLOAD fract_of(half##n x) { return fmin(narrow(fract_of(wide(x))), (half##n)0x1.ffcp-1h); }
+    half##n OVERLOAD fract_of(half##n x) \
+    { half##n part = narrow(fract_of(wide(x))), most = 0x1.ffcp-1h; return part > most ? most : part; }
 FOR_WIDTHS(PARTS_OF_FLOATS, 0)
 #define WITH_POINTERS(space, unused) FOR_WIDTHS(WITH_POINTER, space)
 #define WITH_POINTER(n, space) \
