@@ -47,15 +47,16 @@ class Layout:
         here = min(self.labels.values(), key=lambda place: abs(place - near))
         if abs(here - near) > _NEAR:
             here = near + (self.ops[near - 1].opcode is Opcode.MEET)
-        count = 1 + len(names)
+        count, behind = 1 + len(names), f"behind.{names[-1]}"
 
         def moved(place: int) -> int:
             return place + count * (place >= here)
 
-        self.ops[here:here] = [Op(Opcode.BEQ, imm=len(names)), *(Op(Opcode.BEQ) for _ in names)]
+        self.ops[here:here] = [Op(Opcode.BEQ) for _ in range(count)]
         self.labels = {label: moved(place) for label, place in self.labels.items()}
         self.ways = {moved(place): label for place, label in self.ways.items()}
-        self.labels |= {name: here + 1 + number for number, name in enumerate(names)}
+        self.labels |= {name: here + 1 + number for number, name in enumerate((*names, behind))}
+        self.ways[here] = behind        # which others may be inserted before
 
     def resolve(self) -> None:
         """Let all branches and calls within the function lead to their labels, by a jump halfway where they do not

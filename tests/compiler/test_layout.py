@@ -59,6 +59,22 @@ def test_a_branch_over_more_than_it_leads(blocks):
     assert run(linker, linker.place(function)) == 4
 
 
+@pytest.mark.parametrize("taken", range(7))
+def test_many_branches_over_more_than_they_lead(taken):
+    """Whose jumps on the way are at nearly the same place."""
+    linker, ends = Linker(CONFIG), 6
+    starts = [additions(10) for _ in range(ends)]
+    function = kernel([Op(Pseudo.CONST, COUNTER, imm=taken)], *starts, additions(REACH.stop + 1000),
+                      *([*additions(100), Op(Opcode.ADDI, COUNTER, COUNTER, imm=-1)] for _ in range(ends)))
+    for number in range(ends):
+        block = function.blocks[f"b{2 + number}"]
+        block.branch, block.target = Op(Opcode.BEQ, rs=FIRST, rd=COUNTER), f"b{ends + 3 + number}"
+        block.ops.append(Op(Pseudo.CONST, FIRST, imm=number))
+    expected = 10 * ends + REACH.stop + 1000 + 100 * ends if taken == ends \
+        else 10 * (taken + 1) + 100 * (ends - taken)
+    assert run(linker, linker.place(function)) == expected
+
+
 def call(callee, opcode=Pseudo.CALL):
     return Op(opcode, FIRST, imm=callee.number, callee=callee, arguments=(FIRST,))
 
