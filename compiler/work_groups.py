@@ -20,17 +20,8 @@ def asks_for_work_groups(kernel: Function, module: Module) -> bool:
 
     A launch of others may be cut in parts.
     """
-    seen, ahead = {kernel.name}, [kernel]
-    while ahead:
-        for instruction in ahead.pop().instructions():
-            if instruction.op is not Op.CALL or instruction.callee in seen:
-                continue
-            if _ASKING.match(instruction.callee):
-                return True
-            seen.add(instruction.callee)
-            if (callee := module.functions.get(instruction.callee)) is not None:
-                ahead.append(callee)
-    return False
+    return any(i.op is Op.CALL and _ASKING.match(i.callee)
+               for function in module.reached_from(kernel) for i in function.instructions())
 
 
 def has_barrier(function: Function) -> bool:

@@ -62,24 +62,15 @@ class Layout:
         """Let all branches and calls within the function lead to their labels, by a jump halfway where they do not
         reach them."""
         while (far := next((at for at in self.ways if self._distance(at) not in REACH), None)) is not None:
-            if not self._shorten(far):
-                break       # whose word cannot be encoded
+            label, distance = self.ways[far], self._distance(far)
+            stone = self.ways[far] = f"{label}.from.{far}.{distance}"
+            self.add_jumps([stone], far + distance // 2)
+            self.ways[self.labels[stone]] = label
         for at in self.ways:
             self.ops[at].imm = self._distance(at) - (self.ops[at].opcode in _INVERSE)
 
     def _distance(self, at: int) -> int:
         return self.labels[self.ways[at]] - at
-
-    def _shorten(self, at: int) -> bool:
-        """Let the way from ``at`` lead to a jump halfway; returns whether that is nearer."""
-        label, distance = self.ways[at], self._distance(at)
-        stone = f"{label}.from.{at}.{distance}"
-        op = self.ops[at]
-        self.add_jumps([stone], at + distance // 2)
-        at = next(place for place in self.ways if self.ops[place] is op)
-        self.ways[at] = stone
-        self.ways[self.labels[stone]] = label
-        return max(abs(self._distance(at)), abs(self._distance(self.labels[stone]))) < abs(distance)
 
 
 def lay_out(function: MachineFunction, scheme: str = "stack") -> Layout:

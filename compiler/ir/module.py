@@ -285,6 +285,17 @@ class Module:
     variables: dict[str, Variable]
     local_variables: dict[str, LocalVariable] = field(default_factory=dict)
 
+    def reached_from(self, function: Function) -> Iterator[Function]:
+        """``function``, and those with a body that it calls, directly or not."""
+        found, ahead = {function.name}, [function]
+        while ahead:
+            here = ahead.pop()
+            yield here
+            for i in here.instructions():
+                if i.op is Op.CALL and i.callee not in found and (callee := self.functions.get(i.callee)) is not None:
+                    found.add(i.callee)
+                    ahead.append(callee)
+
     def work_group_size(self, function: Function) -> tuple[int, int, int] | None:
         """What ``reqd_work_group_size`` demands of the launches of a kernel."""
         node = self.metadata.get(function.metadata.get("reqd_work_group_size", ""))

@@ -45,6 +45,11 @@ class Type:
         return self.kind == "ptr" and bool(self.fields)
 
     @property
+    def is_private(self) -> bool:
+        """Whether this is a pointer to private memory, which is not in a frame."""
+        return self.kind == "ptr" and self.space == PRIVATE_SPACE
+
+    @property
     def align(self) -> int:
         """Alignment in bytes, in the 32-bit data layout that OpenCL C has here."""
         return max(self.least_align, self._natural_align)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from fgpu.config import Config
 
 from ..ir.inline import inline_calls
-from ..ir.module import Function, Instruction, Module, Op
-from ..ir.values import PRIVATE_SPACE, Type
+from ..ir.module import Function, Instruction, Module
+from ..ir.values import Type
 from ..refusals import check_callee
 from ..select.frame import touches_private
 from ..work_groups import has_barrier
@@ -60,28 +60,16 @@ def inline_by_signature(function: Function, module: Module, config: Config, word
 
 def hands_private_on(function: Function, module: Module) -> bool:
     """Whether ``function`` of ``module``, or what it calls, gives pointers to private memory to functions."""
-    seen: set[str] = set()
-    todo = [function]
-    while todo:
-        for callee in {i.callee for i in todo.pop().instructions() if i.op is Op.CALL} - seen:
-            seen.add(callee)
-            if (body := module.functions.get(callee)) is not None:
-                if any(map(_is_private, (body.result, *(type for _, type in body.parameters)))):
-                    return True
-                todo.append(body)
-    return False
+    return any(type.is_private for callee in module.reached_from(function) if callee is not function
+               for type in (callee.result, *(type for _, type in callee.parameters)))
 
 
 def _fits_registers(callee: Function, words: int, has_calls: bool) -> bool:
     types = [type for _, type in callee.parameters]
     sizes = [-(-type.size // 4) for type in types]
     return sum(sizes) <= words and all(
-        _is_scalar(type) and not type.is_by_value and (has_calls or not _is_private(type))
+        _is_scalar(type) and not type.is_by_value and (has_calls or not type.is_private)
         for type in (*types, *([] if callee.result.kind == "void" else [callee.result])))
-
-
-def _is_private(type: Type) -> bool:
-    return type.kind == "ptr" and type.space == PRIVATE_SPACE
 
 
 def _is_scalar(type: Type) -> bool:

@@ -107,15 +107,7 @@ def reads_memory_tables(function: Function, variables: Mapping[str, Variable], r
 
 def reads_tables(function: Function, module: Module) -> bool:
     """Whether ``function``, or what it calls, reads tables."""
-    found, todo = {function.name}, [function]
-    while todo:
-        function = todo.pop()
-        if _tables(function, module.variables):
-            return True
-        callees = {i.callee for i in function.instructions() if i.op is Op.CALL} & module.functions.keys() - found
-        found |= callees
-        todo += [module.functions[name] for name in callees]
-    return False
+    return any(_tables(reached, module.variables) for reached in module.reached_from(function))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from fgpu.isa import Opcode
 from ..backend.mir import ZERO, MachineFunction, Pseudo
 from ..ir.inline import substitute
 from ..ir.module import Function, Op
-from ..ir.values import PRIVATE_SPACE, Constant, Type, Value
+from ..ir.values import Constant, Type, Value
 from .machine_builder import Builder
 
 __all__ = ["FRAME_BEGIN", "FRAME_SPACE", "PARAMETER", "WORD_STRIDE", "frame_address", "frame_register",
@@ -48,14 +48,13 @@ def has_variables(function: Function) -> bool:
 
 def touches_private(function: Function) -> bool:
     """Whether ``function`` has private variables in memory, or uses those of others."""
-    return any(type.kind == "ptr" and type.space == PRIVATE_SPACE
-               for i in function.instructions() for type in (i.type, *i.types))
+    return any(type.is_private for i in function.instructions() for type in (i.type, *i.types))
 
 
 def private_in_frame(function: Function) -> None:
     """Let the types of all pointers to private memory say that it is the frame."""
     def moved(type: Type) -> Type:
-        return replace(type, space=FRAME_SPACE) if type.kind == "ptr" and type.space == PRIVATE_SPACE else type
+        return replace(type, space=FRAME_SPACE) if type.is_private else type
 
     function.parameters = [(name, moved(type)) for name, type in function.parameters]
     function.result = moved(function.result)

@@ -20,10 +20,6 @@ _WORD = 4
 _DERIVED = ("getelementptr", "freeze", "phi", "select", "bitcast")
 
 
-def _is_private(type: Type) -> bool:
-    return type.kind == "ptr" and type.space == 0
-
-
 def _scalars(type: Type) -> Iterator[int]:
     """Sizes of the scalars that make up ``type``, in accesses of at most a word."""
     if type.kind in ("array", "struct", "vector"):
@@ -79,24 +75,24 @@ class PrivateLayout:
             self._parents[self._root(a)] = self._root(other)
 
     def _classify(self, i: Instruction) -> None:
-        if i.op in _DERIVED and _is_private(i.type):
+        if i.op in _DERIVED and i.type.is_private:
             for operand, type in zip(i.operands, i.types, strict=True):
-                if _is_private(type):
+                if type.is_private:
                     self._join(i.name, operand)
-        elif i.op is Op.ICMP and _is_private(i.types[0]) and isinstance(i.operands[0], Local):
+        elif i.op is Op.ICMP and i.types[0].is_private and isinstance(i.operands[0], Local):
             self._join(i.operands[0].name, i.operands[1])
         elif i.op is Op.PTRTOINT or (i.op is Op.CALL and not i.callee.startswith("llvm.")):
             for operand, type in zip(i.operands, i.types, strict=True):
-                if _is_private(type):
+                if type.is_private:
                     self._join(_ELSEWHERE, operand)
-        elif i.op is Op.STORE and _is_private(i.types[0]):
+        elif i.op is Op.STORE and i.types[0].is_private:
             self._join(_ELSEWHERE, i.operands[0])
-        if i.op in (Op.LOAD, Op.INTTOPTR, Op.CALL) and _is_private(i.type):
+        if i.op in (Op.LOAD, Op.INTTOPTR, Op.CALL) and i.type.is_private:
             self._join(_ELSEWHERE, i.name)
 
     def _note_access(self, i: Instruction) -> None:
         """Accesses of parts of elements have the size -1 here."""
-        if i.op not in (Op.LOAD, Op.STORE) or not _is_private(i.types[-1]) or not isinstance(i.operands[-1], Local):
+        if i.op not in (Op.LOAD, Op.STORE) or not i.types[-1].is_private or not isinstance(i.operands[-1], Local):
             return
         size = i.type.size if i.op is Op.LOAD else i.types[0].size
         sizes = self._sizes.setdefault(self._root(i.operands[-1].name), {min(size, _WORD)})

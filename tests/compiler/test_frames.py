@@ -13,6 +13,7 @@ from fgpu.compiler.backend.parser import parse_machine_function
 from fgpu.compiler.backend.printer import print_op
 from fgpu.compiler.fitting import Fitting
 from fgpu.compiler.legalize.tables import LOCAL_WORDS
+from fgpu.compiler.observers import Printer
 from fgpu.compiler.passes import Plan
 from fgpu.compiler.select.frame import set_frame_size
 from fgpu.config import Config
@@ -211,22 +212,13 @@ class Statements:
         return [self.random.choice([lambda: self.several(1)[0], self.repeat, self.branch])() for _ in range(12)]
 
 
-class Unnoticed:
-    """An observer: what is observed is compiled anew."""
-
-    def before(self, *_):
-        pass
-
-    after = before
-
-
 @pytest.fixture(params=[False, True], ids=["inlined", "subroutines"])
 def observers(request, monkeypatch):
     """Functions that use private memory are inlined, or all of them are subroutines that use the frame."""
     if not request.param:
         return []
     monkeypatch.setattr(Fitting, "_plans", lambda *_: iter([Plan(LOCAL_WORDS, has_frame=True, has_calls=True)]))
-    return [Unnoticed()]
+    return [Printer(print)]     # prints nothing; what is observed is compiled anew
 
 
 @pytest.mark.parametrize(("seed", "engine"), [
