@@ -17,7 +17,7 @@ from rich.table import Table
 
 from fgpu.cli.values import NumberList
 from fgpu.compiler import compile_opencl
-from fgpu.config import Config
+from fgpu.config import FLOAT_OPS, Config
 from fgpu.sim import Device, LocalMemory
 from fgpu.sim.verilator import VerilatorEngine
 
@@ -45,11 +45,21 @@ kernel void matmul(global const int *a, global const int *b, global int *c, int 
     c[y * n + x] = sum;
 }
 """
+_FLOATS: Final = """
+kernel void roots(global const int *in, global int *out) {
+    size_t i = get_global_id(0);
+    float x = in[i];
+    for (int k = 0; k < 8; k++) x = sqrt(x * x + 1.0f) / 1.5f;
+    out[i] = as_int(x);
+}
+"""
 
 
 def _launches(device: Device) -> dict[str, Callable[[], Any]]:
     """The launches, by their kernels."""
-    image = compile_opencl(_SOURCE + (TREE_REDUCTION if device.config.local_memory else ""), config=device.config)
+    config = device.config
+    source = _SOURCE + (TREE_REDUCTION if config.local_memory else "") + (_FLOATS if config.float_ops else "")
+    image = compile_opencl(source, config=config)
     words = device.buffer(np.arange(_ITEMS + _TAPS, dtype=np.int32))
     out = device.buffer(_ITEMS, np.int32)
 
@@ -59,8 +69,10 @@ def _launches(device: Device) -> dict[str, Callable[[], Any]]:
     launches = {"copy": launch("copy", _ITEMS, 64, words, out),
                 "fir": launch("fir", _ITEMS // 4, 64, words, words, out, _TAPS),
                 "matmul": launch("matmul", (_SIDE, _SIDE), (8, 8), words, words, out, _SIDE)}
-    if device.config.local_memory:
+    if config.local_memory:
         launches["reduce"] = launch("reduce", _ITEMS, 256, words, out, LocalMemory(1024))
+    if config.float_ops:
+        launches["roots"] = launch("roots", _ITEMS // 4, 64, words, out)
     return launches
 
 
@@ -84,11 +96,13 @@ def _device(config: Config, split: bool | None) -> Device:
 @click.option("--split/--whole", default=None,
               help="Each compute unit as a model of its own, or one model; by default as devices have it.")
 @click.option("--local-memory", default=0, help="KiB of local memory; with some, a kernel with barriers is run, too.")
-def main(cus: tuple[int, ...], repeat: int, split: bool | None, local_memory: int) -> None:
+@click.option("--float", "floats", is_flag=True, help="All floating-point units, and a kernel that uses them.")
+def main(cus: tuple[int, ...], repeat: int, split: bool | None, local_memory: int, floats: bool) -> None:
     """Measure the Verilator engine."""
     table = Table("compute units", "kernel", "cycles", "thousand cycles/s")
     for units in cus:
-        device = _device(Config(compute_units=units, local_memory=local_memory), split)
+        operations = FLOAT_OPS if floats else frozenset()
+        device = _device(Config(compute_units=units, local_memory=local_memory, float_ops=operations), split)
         for kernel, run in _launches(device).items():
             run()
             cycles, seconds = min((_timed(run) for _ in range(repeat)), key=lambda one: one[1])

@@ -160,7 +160,8 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, split:
     events = []
     if hasattr(component, "cache_probe"):
         events = [name for name, field in data.Layout.cast(component.cache_probe.shape()) for _ in range(field.width)]
-    write_verilog(config, work / "fgpu.v", core=lambda _: component, initial=False, apart=split)
+    # Waveforms show each register as it is in hardware.
+    write_verilog(config, work / "fgpu.v", core=lambda _: component, initial=False, apart=split, gated=not trace)
     parts = _split(config) if split else None
     (work / "binding.h").write_text(binding_header(widths, events, trace=trace, split=parts))
     generated = time.monotonic()
@@ -197,7 +198,7 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, split:
 
 def _split(config: Config) -> Split:
     """What passes between the core and its compute units."""
-    from fgpu.cu.compute_unit import ComputeUnit
+    from fgpu.cu.compute_unit import ComputeUnit, idle_period
     from fgpu.tools.verilog import unit_ports
 
     unit = ComputeUnit(config)
@@ -206,7 +207,7 @@ def _split(config: Config) -> Split:
                if name.partition("_")[0] not in OBSERVED]
     return Split(config.compute_units,
                  [name for name, direction in passing if direction is PortDirection.Output],
-                 [name for name, direction in passing if direction is PortDirection.Input])
+                 [name for name, direction in passing if direction is PortDirection.Input], idle_period(config))
 
 
 def _check_one_class(unit: Verilated) -> None:

@@ -2,9 +2,9 @@
 
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, Final
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -19,16 +19,25 @@ from fgpu.probe import AccessProbe, ComputeUnitProbe
 
 from .float.operations import lanes_of
 from .float.units import FloatUnits
-from .float_results import FloatResults
+from .float_results import ROUND_CYCLES, FloatResults
 from .launcher import COMPUTE_UNIT_BITS, Launcher
 from .local_bases import LocalBases
 from .log import UnitLog
 from .memory_controller import MemoryController
-from .pipeline import narrow_distance
+from .pipeline import ISSUE_CYCLES, SLOT_CYCLES, float_result_cycles, narrow_distance
 from .scheduler import WavefrontScheduler
 from .vector import ComputeVector
 
-__all__ = ["ComputeUnit"]
+__all__ = ["ComputeUnit", "idle_period"]
+
+_TURN_CYCLES: Final = 8
+"""The beat goes round in four cycles, and the turn to issue, from one free wavefront to the next, in eight."""
+assert ROUND_CYCLES % _TURN_CYCLES == 0
+
+
+def idle_period(config: Config) -> int:
+    """Cycles after which the state of a compute unit without work returns while its inputs stay."""
+    return ROUND_CYCLES if config.float_ops else _TURN_CYCLES
 
 
 class ComputeUnit(wiring.Component):
@@ -127,9 +136,10 @@ class ComputeUnit(wiring.Component):
                 scheduler.local_ready.eq(memory.local_ready), scheduler.load_done_local.eq(memory.done_local),
             ]
         if self._config.float_ops:
-            # Its ports have the same names whatever is in it: another one can take its place.
-            floats = add_shared(m, "floats", platform, "floats", lambda: FloatUnits(self._config))
             m.submodules.float_results = results = FloatResults(lanes_of(self._config), narrow_distance(self._config))
+            # Its ports have the same names whatever is in it: another one can take its place.
+            floats = add_shared(m, "floats", platform, "floats", lambda: FloatUnits(self._config),
+                                runs=lambda m: self._floats_run(m, scheduler, results))
             connect(m, scheduler.floats, results.commit)
             if self._config.narrow_floats:
                 connect(m, scheduler.narrow_floats, results.narrow_commit)
@@ -165,6 +175,20 @@ class ComputeUnit(wiring.Component):
                 m.d.comb += [self.probe.local_phase.eq(memory.local_probe.phase),
                              self.probe.local_conflict.eq(memory.local_probe.conflict)]
         return m
+
+    def _floats_run(self, m: Module, scheduler: Any, results: Any) -> Value:
+        """Whether an instruction is in the floating-point units, or was some cycles ago."""
+        enters = scheduler.floats.accept
+        if self._config.narrow_floats:      # those that wait for others to leave come before these are all written
+            enters |= scheduler.narrow_floats.accept | results.narrow.collect_valid
+        # The last phase's result is there as much later as that phase was issued.
+        cycles = max(float_result_cycles(self._config).values()) + ISSUE_CYCLES + SLOT_CYCLES
+        left = Signal(range(cycles + 1), name="floats_run")
+        with m.If(enters):
+            m.d.sync += left.eq(cycles)
+        with m.Elif(left != 0):
+            m.d.sync += left.eq(left - 1)
+        return left != 0
 
     def _log(self, m: Module, scheduler: Any, launcher: Any, offsets: Signal) -> None:
         groups, log = launcher.groups, self.log

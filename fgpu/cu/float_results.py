@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
@@ -18,7 +18,7 @@ from .float.operations import FloatOp, Slots, narrow_select
 from .narrow_queue import FloatDestination, NarrowCommit, NarrowQueue
 from .pipeline import BEAT_BITS, FLOAT_RESULT_CYCLES, FLOAT_RESULT_STAGE, SLOT_CYCLES, bank_shift, beat_of
 
-__all__ = ["FloatCommit", "FloatResults"]
+__all__ = ["ROUND_CYCLES", "FloatCommit", "FloatResults"]
 
 _FIRST_SLOT = min(FLOAT_RESULT_CYCLES.values()) // SLOT_CYCLES
 """Slots from the commitment of the fastest operation until its first results leave."""
@@ -31,6 +31,8 @@ _LAST_BEAT = (beat_of(0, FLOAT_RESULT_STAGE) - 1) % SLOT_CYCLES
 _TIME_BITS = 4
 """Of the number of a slot of issue; an operation's context is kept for so many slots."""
 assert _LAST_SLOT < 1 << _TIME_BITS
+ROUND_CYCLES: Final = SLOT_CYCLES << _TIME_BITS
+"""After so many the time of issue is the same again."""
 
 
 class FloatCommit(wiring.Signature):
@@ -137,7 +139,7 @@ class FloatResults(wiring.Component):
         with m.If(self.beat == _LAST_BEAT):
             m.d.sync += issued.eq(now - (self.slots[ahead[1].as_value()] + _BASE_SLOTS))
         m.submodules.contexts = contexts = Memory(
-            shape=_Context, depth=SLOT_CYCLES << _TIME_BITS, init=[])
+            shape=_Context, depth=ROUND_CYCLES, init=[])
         note, look_up = contexts.write_port(), contexts.read_port(domain="comb")
         m.d.comb += [
             note.addr.eq(Cat(self.beat, now)), note.en.eq(1),

@@ -115,13 +115,14 @@ def _core(config: Config) -> wiring.Component:
 
 
 def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core, initial: bool = True,
-               apart: bool = False) -> str:
+               apart: bool = False, gated: bool = False) -> str:
     """The text of one self-contained Verilog file with ``name`` as its top module.
 
     ``core`` builds the component; it is another than the FGPU only in tests. ``initial``: see :func:`verilog_text`.
     ``apart``: compute units are not in it; a module ``<name>.cu`` with :func:`unit_ports` stands beside it. The top
     has ports for them, ``cu0_requests_valid`` and so on, and does not hand out what of them is
-    :data:`~fgpu.probe.OBSERVED`.
+    :data:`~fgpu.probe.OBSERVED`. ``gated``: for a simulator only; what is at rest has no clock
+    (:func:`~fgpu.gateware.sharing.add_shared`).
     """
     component = core(config)
     top: Elaboratable = component
@@ -134,7 +135,7 @@ def to_verilog(config: Config, *, name: str = "fgpu", core: Factory = _core, ini
         flat = top.ports
     attributes = {f"{name}/w:{port}": each for port, each in interface_attributes(["clk", "rst", *flat]).items()}
     # Source locations would name paths of this machine, and triple the size of the text.
-    text = convert(top, name, flat, apart={COMPUTE_UNIT: _unit} if apart else {})
+    text = convert(top, name, flat, apart={COMPUTE_UNIT: _unit} if apart else {}, gated=gated)
     return verilog_text(text, initial=initial, attributes=attributes)
 
 
@@ -166,9 +167,10 @@ def verilog_text(text: str, *, initial: bool = True, attributes: Mapping[str, Ma
 
 
 def write_verilog(config: Config, path: Path | str, *, name: str = "fgpu", core: Factory = _core,
-                  initial: bool = True, apart: bool = False) -> Path:
+                  initial: bool = True, apart: bool = False, gated: bool = False) -> Path:
     """Write :func:`to_verilog` of an FGPU to ``path``, whole or not at all."""
-    return _write(to_verilog(config, name=_checked(name), core=core, initial=initial, apart=apart), path)
+    text = to_verilog(config, name=_checked(name), core=core, initial=initial, apart=apart, gated=gated)
+    return _write(text, path)
 
 
 def _checked(name: str) -> str:

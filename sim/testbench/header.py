@@ -86,6 +86,8 @@ class Split:
     """Their outputs that the core has as inputs, ``cu0_<name>``."""
     given: Sequence[str]
     """Their inputs."""
+    period: int
+    """Cycles after which the state of one that does nothing returns."""
 
 
 def binding_header(widths: dict[str, int], events: Sequence[str], *, trace: bool, split: Split | None = None) -> str:
@@ -136,7 +138,8 @@ def _port_split(name: str) -> str:
 def _split(split: Split) -> Iterator[str]:
     """``Design`` in parts, and the binding that split.h wants."""
     yield from ("#include <type_traits>", '#include "Vcu.h"', '#include "Vcu___024root.h"', '#include "split.h"',
-                "struct Binding {", f"static constexpr unsigned UNITS = {split.units};")
+                "struct Binding {", f"static constexpr unsigned UNITS = {split.units};",
+                f"static constexpr unsigned PERIOD = {split.period};")
 
     def each(head: str, line: str, members: Sequence[str], joined: str) -> Iterator[str]:
         cases = [f"case {number}: return {joined.join(line.format(n=number, port=port) for port in members)};"

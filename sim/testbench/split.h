@@ -3,6 +3,7 @@
 // (sim/testbench/header.py), knows the ports:
 //
 //   UNITS                        how many compute units there are
+//   PERIOD                       after how many cycles the state of a unit that does nothing returns
 //   take(number, core, unit)     copies what a unit drives to the core; whether something changed
 //   give(number, core, unit)     copies what the core drives to a unit; whether something changed
 //   is_given(number, core, unit) whether a unit has what the core drives
@@ -120,9 +121,7 @@ private:
     static constexpr unsigned UNITS = Binding::UNITS;
     // As many as Verilator allows a model.
     static constexpr unsigned MOST_ROUNDS = 100;
-    // In a unit that does nothing the beat goes round in four cycles, and the turn to issue, from one free wavefront
-    // to the next, in eight.
-    static constexpr unsigned PERIOD = 8;
+    static constexpr unsigned PERIOD = Binding::PERIOD;
     static constexpr unsigned LOOK_AFTER = 64;
 
     struct Part {

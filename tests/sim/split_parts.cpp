@@ -62,7 +62,7 @@ private:
 };
 
 struct Binding {
-    static constexpr unsigned UNITS = COUNT;
+    static constexpr unsigned UNITS = COUNT, PERIOD = 8;
     static bool take(unsigned i, Core &core, const Unit &unit) { return fgpu::copy(core.y[i], unit.y); }
     static bool give(unsigned i, const Core &core, Unit &unit) {
         return fgpu::copy(unit.x, core.x[i]) | fgpu::copy(unit.go, core.go[i]);

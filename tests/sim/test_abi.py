@@ -55,7 +55,7 @@ def test_binding_copies_the_ports_that_there_are() -> None:
 
 
 def test_binding_copies_between_the_core_and_compute_units() -> None:
-    text = binding_header(widths(LARGEST), [], trace=False, split=Split(2, ["room"], ["cancel", "number"]))
+    text = binding_header(widths(LARGEST), [], trace=False, split=Split(2, ["room"], ["cancel", "number"], 8))
     assert "case 1: return fgpu::copy(core.cu1_room, unit.room);" in text
     assert ("case 0: return fgpu::copy(unit.cancel, core.cu0_cancel) | fgpu::copy(unit.number, core.cu0_number);"
             in text)
