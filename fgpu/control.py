@@ -178,7 +178,7 @@ class ControlInterface(wiring.Component):
             self.pending.eq(waits),
             # A kernel that waited, and neither waits nor runs now, was aborted.
             self.status.eq((self.status | self.finished | self.pending) & ~waits & ~goes_on),
-            stop.eq((abort & (self.accepted | self.running)).any()),
+            stop.eq((abort & goes_on).any()),
         ]
         return (self.finished & ~waits).any()
 

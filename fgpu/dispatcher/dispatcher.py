@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -55,9 +55,10 @@ class Dispatcher(wiring.Component):
     Without that bit nothing waits for them, since later ones are served later.
 
     A ``fault`` makes it ``cancel`` the kernel: no further work-groups, all wavefronts end, the cache is cleaned in
-    any case, for it may hold a line whose read failed, and ``clear_registers`` is high for a cycle: a stopped kernel
-    leaves its stack pointers anywhere. The cache is cleaned also after a fault between kernels, which is a late error
-    of global memory. ``running`` is, one-hot, the kernel that runs.
+    any case, for it may hold a line whose read failed, and ``clear_registers`` is high in its last cycle: a stopped
+    kernel leaves its stack pointers anywhere. The cache is cleaned also after a fault between kernels, which is a late
+    error of global memory. ``running`` is, one-hot, the kernel that runs, and ``slot`` that which a ``fault`` in this
+    cycle stops: it runs, or is accepted.
     """
 
     def __init__(self, config: Config) -> None:
@@ -90,7 +91,7 @@ class Dispatcher(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         kernel: Any = self.kernel
-        slot = self.slot
+        slot = Signal(range(KERNEL_SLOTS))
         lowest = Signal(range(KERNEL_SLOTS))
         encode_lowest(m, lowest, self.pending)
 
@@ -115,7 +116,7 @@ class Dispatcher(wiring.Component):
             m.d.sync += read_word.eq(self._following(m, read_word, shape))
         # The last word that work-groups are made of arrives when the first of the others is read.
         complete = reading & (read_word == _FIRST_SIZE)
-        self._load(m, arriving, arriving_word, reading, descriptor, local_ids)
+        self._load(m, arriving, arriving_word, reading, self.initialize.bit_select(slot, 1), descriptor, local_ids)
 
         settle = Signal(range(_SETTLE_CYCLES + 1))
         m.submodules.turn = turn = RoundRobin(self._config.compute_units)
@@ -123,7 +124,8 @@ class Dispatcher(wiring.Component):
 
         active = Signal()
         suspect = Signal()      # the cache may hold a line whose read failed
-        m.d.comb += self.clear_registers.eq(self.clean_start & self.cancel)
+        # The error of a last write-back comes while the cache is cleaned.
+        m.d.comb += self.clear_registers.eq(self.finished.any() & self.cancel)
         m.d.sync += self.clean_start.eq(0)
         with m.FSM():
             with m.State("Idle"):
@@ -186,7 +188,10 @@ class Dispatcher(wiring.Component):
                 m.d.sync += active.eq(0)
                 m.next = "Idle"
 
-        m.d.comb += [turn.requests.eq(self.room), self.running.eq(Mux(active, 1 << slot, 0))]
+        m.d.comb += [
+            turn.requests.eq(self.room), self.running.eq(Mux(active, 1 << slot, 0)),
+            self.slot.eq(Mux(active, slot, lowest)),
+        ]
         self._follow_faults(m, active, suspect)
         for work_groups in self.work_groups:
             m.d.comb += work_groups.payload.eq(group)
@@ -216,8 +221,8 @@ class Dispatcher(wiring.Component):
                         m.d.comb += following.eq(_FIRST_SIZE)
         return following
 
-    def _load(self, m: Module, arriving: Signal, word: Signal, reading: Signal, descriptor: _Descriptor,
-              local_ids: Any) -> None:
+    def _load(self, m: Module, arriving: Signal, word: Signal, reading: Signal, initialize: Value,
+              descriptor: _Descriptor, local_ids: Any) -> None:
         """What goes to the runtime memories: sizes and parameters as they arrive, then the local ids."""
         kernel: Any = self.kernel
         shape, size_word = descriptor.shape, descriptor.size_word
@@ -231,7 +236,7 @@ class Dispatcher(wiring.Component):
         ]
         with m.If(shape_arrived):
             m.d.comb += generates.eq(
-                self.initialize.bit_select(self.slot, 1) | ~known | (known_shape != shape)
+                initialize | ~known | (known_shape != shape)
                 | (known_wavefronts_minus_1 != kernel.wavefronts_minus_1))
             m.d.sync += [
                 known.eq(1), known_shape.eq(shape), known_wavefronts_minus_1.eq(kernel.wavefronts_minus_1),

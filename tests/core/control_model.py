@@ -266,7 +266,7 @@ class ControlModel:
         late = new.status ^ status
         if late & ~owed:
             return set()
-        aborted = (way.aborted | abort & running) & ~new.accepted
+        aborted = (way.aborted | abort & running & ~old.finished) & ~new.accepted
         if not self._fault_follows(old, new, write, start, aborted):
             return set()
         if not self._interrupts_follow(old, new, write):

@@ -177,6 +177,31 @@ def test_an_abort_meets_the_start() -> None:
     assert {True, False} == set(taken)
 
 
+def test_an_abort_meets_the_end() -> None:
+    """What has finished is not stopped any more: that would be the next kernel."""
+    before = []
+
+    async def script(ctx: Any, dut: Both, host: Host, wait: int) -> None:
+        control = dut.control
+        write, _ = access(host, ctx)
+        bit, stops = 1 << 4, []
+        await write(START, bit)
+        await accept(ctx, host, control, bit)
+        host.write(ABORT, bit)
+        for cycle in range(12):
+            if cycle == wait:
+                await finish(ctx, host, control, bit)
+            else:
+                await host.cycle(ctx)
+            stops.append(ctx.get(control.abort))
+        assert not any(stops[wait:])
+        before.append(any(stops))
+
+    for wait in range(8):
+        directed(partial(script, wait=wait))
+    assert {True, False} == set(before)
+
+
 def test_registers() -> None:
     """One access at a time, to all bits of all registers; no register changes by reading."""
     rng = random.Random(1)

@@ -70,6 +70,7 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
     claim.always(~dut.finished.any() | (running & (dut.finished == Const(1, len(dut.finished)) << slot)))
     claim.always(dut.running == Mux(running, Const(1, len(dut.running)) << slot, 0))
     claim.always(~running | (dut.slot == slot))
+    claim.always(~dut.accepted.any() | (dut.accepted == Const(1, len(dut.accepted)) << dut.slot))
     claim.invariant(running == claim.inside("dut.active", 1))
     claim.invariant(Mux(running, ~state("Idle"), state("Idle", "Clean cache")))
     claim.invariant(at < len(STATES))
@@ -184,7 +185,7 @@ def dispatcher_claim(dispatcher: type[Dispatcher] = Dispatcher) -> Claim:
     claim.always(~dut.finished.any() | quiet)
     wanted = (dut.clean_cache >> slot)[0] | aborted
     claim.always(~dut.finished.any() | (cleaned == wanted))
-    claim.always(dut.clear_registers == (dut.clean_start & running & aborted))
+    claim.always(dut.clear_registers == (dut.finished.any() & aborted))
     claim.always(~dut.clean_start | Mux(running, wanted & quiet & ~cleaning, late))
     settle = claim.inside("dut.settle", range(_SETTLE_CYCLES + 1))
     claim.invariant(since <= _SETTLE_CYCLES)
