@@ -17,7 +17,7 @@ from ..line_table import OWN
 from ..work_groups import BARRIERS
 from .bitcode import CLANG_SECONDS, Library, bitcode_files, functions, with_pure
 from .diagnostics import explained, separated
-from .options import accepted
+from .options import LENIENT, accepted
 from .reader import read_module
 
 __all__ = ["HEADER", "SAMPLER", "UNROLLED", "Bitcode", "Size", "Unoptimized", "builtins", "compile_to_bitcode",
@@ -90,8 +90,7 @@ _LANGUAGE = (
     "-fno-caret-diagnostics",
     # The functions of chapter 6.12 are declared when they are looked up.
     "-Xclang", "-fdeclare-opencl-builtins",
-    # Warnings in other compilers of OpenCL C, and in those of C until lately.
-    "-Wno-error=incompatible-pointer-types", "-Wno-error=int-conversion",
+    *(f"-Wno-error={name}" for name in LENIENT),
     # Whoever enables doubles without need of them has floats all the same.
     "-Wno-error=ignored-pragmas",
     "-Wno-spir-compat", "-Wno-unused-command-line-argument", "-include", str(HEADER),

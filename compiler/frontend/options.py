@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fgpu.errors import CompileError
 
-__all__ = ["accepted"]
+__all__ = ["LENIENT", "accepted"]
 
 _USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.0", "-cl-std=CL1.1", "-cl-std=CL1.2", "-cl-mad-enable",
                  "-cl-fast-relaxed-math", "-cl-single-precision-constant", "-cl-denorms-are-zero",
@@ -19,6 +19,9 @@ _IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info", "-g
 """What changes nothing here: what is not optimized would not fit, and others are always so. Later versions' programs
 are compiled as those of 1.2, and what 1.2 lacks is refused by name."""
 
+LENIENT = ("incompatible-pointer-types", "int-conversion")
+"""Warnings in other compilers of OpenCL C, and in those of C until lately, which clang takes for errors."""
+_ALL_ERRORS = "-Werror"
 
 _FOREIGN = "-cl-nv-"
 """What the options begin with that tell another vendor's compiler how to treat registers, or to be verbose."""
@@ -40,4 +43,6 @@ def accepted(options: Sequence[str]) -> list[str]:
             known = dict.fromkeys([*_USER_OPTIONS, *_IGNORED])
             raise CompileError(f"option {option!r} is not accepted; use {', '.join(known)}")
         result.append(option)
+        if option == _ALL_ERRORS:
+            result += [f"{option}={name}" for name in LENIENT]
     return result

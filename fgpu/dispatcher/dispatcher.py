@@ -56,9 +56,9 @@ class Dispatcher(wiring.Component):
 
     A ``fault`` makes it ``cancel`` the kernel: no further work-groups, all wavefronts end, the cache is cleaned in
     any case, for it may hold a line whose read failed, and ``clear_registers`` is high in its last cycle: a stopped
-    kernel leaves its stack pointers anywhere. The cache is cleaned also after a fault between kernels, which is a late
-    error of global memory. ``running`` is, one-hot, the kernel that runs, and ``slot`` that which a ``fault`` in this
-    cycle stops: it runs, or is accepted.
+    kernel leaves its stack pointers anywhere. The cache is cleaned also after a fault between kernels, which is a
+    late error of global memory. ``running`` is, one-hot, the kernel that runs, and ``slot`` that which a fault in
+    this cycle stops: it runs, or is accepted.
     """
 
     def __init__(self, config: Config) -> None:

@@ -72,7 +72,7 @@ def give(found: bytes, value_size: int, value: int, size_ret: int) -> None:
 def give_handles(found: Iterable[Object], room: int, array: int, count_ret: int) -> None:
     """Write up to ``room`` handles to ``array`` and how many there are to ``count_ret``; either may be NULL."""
     listed = list(found)
-    if (array == 0) != (room == 0):
+    if array and not room:
         raise ClError(Status.INVALID_VALUE, f"an array at 0x{array:x} with room for {room}")
     if array == 0 and count_ret == 0:
         raise ClError(Status.INVALID_VALUE, "neither an array nor a place for the count")

@@ -31,19 +31,20 @@ def prototype(function: Function) -> Any:
     return ctypes.CFUNCTYPE(ctypes.c_int32 if function.result is Result.STATUS else ctypes.c_size_t, *parameters)
 
 
-def attach(dispatch: int, platform: int, table: int, interrupted: int, ending: int = 0) -> None:
+def attach(dispatch: int, platform: int, table: int, interrupted: int, ending: int = 0, unanswered: int = 0) -> None:
     """Write the address of each function's implementation to its slot in ``table``.
 
     ``dispatch`` is the address of the ICD's dispatch table, which handles lead to, ``platform`` the platform's
-    handle, ``interrupted`` where the thread's number goes whose call a signal ended, and ``ending`` where the
-    signal's does, which libraries that were installed before there was one lack. Several threads may call this at
-    once; a second library in the process is told that there is one.
+    handle, ``interrupted`` where the thread's number goes whose call a signal ended, ``ending`` where the signal's
+    does, and ``unanswered`` where the thread's does if the call returned nothing; libraries that were installed
+    before there were these lack them. Several threads may call this at once; a second library in the process is told
+    that there is one.
     """
     with LOCK:
         if _callbacks:
             return
         set_dispatch(dispatch, platform)
-        set_interrupted(interrupted, ending)
+        set_interrupted(interrupted, ending, unanswered)
         hear_what_is_ignored()
         for name in (*MODULES, "forks"):
             import_module(f"{__package__}.{name}")

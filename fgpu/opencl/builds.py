@@ -236,4 +236,5 @@ def _headers(count: int, programs: int, names: int) -> Mapping[str, str]:
     if not count:
         return {}
     found = find_all(Program, count, programs)
-    return {name.decode(): program.source or "" for name, program in zip(strings(count, names), found, strict=True)}
+    return {name.decode(errors="surrogateescape"): program.source or ""
+            for name, program in zip(strings(count, names), found, strict=True)}

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["CHANGED", "EVENT_NOTIFY", "NOTIFY", "after_fork", "call_back"]
+__all__ = ["EVENT_NOTIFY", "LOCK", "NOTIFY", "after_fork", "call_back"]
 
 NOTIFY: Final = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_size_t)
 """Callbacks with an object's handle and the host's ``user_data``."""
@@ -20,8 +20,9 @@ EVENT_NOTIFY: Final = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_int32, ct
 """Callbacks with an event's handle, its status and the host's ``user_data``."""
 
 _waiting: Final[deque[Callable[[], object]]] = deque()
-CHANGED: Final = threading.Condition()
-"""Its lock may be taken with the API's, not the other way round."""
+LOCK: Final = threading.RLock()
+"""May be taken with the API's lock, not the other way round."""
+_changed = threading.Condition(LOCK)
 _thread: threading.Thread | None = None
 _SECONDS_OF_LIFE = 10.0
 
@@ -29,26 +30,27 @@ _SECONDS_OF_LIFE = 10.0
 def call_back(action: Callable[[], object]) -> None:
     """Have the thread do something: in the order of these calls, and soon."""
     global _thread
-    with CHANGED:
+    with LOCK:
         _waiting.append(action)
         if _thread is None:
             _thread = threading.Thread(target=_run, name="fgpu callbacks", daemon=True)
             _thread.start()
         else:
-            CHANGED.notify()
+            _changed.notify()
 
 
 def after_fork() -> None:
-    """In a new process: a thread starts with the next callback."""
-    global _thread
+    """In a new process: a thread starts with the next callback, and no other waits."""
+    global _thread, _changed
     _thread = None
+    _changed = threading.Condition(LOCK)
 
 
 def _run() -> None:
     global _thread
     while True:
-        with CHANGED:
-            if not _waiting and not CHANGED.wait(_SECONDS_OF_LIFE) and not _waiting:
+        with LOCK:
+            if not _waiting and not _changed.wait(_SECONDS_OF_LIFE) and not _waiting:
                 _thread = None
                 return
             action = _waiting.popleft() if _waiting else None

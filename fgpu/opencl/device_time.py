@@ -16,7 +16,7 @@ class DeviceTime:
     def __init__(self) -> None:
         self._behind = 0        # the host's time
         self._reached = 0
-        self._simulations = 0
+        self._simulations: set[object] = set()
 
     def now(self) -> int:
         """The time."""
@@ -24,15 +24,17 @@ class DeviceTime:
             self._reached = max(self._reached, time.monotonic_ns() - self._behind)
         return self._reached
 
-    def stop(self) -> int:
-        """Stand still from now on, for a simulation; the time."""
+    def stop(self, command: object) -> int:
+        """Stand still from now on, for the simulation of a command; the time."""
         now = self.now()
-        self._simulations += 1
+        self._simulations.add(command)
         return now
 
-    def go_on(self) -> None:
-        """A simulation has ended, with the last one of which it goes on."""
-        self._simulations -= 1
+    def go_on(self, command: object) -> None:
+        """A command has ended. With the last one that was simulated the time goes on."""
+        if command not in self._simulations:
+            return
+        self._simulations.remove(command)
         if not self._simulations:
             self._behind = time.monotonic_ns() - self._reached
 

@@ -49,13 +49,15 @@ class Event(Object):
         if self._callbacks is not None:
             self._call_back()
         if status <= 0:
-            followers, self.followers = self.followers, []
-            for follower in followers:
-                follower.go_on()
+            for follower in self.followers:
+                follower.go_on(self)
+            self.followers = []
             CHANGED.notify_all()
 
-    is_ready = False
-    """Whether it is a command's that any thread may run."""
+    @property
+    def is_ready(self) -> bool:
+        """Whether it is a command's that any thread may run."""
+        return False
 
     def run(self) -> None:
         """Run the command, if it ``is_ready``; the lock, held once, is free meanwhile."""

@@ -7,6 +7,7 @@ ends while the host releases something says farewell before that call returns; a
 import sys
 import threading
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -16,7 +17,8 @@ __all__ = ["after_fork", "bid_farewell", "farewells_here", "prepare_farewells"]
 
 _Farewell = tuple[Sequence[Callable[[], object]], Callable[[], None]]
 
-_others: "Final[SimpleQueue[_Farewell]]" = SimpleQueue()    # may be put to in any state of a thread
+_waiting: Final[deque[_Farewell]] = deque()
+_tokens: "SimpleQueue[None]" = SimpleQueue()    # one for each that waits; may be put to in any state of a thread
 _here = threading.local()
 _thread: threading.Thread | None = None
 
@@ -30,8 +32,11 @@ def prepare_farewells() -> None:
 
 
 def after_fork() -> None:
-    """In a new process: the thread is there again, if it was."""
-    global _thread
+    """In a new process: the thread is there again, if it was. The old one may have held the queue's lock."""
+    global _thread, _tokens
+    _tokens = SimpleQueue()
+    for _ in list(_waiting):
+        _tokens.put(None)
     if _thread is not None:
         _thread = None
         prepare_farewells()
@@ -43,7 +48,8 @@ def bid_farewell(callbacks: Sequence[Callable[[], object]], end: Callable[[], No
     if waiting is not None:
         waiting.append((callbacks, end))
     else:
-        _others.put((callbacks, end))
+        _waiting.append((callbacks, end))
+        _tokens.put(None)
 
 
 @contextmanager
@@ -73,4 +79,5 @@ def _call(callbacks: Sequence[Callable[[], object]], end: Callable[[], None]) ->
 
 def _call_others() -> None:
     while True:
-        _call(*_others.get())
+        _tokens.get()
+        _call(*_waiting.popleft())

@@ -19,7 +19,7 @@ _held = ExitStack()
 
 def _before() -> None:
     LOCK.acquire()
-    _held.enter_context(callbacks.CHANGED)
+    _held.enter_context(callbacks.LOCK)
     _held.enter_context(allocator_lock())
 
 

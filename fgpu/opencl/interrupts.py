@@ -28,19 +28,21 @@ class Interrupted(BaseException):
         self.signal = signal
 
 
-_interrupted, _ending = ctypes.c_size_t(), ctypes.c_size_t()
+_interrupted, _ending, _unanswered = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_size_t()
 
 
-def set_interrupted(thread: int, signal: int = 0) -> None:
-    """Say at which addresses the C library wants the number of a thread whose call a signal ended, and that of the
-    signal, if it wants to know.
+def set_interrupted(thread: int, signal: int = 0, unanswered: int = 0) -> None:
+    """Say at which addresses the C library wants the number of a thread whose call a signal ended, that of the
+    signal, and the thread's once more if the call returned nothing; the last two if it wants to know.
 
     It interrupts that thread again when the call has returned: a callback of ctypes can raise nothing.
     """
-    global _interrupted, _ending
+    global _interrupted, _ending, _unanswered
     _interrupted = ctypes.c_size_t.from_address(thread)
     if signal:
         _ending = ctypes.c_size_t.from_address(signal)
+    if unanswered:
+        _unanswered = ctypes.c_size_t.from_address(unanswered)
 
 
 def remember(number: int) -> None:
@@ -92,13 +94,17 @@ def _code(handler: object) -> CodeType | None:
 
 def hear_what_is_ignored() -> None:
     """Let a signal's exception reach the host, too, that a finalizer meets while a call is here: LLVM's objects have
-    many, and Python only prints what they raise."""
+    many, and Python only prints what they raise. So it does with what comes before the first line of a call."""
     print_it = sys.unraisablehook
 
     def hook(ignored: "UnraisableHookArgs") -> None:
-        number = interrupting(ignored.exc_value) if ignored.exc_value and _is_in_call() else 0
+        begin = ignored.exc_traceback
+        is_entry = begin is not None and begin.tb_frame.f_code.co_filename == _ENTRY
+        number = interrupting(ignored.exc_value) if ignored.exc_value and (is_entry or _is_in_call()) else 0
         if number:
             remember(number)
+            if is_entry:
+                _unanswered.value = threading.get_ident()
         else:
             print_it(ignored)
 

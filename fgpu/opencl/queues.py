@@ -8,7 +8,7 @@ over it is *ready*. A ready command is run by a thread that waits for it, if the
 import ctypes
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
@@ -49,28 +49,41 @@ class Command(Event):
 
     queue: "CommandQueue"
 
-    def __init__(self, queue: "CommandQueue", kind: CommandType, work: Work, waits: Sequence[Event],
-                 before: Iterable[Event], *, is_wanted: bool) -> None:
+    def __init__(self, queue: "CommandQueue", kind: CommandType, work: Work, waits: Sequence[Event], *,
+                 is_wanted: bool) -> None:
+        """Nothing knows of it before it is appended."""
         super().__init__(queue.context, is_wanted=is_wanted)
         self.kind = kind
         self.queue = queue
+        self.waits = waits
         self.queued = time.monotonic_ns()
         self._is_profiled = queue.properties & _PROFILED
         self._queued_on_device = queue.device.time.now() if self._is_profiled else 0
         self._work: Work | None = work
-        self._waits = waits
-        self._before = [event for event in (*waits, *before) if event.status > 0]
-        self._unmet = len(self._before)
-        self.is_ready = self._unmet == 0
+        self._before: Sequence[Event] = ()
+        self._unmet: set[Event] = set()
+
+    def follow(self, before: Iterable[Event]) -> None:
+        """Wait for these events, and for those of the host's list."""
+        self._before = [event for event in (*self.waits, *before) if event.status > 0]
+        self._unmet.update(self._before)
         for event in self._before:
             event.followers.append(self)
 
-    def go_on(self) -> None:
-        """One of the events that this waits for is over."""
-        self._unmet -= 1
-        if self._unmet == 0:
-            self._before = []
-            self.is_ready = True
+    @property
+    def is_ready(self) -> bool:
+        return self.queue.has_ready(self)
+
+    @property
+    def is_unmet(self) -> bool:
+        """Whether it waits for others."""
+        return bool(self._unmet)
+
+    def go_on(self, event: Event) -> None:
+        """One of the events that this waits for is over; that may be said twice."""
+        self._unmet.discard(event)
+        if not self._unmet:
+            self._before = ()
             self.queue.is_ready(self)
 
     def awaited(self) -> Iterator[Event]:
@@ -88,30 +101,34 @@ class Command(Event):
             CHANGED.wait()
         if self.status > 0:
             for event in self._before:
-                event.followers.remove(self)
-            if self.is_ready:
-                self.queue.takes(self)
-            self._work = None
-            self.is_ready = False
-            self.queue.leaves(self)
-            self.advance(int(Status.OUT_OF_RESOURCES))
+                with suppress(ValueError):
+                    event.followers.remove(self)
+            self.end(int(Status.OUT_OF_RESOURCES))
 
     def is_lost(self) -> bool:
         """In a new process: whether a thread of the old one runs it."""
         return self._work is None
 
     def run(self) -> None:
-        """Run it; the lock, held once, is free meanwhile."""
-        work = self._work
-        self._work = None
-        self.is_ready = False
+        """Run it; the lock, held once, is free meanwhile. It ends even where a signal's handler raises something
+        between two lines of this."""
+        try:
+            self._run()
+        except BaseException as error:
+            status = status_of(self.kind.name, error)
+            if not LOCK._is_owned():    # type: ignore[attr-defined]
+                LOCK.acquire()
+            self.end(self.status if self.is_over else status)
+
+    def _run(self) -> None:
+        work, self._work = self._work, None
         self.queue.takes(self)
         is_simulated = self.kind in _LAUNCHES and self.queue.device.is_simulated
         device_time = self.queue.device.time
-        start, began = device_time.stop() if is_simulated else device_time.now(), time.monotonic_ns()
+        start, began = device_time.stop(self) if is_simulated else device_time.now(), time.monotonic_ns()
         status = _COMPLETE
         seconds: float | None = None
-        if any(event.status < 0 for event in self._waits):
+        if any(event.status < 0 for event in self.waits):
             status = int(Status.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
         elif work is not None:
             self.advance(_SUBMITTED)
@@ -125,13 +142,18 @@ class Command(Event):
             finally:
                 work = None         # which keeps objects alive
                 LOCK.acquire()
-        self._waits = ()
         end = start + (time.monotonic_ns() - began if seconds is None else round(seconds * 1e9))
         device_time.reach(end)
-        if is_simulated:
-            device_time.go_on()
         if self._is_profiled:
             self.times = {_QUEUED: self._queued_on_device, _SUBMIT: start, _START: start, _END: end}
+        self.end(status)
+
+    def end(self, status: int) -> None:
+        """Be over. What was done of this before is not done again."""
+        self._work = None
+        self.waits = ()
+        self.queue.device.time.go_on(self)
+        self.queue.takes(self)
         self.queue.leaves(self)
         self.advance(status)
 
@@ -154,7 +176,7 @@ class CommandQueue(Object):
         self.device = device
         self.properties = int(properties)
         self._unfinished: OrderedDict[Command, None] = OrderedDict()
-        self._ready: deque[Command] = deque()
+        self._ready: OrderedDict[Command, None] = OrderedDict()
         self._last: Command | None = None           # unfinished, in a queue that is in order
         self._barrier: Command | None = None        # unfinished, in one that is not
         self._flushed_until = 0                     # commands queued before, in ns, are to run at once
@@ -182,18 +204,18 @@ class CommandQueue(Object):
         ``work`` keeps alive, as a closure, all objects that it uses. Raises :class:`ClError` for wrong events and,
         where it is ``blocking``, what the command failed with.
         """
-        command = self._append(kind, work, wait_list(*waits, self.context), is_wanted=event_out != 0,
-                               is_waited_for=blocking)
-        if blocking:
-            try:
+        command = Command(self, kind, work, wait_list(*waits, self.context), is_wanted=event_out != 0)
+        try:
+            self._append(command, is_waited_for=blocking)
+            if blocking:
                 wait_until_over([command])
-            except BaseException as error:
-                pass_on(error, lambda: _abandon(command, event_out))
-                if not isinstance(error, ClError):
-                    raise
-                if event_out:
-                    command.release()
-                raise ClError(Status(command.status)) from None
+        except BaseException as error:
+            pass_on(error, lambda: _abandon(command, event_out))
+            if not isinstance(error, ClError):
+                raise
+            if event_out:
+                command.release()
+            raise ClError(Status(command.status)) from None
         if event_out:
             give_event(command, event_out)
 
@@ -201,54 +223,60 @@ class CommandQueue(Object):
         """Give the host the event of a command that will not be run, if it wants one."""
         if event_out:
             with LOCK:
-                _abandon(self._append(kind, lambda: None, (), is_wanted=True), event_out)
+                command = Command(self, kind, lambda: None, (), is_wanted=True)
+                self._append(command)
+                _abandon(command, event_out)
 
     def synchronize(self, kind: CommandType, waits: Sequence[Event], event_out: int) -> None:
         """Append a marker or a barrier: it waits for ``waits`` or, if there are none, all commands before."""
-        command = self._append(kind, lambda: None, waits, is_wanted=event_out != 0)
+        command = Command(self, kind, lambda: None, waits, is_wanted=event_out != 0)
+        try:
+            self._append(command)
+        except BaseException as error:
+            pass_on(error, lambda: _abandon(command, event_out))
+            raise
         if event_out:
             give_event(command, event_out)
 
-    def _append(self, kind: CommandType, work: Work, waits: Sequence[Event], *, is_wanted: bool = False,
-                is_waited_for: bool = False) -> Command:
+    def _append(self, command: Command, *, is_waited_for: bool = False) -> None:
         before: list[Command] = []
         if not self.is_out_of_order:
             if self._last is not None:
                 before.append(self._last)
         else:
-            if kind in (CommandType.MARKER, CommandType.BARRIER) and not waits:
+            if command.kind in (CommandType.MARKER, CommandType.BARRIER) and not command.waits:
                 before.extend(self._unfinished)
             elif self._barrier is not None:
                 before.append(self._barrier)
-        command = Command(self, kind, work, waits, before, is_wanted=is_wanted)
         self._unfinished[command] = None
         if not self.is_out_of_order:
             self._last = command
-        elif kind is CommandType.BARRIER:
+        elif command.kind is CommandType.BARRIER:
             self._barrier = command
-        if command.is_ready:
-            self._ready.append(command)
+        command.follow(before)
+        if not command.is_unmet:
+            self._ready[command] = None
             if not is_waited_for:
                 self._call_worker(at_once=False)
-        return command
 
     # -- what commands tell -----------------------------------------------------------------------
 
+    def has_ready(self, command: Command) -> bool:
+        """Whether nothing holds a command any more, and no thread runs it."""
+        return command in self._ready
+
     def is_ready(self, command: Command) -> None:
         """Nothing holds a command any more."""
-        self._ready.append(command)
+        self._ready[command] = None
         self._call_worker(at_once=command.queued <= self._flushed_until)
 
     def takes(self, command: Command) -> None:
-        """A thread runs a command."""
-        if self._ready[0] is command:
-            self._ready.popleft()
-        else:
-            self._ready.remove(command)
+        """A thread runs a command, or it is over."""
+        self._ready.pop(command, None)
 
     def leaves(self, command: Command) -> None:
         """A command is over."""
-        del self._unfinished[command]
+        self._unfinished.pop(command, None)
         if self._last is command:
             self._last = next(reversed(self._unfinished), None)     # one that was abandoned leaves others behind
         if self._barrier is command:
@@ -270,8 +298,9 @@ class CommandQueue(Object):
     def set_properties(self, properties: int) -> None:
         """Change how commands from now on are ordered and whether they are profiled."""
         if self.is_out_of_order and not properties & _OUT_OF_ORDER:
-            self._last = self._append(CommandType.BARRIER, lambda: None, ())
-            self._barrier = None
+            barrier = Command(self, CommandType.BARRIER, lambda: None, (), is_wanted=False)
+            self._append(barrier)
+            self._last, self._barrier = barrier, None
         elif not self.is_out_of_order:
             self._last = None
         self.properties = properties
@@ -287,10 +316,10 @@ class CommandQueue(Object):
         """No worker is there any more, and what ran in other threads will not be over."""
         self._worker = None
         self._worker_sleeps = False
+        self._wake = threading.Condition(LOCK)      # for which a thread of the old process may wait
         for command in list(self._unfinished):
             if command.is_lost():
-                self.leaves(command)
-                command.advance(int(Status.OUT_OF_RESOURCES))
+                command.end(int(Status.OUT_OF_RESOURCES))
 
     # -- the worker -------------------------------------------------------------------------------
 
@@ -314,7 +343,7 @@ class CommandQueue(Object):
             while True:
                 if self._is_due():
                     glances = 0
-                    self._ready[0].run()
+                    next(iter(self._ready)).run()
                 elif not self._unfinished and self.references == 0:
                     break
                 elif self._ready or glances < _GLANCES:
@@ -331,7 +360,7 @@ class CommandQueue(Object):
 
     def _is_due(self) -> bool:
         """Whether the worker shall not leave the next command to others any more."""
-        return bool(self._ready) and self._ready[0].queued <= max(
+        return bool(self._ready) and next(iter(self._ready)).queued <= max(
             self._flushed_until, time.monotonic_ns() - _PATIENCE_NS)
 
 

@@ -23,8 +23,6 @@ def create_sub_devices(device: int, properties: int, room: int, devices: int, co
     counts = _counts(found, words)
     if devices and room < len(counts):
         raise ClError(Status.INVALID_VALUE, f"room for {room} of {len(counts)} sub-devices")
-    if not devices and room:
-        raise ClError(Status.INVALID_VALUE, f"an array at 0x0 with room for {room}")
     if devices:
         made = [_sub_device(found, count, number, words) for number, count in enumerate(counts)]
         give_handles(made, len(made), devices, count_ret)

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from fgpu.compiler import Image, compile_opencl
-from fgpu.errors import CompileWarning
+from fgpu.errors import CompileError, CompileWarning
 
 PROGRAM = """kernel void k(global float *a, global int *b) {
     int unset;
@@ -35,6 +35,15 @@ def test_each_time(options: list[str], expected: list[str]) -> None:
     """Of an image that was kept, too."""
     assert told(options) == expected
     assert told(options) == expected
+
+
+@pytest.mark.parametrize("statement", ["global int *c = a;", "b[0] = \"x\";", "if (b[0] = 3) b[0] = 4;"])
+def test_all_may_be_errors(statement: str) -> None:
+    program = f"kernel void k(global float *a, global int *b) {{ {statement} }}"
+    with pytest.warns(CompileWarning):
+        compile_opencl(program)
+    with pytest.raises(CompileError, match="error: "):
+        compile_opencl(program, options=["-Werror"])
 
 
 def test_images_keep_them() -> None:

@@ -98,6 +98,17 @@ def test_programs_that_ask_for_a_gpu_or_the_default_get_the_fast_device():
         assert status_of("clGetDeviceIDs", PLATFORM.handle, kinds, 0, 0, count) is expected
 
 
+def test_how_many_devices_there_are_may_be_asked_with_room_for_some():
+    """Without an array its length says nothing; an array has one."""
+    count, found = ctypes.c_uint32(), (ctypes.c_size_t * 4)()
+    call("clGetDeviceIDs", PLATFORM.handle, DeviceType.ALL, 1, 0, count)
+    assert count.value == len(DEVICES)
+    assert status_of("clGetDeviceIDs", PLATFORM.handle, DeviceType.ALL, 0, found, count) is Status.INVALID_VALUE
+    assert status_of("clGetDeviceIDs", PLATFORM.handle, DeviceType.ALL, 1, 0, 0) is Status.INVALID_VALUE
+    call("clCreateSubDevices", DEVICES[0].handle, properties(Partition.EQUALLY, 1), 8, 0, count)
+    assert count.value == DEVICES[0].compute_units
+
+
 def test_devices_differ_in_engine_and_compute_units_only():
     assert [(device.name, device.compute_units) for device in DEVICES] == [
         ("FGPU functional 4 CUs", 4), ("FGPU verilator 1 CU", 1), ("FGPU verilator 4 CUs", 4)]

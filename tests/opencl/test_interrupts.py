@@ -193,3 +193,119 @@ def test_what_a_handler_of_the_host_raises_in_a_call_is_the_hosts(case, opencl_i
     done = opencl_icd.python(ALARM.replace("HANDLER", handler).replace("CALL", call), timeout=60)
     assert done.stdout == f"{said}\n[2]\n"
     assert "Traceback" not in done.stderr
+
+
+EACH_LINE = """
+import os, signal, sys
+import numpy as np
+import pyopencl as cl
+import fgpu.opencl
+
+class Late(Exception):
+    pass
+
+def ring(*_):
+    if armed:
+        raise Late
+
+context = cl.Context(cl.get_platforms()[0].get_devices()[:1])
+queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
+program = cl.Program(context, "kernel void add(global int *x, int y) { x[get_global_id(0)] += y; }").build()
+add = cl.Kernel(program, "add")
+found = np.zeros(16, np.int32)
+signal.signal(signal.SIGALRM, ring)
+folder = os.path.dirname(fgpu.opencl.__file__)
+lines, at, armed = 0, 0, False
+
+def trace(frame, event, argument):
+    global lines
+    if event == "call":
+        name = frame.f_code.co_filename
+        return trace if name.startswith(folder) and not name.endswith("interrupts.py") else None
+    # The end of a with statement is another event of its first line, where no signal is handled.
+    if event == "line" and not line(frame).startswith("with "):
+        lines += 1
+        if lines == at:
+            signal.raise_signal(signal.SIGALRM)
+    return trace
+
+def line(frame, files={}):
+    name = frame.f_code.co_filename
+    if name not in files:
+        files[name] = open(name).read().splitlines()
+    return files[name][frame.f_lineno - 1].strip()
+
+def read():
+    cl.enqueue_copy(queue, found, buffer)
+
+def launch():
+    add(queue, (16,), None, buffer, np.int32(1)).wait()
+
+for action in (read, launch):
+    action()
+    at, reached = 0, True
+    while reached:
+        at, lines = at + 1, 0
+        try:
+            armed = True
+            sys.settrace(trace)
+            action()
+        except (Late, cl.Error, MemoryError):
+            armed = False       # before anything is called
+        finally:
+            armed = False
+            sys.settrace(None)
+        reached = lines >= at
+        queue.finish()
+        cl.enqueue_fill_buffer(queue, buffer, np.int32(at), 0, 64)
+        launch()
+        read()
+        assert (found == at + 1).all(), (action, at, found)
+    print(at > 100)
+"""
+
+
+def test_wherever_a_signal_comes_the_queue_goes_on(opencl_icd):
+    """A handler raises something at each line that a call executes, one after the other."""
+    done = opencl_icd.python(EACH_LINE, timeout=100)
+    assert done.stdout == "True\nTrue\n"
+    assert "Traceback" not in done.stderr
+
+
+ALARMS = """
+import random, signal
+import numpy as np
+import pyopencl as cl
+
+class Late(Exception):
+    pass
+
+def ring(*_):
+    if armed:
+        raise Late
+
+context = cl.Context(cl.get_platforms()[0].get_devices()[:1])
+queue = cl.CommandQueue(context)
+buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
+found = np.zeros(16, np.int32)
+signal.signal(signal.SIGALRM, ring)
+for _ in range(100):
+    try:
+        armed = True
+        signal.setitimer(signal.ITIMER_REAL, 0.001 + 0.005 * random.random())
+        while True:
+            cl.enqueue_copy(queue, found, buffer)
+    except (Late, cl.Error) as error:
+        armed = False
+        code = getattr(error, "code", 0)
+        assert -80 < code <= 0, code
+print("all")
+"""
+
+
+def test_alarms_at_any_moment(opencl_icd):
+    """Also while C is on its way into the platform or out of it."""
+    done = opencl_icd.python(ALARMS, timeout=100)
+    assert done.stdout == "all\n"
+    assert "calling ctypes" not in done.stderr

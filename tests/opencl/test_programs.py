@@ -112,6 +112,9 @@ def test_sources_need_not_be_utf8(context, queue):
     call("clBuildProgram", program, 0, 0, 0, 0, 0)
     assert result(context, queue, program) == 3
     call("clCompileProgram", made(context, '#include "h"'), 0, 0, 0, 1, ctypes.c_size_t(program), texts("h"), 0, 0)
+    name = ctypes.create_string_buffer(b"\xe4.h")
+    call("clCompileProgram", made(context, "kernel void k() {}"), 0, 0, 0, 1, ctypes.c_size_t(program),
+         ctypes.c_size_t(ctypes.addressof(name)), 0, 0)
 
 
 def test_errors_are_in_the_log_as_clang_words_them(context):

@@ -1,6 +1,7 @@
 """Commands run in the order that queues, wait lists, markers and barriers ask for, and events tell of it."""
 
 import ctypes
+import os
 import threading
 import time
 
@@ -345,6 +346,29 @@ def test_callbacks_get_the_error(context, queue):
     call("clSetUserEventStatus", event, -7)
     until(lambda: heard)
     assert heard == [-7]
+
+
+def test_callbacks_come_at_once_in_a_fork_too(context, queue):
+    """The parent's threads, which wait for others, are not there."""
+    heard = []
+    function = EVENT_NOTIFY(lambda event, status, user_data: heard.append(status))
+
+    def heard_in_time():
+        before = len(heard)
+        event = call("clCreateUserEvent", context)
+        call("clSetEventCallback", event, 0, ctypes.cast(function, ctypes.c_void_p).value, 0)
+        call("clSetUserEventStatus", event, 0)
+        end = time.monotonic() + 5
+        while len(heard) == before and time.monotonic() < end:
+            time.sleep(0.001)
+        return len(heard) > before
+
+    assert heard_in_time()
+    time.sleep(0.05)        # the thread waits for the next one
+    child = os.fork()
+    if not child:
+        os._exit(not all(heard_in_time() for _ in range(3)))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_an_event_tells_what_it_is_of(context, queue):

@@ -5,7 +5,7 @@ import sys
 from importlib.util import find_spec, module_from_spec
 
 
-def start(dispatch: int, platform: int, table: int, interrupted: int, ending: int, packages: str,
+def start(dispatch: int, platform: int, table: int, interrupted: int, ending: int, unanswered: int, packages: str,
           version: str) -> None:
     """Fill the library's table, or say in one line why not.
 
@@ -26,7 +26,7 @@ def start(dispatch: int, platform: int, table: int, interrupted: int, ending: in
             _uncover()
         from fgpu.opencl.bridge import attach
 
-        attach(dispatch, platform, table, interrupted, ending)
+        attach(dispatch, platform, table, interrupted, ending, unanswered)
     except Exception as error:
         sys.stderr.write(f"fgpu: no OpenCL platform in this process: {error or type(error).__name__} "
                          f"({sys.executable or 'an embedded Python'}, {sys.version.split()[0]})\n")

@@ -27,6 +27,7 @@
 static void *python[SLOTS];                     /* what Python answers each slot with */
 static volatile size_t interrupted;             /* the thread whose call a signal ended, in a Python program */
 static volatile size_t ending;                  /* that signal */
+static volatile size_t unanswered;              /* the thread, if the signal came before the call had begun */
 static void *const dispatch[SLOTS];             /* the ICD's table, which begins each handle */
 static struct { void *const *dispatch; void *reserved; } platform = {dispatch, NULL};
 
@@ -344,6 +345,7 @@ static int attach(void)
         py.set_item(globals, "TABLE", py.from_size((size_t)python));
         py.set_item(globals, "INTERRUPTED", py.from_size((size_t)&interrupted));
         py.set_item(globals, "ENDING", py.from_size((size_t)&ending));
+        py.set_item(globals, "UNANSWERED", py.from_size((size_t)&unanswered));
         py.set_item(globals, "PACKAGES", py.decode(environment.packages));
         py.set_item(globals, "VERSION", py.decode(environment.version));
         void *code = py.compile(bootstrap, "<fgpu-opencl>", 257 /* Py_file_input */);
@@ -385,13 +387,16 @@ static inline int enter(struct error *error)
     return 1;
 }
 
-/* After a call: a signal that ended it comes again, for the program itself. */
-static inline void leave(struct error *error)
+/* After a call: a signal that ended it comes again, for the program itself. Whether the call returned anything. */
+static inline int leave(struct error *error)
 {
     if (__builtin_expect(error->type != NULL, 0))
         py.restore_error(error->type, error->value, error->traceback);
     if (__builtin_expect(interrupted != 0, 0) && interrupted == (size_t)pthread_self()) {
-        interrupted = 0;
+        int is_answered = unanswered != interrupted;
+        interrupted = unanswered = 0;
         py.interrupt((int)ending);
+        return is_answered;
     }
+    return 1;
 }

@@ -14,7 +14,7 @@ _TYPES = {"p": "void *", "z": "size_t ", "u": "uint32_t ", "i": "int32_t ", "l":
 _LATE = Status.OUT_OF_HOST_MEMORY       # what a function returns that no Python answers
 _NO_DEVICES = ("clGetDeviceIDs", "clCreateContextFromType")
 _OVER_AT_THE_END = ("clRelease", "clFlush", "clFinish", "clWaitForEvents")      # nothing is left to wait for
-_START = b"\n\nstart(DISPATCH, PLATFORM, TABLE, INTERRUPTED, ENDING, PACKAGES, VERSION)\n"
+_START = b"\n\nstart(DISPATCH, PLATFORM, TABLE, INTERRUPTED, ENDING, UNANSWERED, PACKAGES, VERSION)\n"
 _IN_C = ("clGetPlatformIDs", "clGetPlatformInfo", "clGetExtensionFunctionAddress",
          "clGetExtensionFunctionAddressForPlatform")
 
@@ -62,7 +62,8 @@ def _trampoline(function: Function) -> str:
         f"{{ if (status) *status = {late}; return NULL; }}" if has_status else "return NULL;"
     return (f"static {result}{function.name}({', '.join(parameters) or 'void'})\n{{\n"
             f"    struct error error;\n    if (!enter(&error) || !python[{function.slot}])\n        {failure}\n"
-            f"    {result}result = {call % (types or 'void', arguments)};\n    leave(&error);\n"
+            f"    {result}result = {call % (types or 'void', arguments)};\n"
+            f"    if (!leave(&error))\n        {failure}\n"
             "    return result;\n}\n")
 
 
