@@ -108,6 +108,14 @@ FGPU_VECTORS(double)
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 
+/* Manuals have them for one element, too, of which the alignment says nothing. */
+#define vloada_half vload_half
+#define vstorea_half vstore_half
+#define vstorea_half_rte vstore_half_rte
+#define vstorea_half_rtz vstore_half_rtz
+#define vstorea_half_rtp vstore_half_rtp
+#define vstorea_half_rtn vstore_half_rtn
+
 #ifdef __FGPU_cl_khr_fp64
 #define HUGE_VAL (__builtin_inf())
 #define DBL_DIG 15

@@ -84,6 +84,8 @@ def memory_cases():
         _case("half", "float", "ushort", "r = vload_half(0, (__private half *)&a);",
               lambda a: struct.unpack("<e", struct.pack("<H", a))[0], **loads),
         _case(f"{half}_store", "ushort", "float", "vstore_half_rte(a, 0, (__private half *)&r);", half_bits, **loads),
+        _case(f"{half}_aligned", "ushort", "float", "half h; vstorea_half_rte(a, 0, &h);"
+              "vstore_half(vloada_half(0, &h), 0, (__private half *)&r);", half_bits, **loads),
         _case("vload_half4", "float4", "ushort4", "r = vloada_half4(0, (__private half *)&a);",
               lambda a: [struct.unpack("<e", struct.pack("<H", x))[0] for x in a], **loads),
     ]
