@@ -179,7 +179,7 @@ class ComputeUnit(wiring.Component):
     def _floats_run(self, m: Module, scheduler: Any, results: Any) -> Value:
         """Whether an instruction is in the floating-point units, or was some cycles ago."""
         enters = scheduler.floats.accept
-        if self._config.narrow_floats:      # those that wait for others to leave come before these are all written
+        if self._config.narrow_floats:      # what waits for others enters before the last of these is written
             enters |= scheduler.narrow_floats.accept | results.narrow.collect_valid
         # The last phase's result is there as much later as that phase was issued.
         cycles = max(float_result_cycles(self._config).values()) + ISSUE_CYCLES + SLOT_CYCLES

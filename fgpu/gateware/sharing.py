@@ -82,8 +82,8 @@ def add_shared(m: Module, instance: str, platform: object, name: str, make: Call
     their ports may be touched. So a core of eight compute units takes hardly longer to write, to read and to compile
     than one of a single unit. Elsewhere, as in Amaranth's simulator, each is a component of its own.
 
-    ``runs`` adds to ``m`` what tells, from registers alone, when nobody would see it if the component's clock stood
-    still. In designs that are gated, it does: what is at rest costs a simulator nothing.
+    ``runs`` adds to ``m`` what is low, by registers alone, while nobody would see it if the component's clock stood
+    still. In designs that are gated the clock then does: what is at rest costs a simulator nothing.
     """
     if isinstance(platform, _ModuleLibrary):
         clock = ClockSignal() if runs is None or not platform.gated else _gated_clock(m, instance, runs(m))
