@@ -205,19 +205,7 @@ class CommandQueue(Object):
         where it is ``blocking``, what the command failed with.
         """
         command = Command(self, kind, work, wait_list(*waits, self.context), is_wanted=event_out != 0)
-        try:
-            self._append(command, is_waited_for=blocking)
-            if blocking:
-                wait_until_over([command])
-        except BaseException as error:
-            pass_on(error, lambda: _abandon(command, event_out))
-            if not isinstance(error, ClError):
-                raise
-            if event_out:
-                command.release()
-            raise ClError(Status(command.status)) from None
-        if event_out:
-            give_event(command, event_out)
+        self._submit(command, event_out, blocking=blocking)
 
     def fail(self, kind: CommandType, event_out: int) -> None:
         """Give the host the event of a command that will not be run, if it wants one."""
@@ -229,12 +217,21 @@ class CommandQueue(Object):
 
     def synchronize(self, kind: CommandType, waits: Sequence[Event], event_out: int) -> None:
         """Append a marker or a barrier: it waits for ``waits`` or, if there are none, all commands before."""
-        command = Command(self, kind, lambda: None, waits, is_wanted=event_out != 0)
+        self._submit(Command(self, kind, lambda: None, waits, is_wanted=event_out != 0), event_out)
+
+    def _submit(self, command: Command, event_out: int, *, blocking: bool = False) -> None:
+        """Append a command and give the host its event; if a signal ends that, it is abandoned."""
         try:
-            self._append(command)
+            self._append(command, is_waited_for=blocking)
+            if blocking:
+                wait_until_over([command])
         except BaseException as error:
             pass_on(error, lambda: _abandon(command, event_out))
-            raise
+            if not isinstance(error, ClError):
+                raise
+            if event_out:
+                command.release()
+            raise ClError(Status(command.status)) from None
         if event_out:
             give_event(command, event_out)
 

@@ -195,11 +195,10 @@ def test_what_a_handler_of_the_host_raises_in_a_call_is_the_hosts(case, opencl_i
     assert "Traceback" not in done.stderr
 
 
-EACH_LINE = """
-import os, signal, sys
+ARMED = """
+import os, random, signal, sys
 import numpy as np
 import pyopencl as cl
-import fgpu.opencl
 
 class Late(Exception):
     pass
@@ -211,12 +210,17 @@ def ring(*_):
 context = cl.Context(cl.get_platforms()[0].get_devices()[:1])
 queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
+found = np.zeros(16, np.int32)
+armed = False
+signal.signal(signal.SIGALRM, ring)
+"""
+EACH_LINE = ARMED + """
+import fgpu.opencl
+
 program = cl.Program(context, "kernel void add(global int *x, int y) { x[get_global_id(0)] += y; }").build()
 add = cl.Kernel(program, "add")
-found = np.zeros(16, np.int32)
-signal.signal(signal.SIGALRM, ring)
 folder = os.path.dirname(fgpu.opencl.__file__)
-lines, at, armed = 0, 0, False
+lines, at = 0, 0
 
 def trace(frame, event, argument):
     global lines
@@ -273,23 +277,7 @@ def test_wherever_a_signal_comes_the_queue_goes_on(opencl_icd):
     assert "Traceback" not in done.stderr
 
 
-ALARMS = """
-import random, signal
-import numpy as np
-import pyopencl as cl
-
-class Late(Exception):
-    pass
-
-def ring(*_):
-    if armed:
-        raise Late
-
-context = cl.Context(cl.get_platforms()[0].get_devices()[:1])
-queue = cl.CommandQueue(context)
-buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
-found = np.zeros(16, np.int32)
-signal.signal(signal.SIGALRM, ring)
+ALARMS = ARMED + """
 for _ in range(100):
     try:
         armed = True
