@@ -76,6 +76,7 @@ _MANY_TAG_MANAGERS = 8
 _RETIREMENTS = 8
 _SLICE_KIB = 16
 _SLICE_TAG_MANAGERS = 4
+_PORT_TAG_MANAGERS = 8
 _SLICES_OF_MANY_UNITS = 4
 _WAKE_MARGIN = 16
 _WAKE_UNIT = 64
@@ -189,7 +190,8 @@ class Config:
     global_stations: int = 64
     """Requests that a slice of the cache holds while the tags run ahead of the data: 32, 64."""
     tag_managers: int = 0
-    """Cache lines that a slice of the cache has on their way from memory: 1, 2, 4, 8, 16. 0: four."""
+    """Cache lines that a slice of the cache has on their way from memory, at most: 1, 2, 4, 8, 16. 0: four; from four
+    compute units on as many as an AXI port has eight of."""
     link_stack_depth: int = 16
     """Entries of a wavefront's link and enable stacks: 8, 16, 32. Divergence needs 6, each nested call 1."""
     divergence: str = "stack"
@@ -346,7 +348,9 @@ class Config:
     @property
     def slice_tag_managers(self) -> int:
         """Tag managers of a cache slice."""
-        return self.tag_managers or _SLICE_TAG_MANAGERS
+        if self.tag_managers or self.has_few_units:
+            return self.tag_managers or _SLICE_TAG_MANAGERS
+        return max(_SLICE_TAG_MANAGERS, _PORT_TAG_MANAGERS // self.port_slices)
 
     @property
     def has_few_units(self) -> bool:

@@ -130,6 +130,15 @@ def test_many_compute_units_keep_more_rows_of_stores(changes: dict, rows: int) -
     assert Config(**changes).slice_write_rows == rows
 
 
+@pytest.mark.parametrize(("changes", "managers"), [
+    ({}, 4), ({"compute_units": 2}, 4), ({"compute_units": 4}, 8), ({"compute_units": 8}, 4),
+    ({"compute_units": 8, "axi_ports": 4}, 8), ({"compute_units": 8, "cache_slices": 8}, 4),
+    ({"compute_units": 4, "tag_managers": 2}, 2),
+])
+def test_ports_of_many_compute_units_have_eight_tag_managers(changes: dict, managers: int) -> None:
+    assert Config(**changes).slice_tag_managers == managers
+
+
 def test_ids_of_a_port_are_enough() -> None:
     for ports in (1, 2, 4):
         for slices in (each for each in (1, 2, 4, 8) if each >= ports):

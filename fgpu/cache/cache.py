@@ -16,6 +16,7 @@ from .cache_slice import CacheSlice
 from .log import LineLog
 from .port_mux import PortMux
 from .probe import CacheProbe, CacheProbes
+from .read_window import ReadWindow, has_read_window
 
 __all__ = ["Cache"]
 
@@ -94,6 +95,11 @@ class Cache(wiring.Component):
             m.submodules[f"port_mux{port}"] = mux = PortMux(config)
             connect(m, mux.axi, flipped(self.axi[port]))
             masters = list(mux.slices)
+        if has_read_window(config):
+            m.submodules[f"read_window{port}"] = window = ReadWindow(config)
+            m.d.comb += [window.arrives.eq(self.axi[port].rvalid), window.restart.eq(self.clean_start)]
+            for place, (_, part) in enumerate(mine):
+                m.d.comb += [part.most_reads.eq(window.most_reads), window.are_full[place].eq(part.is_full)]
         lines, offset = LineMap(config), config.line_offset_bits
         for (number, part), master in zip(mine, masters, strict=True):
             connect(m, part.axi, master)

@@ -20,6 +20,7 @@ from .line_buffer import LineBuffer
 from .log import LineLog
 from .payloads import Station, TagOp, WriteRow
 from .probe import CacheProbe
+from .read_window import has_read_window
 from .tag_manager import TagManagers
 from .tag_stage import TagStage
 from .write_pipeline import WritePipeline
@@ -49,7 +50,8 @@ class CacheSlice(wiring.Component):
     cycles after its request, a read miss with the first row 7 cycles + memory latency after it. ``clean_start`` (a
     pulse) writes back all dirty bytes and invalidates all lines, then ``clean_done`` is high for a cycle.
     ``idle`` tells that there is no request anywhere, and no burst. A read or write error of the memory
-    shows in ``error`` for one cycle. (Dissertation, section 3.5 and figure 3.7.)
+    shows in ``error`` for one cycle. ``most_reads`` and ``is_full``: see :class:`~fgpu.cache.read_window.ReadWindow`.
+    (Dissertation, section 3.5 and figure 3.7.)
 
     A reset must reset the memory's AXI port too; afterwards the cache empties itself, and takes no request before.
     """
@@ -65,6 +67,8 @@ class CacheSlice(wiring.Component):
             "idle": Out(1),
             "error": Out(1),
         }
+        if has_read_window(config):
+            members |= {"most_reads": In(range(config.slice_tag_managers + 1)), "is_full": Out(1)}
         if config.statistics:
             members |= {"probe": Out(CacheProbe), "log": Out(LineLog)}
         super().__init__(members)
@@ -116,12 +120,12 @@ class CacheSlice(wiring.Component):
             pipeline.input.reserve.eq(data_stage.evicted_rows.reserve),
             data_stage.evicted_rows.room.eq(pipeline.input.room),
             master.span.eq(pipeline.span),
-            buffer.clear.valid.eq(tags.fills.valid),
-            buffer.clear.payload.eq(tags.fills.payload.id),
+            buffer.starts.eq(tags.fills.valid),
 
             early.allowed.eq(managers.retirable),
             early.retired.eq(tags.retired),
             early.premature.eq(tags.premature),
+            early.repeated.eq(tags.repeated),
             early.flush.eq(cleaner.hold),
             arbiter.hold.eq(cleaner.hold),
             arbiter.writes_room.eq(writes.spacious),
@@ -142,15 +146,23 @@ class CacheSlice(wiring.Component):
         return m
 
     def _admit_reads(self, m: Module, arbiter: Arbiter, tags: TagStage, managers: TagManagers) -> Value:
-        """Whether a tag manager is left for a read that is accepted now, even if those before it miss."""
+        """Whether a tag manager is left for a read that is accepted now, even if those before it miss, and it is
+        one of the ``most_reads``."""
         count = self._config.slice_tag_managers
         if count == 1:
             return Const(1)     # else only every other cycle could accept a read
         wanted = arbiter.reads_inside + tags.needs_tag_manager
         if count == 2:
             return managers.free > wanted       # the same, if it were known a cycle ahead
+        fits, fits_another = managers.free > wanted, managers.free > wanted + 1
+        if has_read_window(self._config):
+            room = Signal(), Signal()
+            for more, each in enumerate(room):
+                m.d.comb += each.eq(managers.filling + wanted + more < self.most_reads)
+            m.d.sync += self.is_full.eq(~room[0])
+            fits, fits_another = fits & room[0], fits_another & room[1]
         admit = Signal()
-        m.d.sync += admit.eq(Mux(arbiter.read_comes, managers.free > wanted + 1, managers.free > wanted))
+        m.d.sync += admit.eq(Mux(arbiter.read_comes, fits_another, fits))
         return admit
 
     def _log(self, m: Module, tags: TagStage, managers: TagManagers) -> None:

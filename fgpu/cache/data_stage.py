@@ -131,9 +131,9 @@ class DataStage(wiring.Component):
             d0.wanted.eq(Mux(d0.begun, following_wanted, station.rows[0] | station.first.any())),
             rest.eq(d0.left & ~d0.one),
             d0.address.eq(Cat(d0.number, station.index)),
-            self.buffer.tag_manager.eq(station.tag_manager),
             self.buffer.number.eq(d0.number),
             self.buffer.step.eq(d0.go),
+            self.buffer.last.eq(self.filled.valid),
             d0.go.eq(self.stations.valid & d1.go & ~collision & (~station.fill | (waited & self.buffer.arrived))
                      & (~station.evict | d0.begun | self.evicted_rows.room)
                      & (station.write | ~d0.wanted | room)),

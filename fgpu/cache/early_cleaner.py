@@ -12,7 +12,7 @@ __all__ = ["EarlyCleaner", "History"]
 _DEPTH = 32
 _PATIENCE_MIN = 4
 _DOUBT = 63
-"""Lines allocated after a premature write-back until lines are thought finished again."""
+"""Lines allocated after a write-back that was of no use until lines are thought finished again."""
 
 
 class History(wiring.Component):
@@ -61,7 +61,9 @@ class EarlyCleaner(wiring.Component):
     become complete is thought finished when ``patience`` younger ones were allocated (8, or 16 if more than two
     compute units write at a time; as lines take turns at the slices, that is divided by their number, but at least
     4), and given up. A write to it shows that this was ``premature``, as in a transpose or a scatter: then only
-    complete lines are offered, until 63 more were allocated. The tag stage knows whether there is something to do.
+    complete lines are offered, until 63 more were allocated. A write to a complete one that stayed in the cache is
+    ``repeated``, as in a sort in place: then no complete lines are offered for as long. The tag stage knows whether
+    there is something to do.
 
     Lines are offered while ``allowed``: when a tag manager is free for them; and the next one when the one before
     is ``retired``. When there is no time for that, the oldest are forgotten and left to the cleaner. ``flush``
@@ -77,6 +79,7 @@ class EarlyCleaner(wiring.Component):
             "allowed": In(1),
             "retired": In(1),
             "premature": In(1),
+            "repeated": In(1),
             "flush": In(1),
             "finished": Out(stream.Signature(self._line)),
         })
@@ -89,24 +92,17 @@ class EarlyCleaner(wiring.Component):
         free = ~self.finished.valid | self.finished.ready
         retiring = Signal()
         offer: Value = free & self.allowed & ~retiring
-        doubt = Signal(range(_DOUBT + 1))
-        doubts = Signal()
-        m.d.sync += doubts.eq(doubt != 0)
-        with m.If(self.flush):
-            m.d.sync += doubt.eq(0)
-        with m.Elif(self.premature):
-            m.d.sync += doubt.eq(_DOUBT)
-        with m.Elif(self.written.valid & (doubt != 0)):
-            m.d.sync += doubt.eq(doubt - 1)
+        some_complete = (complete.level != 0) & ~self._doubt(m, self.repeated)
+        some_finished = (allocated.level > self._patience) & ~self._doubt(m, self.premature)
         m.d.comb += [
             complete.input.valid.eq(self.completed.valid),
             complete.input.payload.eq(self.completed.payload),
             complete.flush.eq(self.flush),
-            complete.take.eq(offer & (complete.level != 0)),
+            complete.take.eq(offer & some_complete),
             allocated.input.valid.eq(self.written.valid),
             allocated.input.payload.eq(self.written.payload),
             allocated.flush.eq(self.flush),
-            allocated.take.eq(offer & (complete.level == 0) & (allocated.level > self._patience) & ~doubts),
+            allocated.take.eq(offer & ~some_complete & some_finished),
         ]
         with m.If(self.finished.ready):
             m.d.sync += self.finished.valid.eq(0)
@@ -121,3 +117,15 @@ class EarlyCleaner(wiring.Component):
         with m.If(self.flush):
             m.d.sync += [self.finished.valid.eq(0), retiring.eq(0)]
         return m
+
+    def _doubt(self, m: Module, told: Signal) -> Signal:
+        """Whether ``told`` was high, and fewer than 63 lines were allocated since; a cycle later."""
+        left, doubts = Signal(range(_DOUBT + 1)), Signal()
+        m.d.sync += doubts.eq(left != 0)
+        with m.If(self.flush):
+            m.d.sync += left.eq(0)
+        with m.Elif(told):
+            m.d.sync += left.eq(_DOUBT)
+        with m.Elif(self.written.valid & (left != 0)):
+            m.d.sync += left.eq(left - 1)
+        return doubts

@@ -9,23 +9,24 @@ from fgpu.config import Config
 from fgpu.gateware.lut_ram import LutRam
 from fgpu.interfaces.memory_bus import Row
 
-from .axi_master import ReadBeat
-from .payloads import row_bits, tag_manager_bits
+from .axi_master import ReadBeat, turn_bits
+from .payloads import row_bits
 
 __all__ = ["BufferedRow", "LineBuffer"]
 
 
 class BufferedRow(wiring.Signature):
-    """The data stage's view of the line buffer: ``row`` of the line that ``tag_manager`` fills, in the same cycle.
+    """The data stage's view of the line buffer: ``row`` of the oldest line, in the same cycle; with ``last`` that is
+    done, and the next cycle is about the next line.
 
-    ``arrived`` tells that the row is complete, if in the cycle before ``tag_manager`` was the same, and so was
-    ``number`` or, with ``step`` then, one less.
+    ``arrived`` tells that the row is complete, if in the cycle before the line was the same, and so was ``number``
+    or, with ``step`` then, one less.
     """
 
     def __init__(self, config: Config) -> None:
         super().__init__({
-            "tag_manager": Out(tag_manager_bits(config)),
             "number": Out(row_bits(config)),
+            "last": Out(1),
             "step": Out(1),
             "arrived": In(1),
             "row": In(Row(config)),
@@ -33,17 +34,18 @@ class BufferedRow(wiring.Signature):
 
 
 class LineBuffer(wiring.Component):
-    """A line for each tag manager. Beats of different lines may interleave.
+    """As many lines as there are tag managers, a ring: they are read in the order in which they were asked for.
+    Beats of different lines may interleave; they tell their line's ``turn``.
 
-    A row can be read in the cycle after its last beat. ``clear`` starts a new line and must come before the
-    line's read burst is requested, or with it. An entry of the memory is a row or a beat, whichever is wider.
+    A row can be read in the cycle after its last beat. ``starts`` (a pulse) starts a new line and must come before
+    the line's read burst is requested, or with it. An entry of the memory is a row or a beat, whichever is wider.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         super().__init__({
             "beats": In(stream.Signature(ReadBeat(config), always_ready=True)),
-            "clear": In(stream.Signature(tag_manager_bits(config), always_ready=True)),
+            "starts": In(1),
             "port": In(BufferedRow(config)),
         })
 
@@ -60,36 +62,40 @@ class LineBuffer(wiring.Component):
         write, read = storage.write_port(granularity=1), storage.read_port()
 
         # How many beats of each line are here; the top bit tells that the line is complete.
+        newest, oldest = Signal(turn_bits(config)), Signal(turn_bits(config))
         counts = Array(Signal(beat_bits + 1, name=f"beats_{n}") for n in range(config.slice_tag_managers))
         beat = self.beats.payload
         number = Signal(beat_bits)
         m.d.comb += [
-            number.eq(counts[beat.id]),
-            write.addr.eq(Cat(number[beats_in_entry:], beat.id)),
+            number.eq(counts[beat.turn]),
+            write.addr.eq(Cat(number[beats_in_entry:], beat.turn)),
             write.en.eq(self.beats.valid << number[:beats_in_entry]),
         ]
         for part in range(1 << beats_in_entry):
             m.d.comb += write.data[part].eq(beat.data)
         for line, count in enumerate(counts):
-            with m.If(self.clear.valid & (self.clear.payload == line)):
+            with m.If(self.starts & (newest == line)):
                 m.d.sync += count.eq(0)
-            with m.Elif(self.beats.valid & (beat.id == line)):
+            with m.Elif(self.beats.valid & (beat.turn == line)):
                 m.d.sync += count.eq(count + 1)
+        m.d.sync += newest.eq(newest + self.starts)
 
         # Whether this row and the next one will be here, so that nothing is compared in the cycle that asks.
         port = self.port
         count = Signal(beat_bits + 1)
         here, next_here, stepped = Signal(), Signal(), Signal()
-        comes = self.beats.valid & (beat.id == port.tag_manager[:len(beat.id)])
+        comes = self.beats.valid & (beat.turn == oldest)
         completes = comes & (count[:beats_in_entry] == (1 << beats_in_entry) - 1)
         entries = count >> beats_in_entry
-        m.d.comb += count.eq(counts[port.tag_manager])
+        m.d.comb += count.eq(counts[oldest])
         for known, row in ((here, port.number), (next_here, port.number + 1)):
             entry = row >> rows_in_entry
             m.d.sync += known.eq((entries > entry) | (completes & (entries == entry)))
         m.d.sync += stepped.eq(port.step)
+        with m.If(port.last):       # known late: an enable of registers
+            m.d.sync += oldest.eq(oldest + 1)
         m.d.comb += [
-            read.addr.eq(Cat(port.number[rows_in_entry:], port.tag_manager)),
+            read.addr.eq(Cat(port.number[rows_in_entry:], oldest)),
             port.row.eq(read.data.as_value().word_select(port.number[:rows_in_entry], config.row_words * 32)),
             port.arrived.eq(Mux(stepped, next_here, here)),
         ]

@@ -118,9 +118,9 @@ class TagManagerPort(wiring.Signature):
     """Between the tag stage and the tag managers, as the tag stage sees it.
 
     ``allocations`` take the tag manager ``spare``, or ``spare_retirement`` for a ``retire``. ``conflict``: an older
-    copy of ``line`` is on its way to memory; ``victim_conflict``: one of ``victim`` was a cycle ago, by an early
-    write-back. With ``step``, ``next_line`` will be ``line`` in the next cycle, so that it is compared before; else
-    ``line`` stays. An allocation comes with a step.
+    copy of ``line`` is on its way to memory; ``victim_conflict``: what leaves the entry at ``index`` was a cycle ago,
+    by an early write-back, or another line that was there. With ``step``, ``next_line`` will be ``line`` in the next
+    cycle, so that it is compared before; else ``line`` stays. An allocation comes with a step.
     """
 
     def __init__(self, config: Config) -> None:
@@ -132,7 +132,7 @@ class TagManagerPort(wiring.Signature):
             "next_line": Out(config.line_address_bits),
             "line": Out(config.line_address_bits),
             "conflict": In(1),
-            "victim": Out(config.line_address_bits),
+            "index": Out(index_bits(config)),
             "victim_conflict": In(1),
         })
 

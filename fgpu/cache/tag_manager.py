@@ -11,10 +11,9 @@ from fgpu.gateware.choose import encode_lowest
 from fgpu.gateware.lut_ram import LutRam
 
 from .axi_master import LineTransfer
-from .payloads import TagManagerPort, tag_manager_bits
+from .payloads import TagManagerPort, index_bits, tag_manager_bits
 
 __all__ = ["TagManagers"]
-
 
 class TagManagers(wiring.Component):
     """``config.slice_tag_managers`` entries, and some for early write-backs; the number of each is its AXI id.
@@ -27,9 +26,9 @@ class TagManagers(wiring.Component):
 
     The early write-backs have their own entries, for they wait long for their turn at the data stage, and
     would leave the reads too few. ``retirable`` tells that one of these is free. Their lines may still be in the
-    cache: ``victim_conflict`` reports, a cycle later, that one of them is ``victim``. ``free`` counts the other
-    entries, up to 4;
-    ``demand`` tells that one of them is taken. ``pending``, for statistics: ``line`` is being filled.
+    cache, each where it was: ``victim_conflict`` reports, a cycle later, that one was at ``index``. ``free`` counts
+    the other entries, up to 4; ``filling`` those that fill a line, or did a cycle ago; ``demand`` tells that one of
+    them is taken. ``pending``, for statistics: ``line`` is being filled.
     """
 
     def __init__(self, config: Config) -> None:
@@ -39,6 +38,7 @@ class TagManagers(wiring.Component):
             "tag_stage": In(TagManagerPort(config)),
             "retirable": Out(1),
             "free": Out(3),
+            "filling": Out(range(config.slice_tag_managers + 1)),
             "filled": In(number),
             "evicted": In(number),
             "written": In(number),
@@ -61,6 +61,7 @@ class TagManagers(wiring.Component):
         free = Signal(normal)
         matches = Signal(count)     # the entries whose victim is ``line``
         victims = [Signal(self._config.line_address_bits, name=f"victim_{n}") for n in range(count)]
+        places = [Signal(index_bits(self._config), name=f"place_{n}") for n in range(normal, count)]
         allocate = Signal()
         taken = Signal(tag_manager_bits(self._config))
         retire = allocation.retire
@@ -74,7 +75,7 @@ class TagManagers(wiring.Component):
         # A cycle late, but not where one is taken.
         m.d.sync += self.idle.eq(~filling.any() & ~evicting.any() & ~allocate)
         m.d.sync += stage.victim_conflict.eq(
-            Cat(evicting[n] & (victims[n] == stage.victim) for n in range(normal, count)).any())
+            (evicting[normal:] & Cat(place == stage.index for place in places)).any())
         new_matches = Signal()
         m.d.comb += new_matches.eq(allocation.victim == stage.next_line)
         next_matches = Signal(count)        # those of ``next_line``, but for an entry that is taken now
@@ -95,6 +96,14 @@ class TagManagers(wiring.Component):
                 ]
             with m.Elif(self.written.valid & (self.written.payload == n)):
                 m.d.sync += evicting[n].eq(0)
+        for n in range(normal, count):
+            with m.If(allocate & (taken == n)):
+                m.d.sync += places[n - normal].eq(stage.index)
+        ended = Signal()        # a cycle late: when a line is filled is known late
+        m.d.sync += [
+            ended.eq(self.filled.valid),
+            self.filling.eq(self.filling + (allocate & allocation.fill) - ended),
+        ]
         for n in range(normal):
             with m.If(allocate & (taken == n)):
                 m.d.sync += filling[n].eq(allocation.fill)

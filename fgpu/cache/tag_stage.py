@@ -11,7 +11,6 @@ from fgpu.config import Config
 from fgpu.gateware.choose import choose, lowest, number_of
 from fgpu.gateware.lut_ram import LutRam
 
-from .axi_master import LineTransfer
 from .line_states import GROUP_LINES, LineState, Sweep, part_bits
 from .payloads import Station, TagManagerPort, TagOp, TagRequest, set_bits
 from .ways import UsedWay, choose_way
@@ -59,13 +58,13 @@ class _T1:
         self.old_complete = Signal(name="t1_old_complete")
         self.old_written = Signal(config.line_rows, name="t1_old_written")
         self.new_written = Signal(config.line_rows, name="t1_new_written")
-        self.next_written = Signal(config.line_rows, name="t1_next_written")
         self.set = self.request.line[:low]
         self.way = Signal(exact_log2(config.cache_ways), name="t1_way")
         self.go, self.serves, self.settles = (Signal(name=f"t1_{name}") for name in ("go", "serves", "settles"))
         self.hit, self.fill, self.replaces, self.evict, self.complete = (
             Signal(name=name) for name in ("hit", "fill", "replaces", "evict", "complete"))
         self.atomic = self.request.op == TagOp.ATOMIC if config.atomics else Const(0)
+        self.changes = self.writes | self.atomic
 
 
 class TagStage(wiring.Component):
@@ -96,10 +95,11 @@ class TagStage(wiring.Component):
     (``conflict``), or an older copy of its ``victim``: neither a read nor a second write-back may overtake it. To
     know of the victim takes a cycle more. The request after a retire waits a cycle, too.
 
-    A line is complete when all its rows were written, each with all its bytes at once, since it was allocated or
-    last written back early. ``completed`` reports that, ``written`` the lines that a write allocates, ``premature``
-    that one of these had been given up by a retire and is still known as that, ``retired`` the end of a retire, each
-    a cycle later. (Dissertation, section 3.5.4.)
+    A line is complete when all its rows were written, each with all its bytes at once, since it was allocated or,
+    after an early write-back, first written again. ``completed`` reports that, ``written`` the lines that a write
+    allocates, ``premature`` that one of these had been given up by a retire and is still known as that, ``repeated``
+    that a write is the first to a line after its early write-back, ``retired`` the end of a retire, each a cycle
+    later. (Dissertation, section 3.5.4.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -108,12 +108,13 @@ class TagStage(wiring.Component):
             "requests": In(stream.Signature(TagRequest(config))),
             "stations": Out(stream.Signature(Station(config))),
             "tag_managers": Out(TagManagerPort(config)),
-            "fills": Out(stream.Signature(LineTransfer(config), always_ready=True)),
+            "fills": Out(stream.Signature(config.line_address_bits, always_ready=True)),
             "sweep": In(Sweep(config)),
             "idle": Out(1),
             "written": Out(stream.Signature(config.line_address_bits, always_ready=True)),
             "completed": Out(stream.Signature(config.line_address_bits, always_ready=True)),
             "premature": Out(1),
+            "repeated": Out(1),
             "retired": Out(1),
             "needs_tag_manager": Out(1),
             "accepted": Out(1),
@@ -238,10 +239,9 @@ class TagStage(wiring.Component):
         m.d.comb += [
             t1.hit.eq(t1.match & t1.old.valid if self._config.cache_ways == 1 else t1.match),
             t1.new.eq(t1.old),
-            t1.new_written.eq(Mux(t1.hit, t1.old_written, 0)),
+            # A new round begins with the first change after the line was written back.
+            t1.new_written.eq(Mux(t1.hit & (t1.old.dirty | ~t1.changes), t1.old_written, 0)),
             t1.complete.eq(t1.new_written.all()),
-            # A new round begins when the line is written back.
-            t1.next_written.eq(Mux(t1.retires, 0, t1.new_written)),
             t1.serves.eq(t1.reads | t1.writes),
             t1.settles.eq(t1.serves | (t1.retires & t1.evict)),
             t1.fill.eq(t1.reads & (~t1.hit | ~t1.old.populated)),
@@ -259,7 +259,7 @@ class TagStage(wiring.Component):
             with m.Case(TagOp.WRITE):
                 m.d.comb += [
                     t1.new.valid.eq(1),
-                    t1.new_written.eq(Mux(t1.hit, t1.old_written, 0)
+                    t1.new_written.eq(Mux(t1.hit & t1.old.dirty, t1.old_written, 0)
                                       | (t1.request.rows & t1.request.whole.replicate(self._config.line_rows))),
                     t1.new.populated.eq((t1.hit & t1.old.populated) | t1.complete),
                     t1.new.dirty.eq(1),
@@ -279,7 +279,7 @@ class TagStage(wiring.Component):
         m.d.comb += [
             managers.line.eq(t1.request.line),
             self.stall.station.eq(t1.valid & ~self.stations.ready),
-            managers.victim.eq(Cat(t1.set, t1.old_tag)),
+            managers.index.eq(Cat(t1.set, t1.way)),
             self.stall.victim.eq(t1.serves & ~t1.hit & (
                 managers.conflict | (t1.replaces & (managers.victim_conflict | ~t1.waited)))),
             # Whether a retire evicts is known late: it always waits.
@@ -288,13 +288,12 @@ class TagStage(wiring.Component):
             self.stations.valid.eq(t1.go & (t1.evict | ~t1.retires)),
             managers.allocations.valid.eq(t1.go & (t1.fill | t1.evict)),
             self.fills.valid.eq(t1.go & t1.fill),
-            self.fills.payload.line.eq(t1.request.line),
-            self.fills.payload.id.eq(managers.spare),
+            self.fills.payload.eq(t1.request.line),
             managers.allocations.payload.fill.eq(t1.fill),
             managers.allocations.payload.evict.eq(t1.evict),
             managers.allocations.payload.retire.eq(t1.retires),
-            managers.allocations.payload.victim.eq(managers.victim),
-            self.stations.payload.index.eq(Cat(t1.set, t1.way)),
+            managers.allocations.payload.victim.eq(Cat(t1.set, t1.old_tag)),
+            self.stations.payload.index.eq(managers.index),
             self.stations.payload.rows.eq(t1.request.rows),
             self.stations.payload.cu.eq(t1.request.cu),
             self.stations.payload.first.eq(Mux(walk, 0, first)),
@@ -320,7 +319,7 @@ class TagStage(wiring.Component):
                 tag_write.data.eq(t1.request.line[low:]),
                 tag_write.en.eq(t1.serves & (t1.way == way)),
                 written_write.addr.eq(t1.set),
-                written_write.data.eq(t1.next_written),
+                written_write.data.eq(t1.new_written),
                 written_write.en.eq(settles),
                 state_write.addr.eq(t1.set[group_bits:]),
             ]
@@ -348,8 +347,9 @@ class TagStage(wiring.Component):
         m.d.sync += [       # nobody is in a hurry
             self.written.valid.eq(t1.go & t1.writes & ~t1.hit),
             self.written.payload.eq(t1.request.line),
-            self.completed.valid.eq(t1.go & t1.writes & t1.complete & ~(t1.hit & t1.old_complete)),
+            self.completed.valid.eq(t1.go & t1.writes & t1.complete & ~(t1.hit & t1.old.dirty & t1.old_complete)),
             self.completed.payload.eq(t1.request.line),
             self.premature.eq(t1.go & t1.writes & t1.given_up),
+            self.repeated.eq(t1.go & t1.writes & t1.hit & ~t1.old.dirty & t1.old_complete),
             self.retired.eq(t1.go & t1.retires),
         ]

@@ -119,12 +119,9 @@ class AxiMemory:
         assert id % config.port_slices == slice // config.axi_ports, "an id of another slice"
         assert id not in busy, "one burst for each id"
 
-    def _read_ids(self, slice: int) -> range:
-        """The ids, without the bits that name the slice, that its latest read burst may have."""
-        config = self.config
-        number, ids = self.slice_bursts[slice] - 1, 64 // config.port_slices
-        each = config.slice_tag_managers if config.slice_tag_managers <= 4 else 1
-        return range(number * each % ids, number * each % ids + each)
+    def _read_id(self, slice: int) -> int:
+        """The id, without the bits that name the slice, of its latest read burst: how many came before."""
+        return (self.slice_bursts[slice] - 1) % (64 // self.config.port_slices)
 
     def step(self, sampled: tuple[int, ...]) -> None:
         """One rising edge: ``sampled`` are the ``watched`` signals before it; ``drive`` is for the next cycle."""
@@ -142,7 +139,7 @@ class AxiMemory:
         if arvalid and drive["arready"]:
             slice = self._map.slice(araddr // config.cache_line)
             self.slice_bursts[slice] += 1
-            assert arid // config.port_slices in self._read_ids(slice), "an older burst has a lower id"
+            assert arid // config.port_slices == self._read_id(slice), "an older burst has a lower id"
             self._check_burst(arid, araddr, arlen, [read.id for read in self._reads])
             assert arlen == config.burst_beats - 1, "a read burst is a line"
             line = araddr // config.cache_line

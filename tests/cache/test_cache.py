@@ -226,21 +226,27 @@ def test_lines_that_are_written_again_after_an_early_write_back_stay() -> None:
     Bench(SMALL).simulate(script)
 
 
-def test_lines_that_were_read_and_overwritten_are_written_back_early() -> None:
-    """A kernel that works in place writes each line back once, even though it was filled."""
+def test_lines_that_were_read_and_overwritten_are_written_back_early_once() -> None:
+    """A kernel that works in place writes each line back, even though it was filled; one that comes back to its
+    lines, as a sort does, writes them back again at its end."""
     async def script(bench: Bench) -> None:
         unit, config = bench.units[0], bench.config
-        for _ in range(2):
+        for bursts in (6, 6, 6):
             for line in range(6):
                 unit.requests.append(Request(line, (1 << config.line_rows) - 1))
             for line in range(6):
                 unit.requests.extend(full_row(bench, line, row) for row in range(config.line_rows))
             await bench.run()
             await settle(bench, 200)
-        assert bench.memory.write_bursts == 12
+            assert bench.memory.write_bursts == bursts
         assert bench.memory.read_bursts == 6
         await bench.clean()
         assert bench.memory.write_bursts == 12
+        # The next kernel begins anew.
+        unit.requests.extend(full_row(bench, line, row) for line in range(6) for row in range(config.line_rows))
+        await bench.run()
+        await settle(bench, 200)
+        assert bench.memory.write_bursts == 18
 
     Bench(SMALL).simulate(script)
 

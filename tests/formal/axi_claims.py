@@ -31,11 +31,15 @@ def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIM
             ("dut.write_queue", dut.writes, dut.span, axi.awvalid, axi.awready, axi.awaddr, axi.awid, axi.awlen,
              axi.awsize, axi.awburst, axi.awcache, axi.awprot)]:
         depth = 1 << tag_manager_bits(config)
-        # The upper bits of a read's id count bursts.
-        manager_bits = exact_log2(config.slice_tag_managers) if span is None else tag_manager_bits(config)
-        asked = Cat(request.payload.line, request.payload.id[:manager_bits])
-        sent = Cat(address[config.line_offset_bits:], number[:manager_bits])
-        if span is not None:
+        if span is None:
+            asked, sent = request.payload, address[config.line_offset_bits:]
+            sent_before = Signal.like(number)       # a read's id is their count
+            with claim.m.If(valid & ready):
+                claim.m.d.sync += sent_before.eq(sent_before + 1)
+            claim.invariant(number == sent_before)
+        else:
+            asked = Cat(request.payload.line, request.payload.id)
+            sent = Cat(address[config.line_offset_bits:], number[:tag_manager_bits(config)])
             first = address[beat_bits:config.line_offset_bits]
             asked, sent = Cat(asked, span), Cat(sent, first, (first + Value.cast(length))[:len(first)])
             claim.assume(span.first <= span.last)
@@ -46,7 +50,7 @@ def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIM
                 claim.invariant(((n - read)[:pointers] >= level)
                                 | (kept[-2 * len(first):-len(first)] <= kept[-len(first):]))
         waiting = fifo(claim, path, request.valid, asked, valid & ready, valid, sent, depth=depth, contents=contents)
-        # One burst at a time for each id.
+        # One write burst at a time for each id, one read burst for each tag manager.
         claim.assume(~request.valid | (waiting < depth))
         if contents:
             claim.always(claim.stable(valid, ready, Cat(address, number)))

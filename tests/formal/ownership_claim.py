@@ -35,17 +35,22 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
     leaving = Signal()
     m.d.comb += leaving.eq(Cat(entries.evicts[n] & (victim == line)
                                for n, victim in enumerate(entries.victims)).any())
-    claim.always(~(stage.fills.valid & (stage.fills.payload.line == line)) | ~leaving)
+    claim.always(~(stage.fills.valid & (stage.fills.payload == line)) | ~leaving)
     allocation = stage.tag_managers.allocations.payload
     evicted = entries.allocate & allocation.evict & (allocation.victim == line)
     claim.always(~evicted | ~leaving)
-    claim.always(~stage.fills.valid | (entries.allocate & (stage.fills.payload.id == entries.taken)))
+    claim.always(~stage.fills.valid | entries.allocate)
 
     claim.reachable(leaving & stage.stall.victim)
     claim.reachable(claim.past(leaving & stage.stall.victim) & stage.fills.valid & ~leaving)
 
+    # There is one way: where a victim was is its set.
+    low = index_bits(config)
+    for n in range(config.slice_tag_managers, len(entries.victims)):
+        claim.invariant(~entries.evicts[n] | (entries.places[n] == entries.victims[n][:low]))
+
     # A line that is here does not leave, but by an early write-back, and the tag stage knows what is here.
-    low, lane_bits = index_bits(config), exact_log2(GROUP_LINES)
+    lane_bits = exact_log2(GROUP_LINES)
     tag_bits = config.line_address_bits - low
     tags = Array(claim.inside(f"stage.tags[{n}]", tag_bits) for n in range(config.cache_lines))
     groups = Array(claim.inside(f"stage.states[{n}]", 3 * GROUP_LINES)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 
-from fgpu.cache.payloads import tag_manager_bits
+from fgpu.cache.payloads import index_bits, tag_manager_bits
 from fgpu.cache.tag_manager import TagManagers
 from fgpu.config import Config
 
@@ -13,11 +13,12 @@ from .prover import Claim
 
 @dataclass
 class Entries:
-    """What is known of the entries from outside: a bit for each, and the victim of each."""
+    """What is known of the entries from outside: a bit for each, and the victim of each and where it was."""
 
     fills: Signal
     evicts: Signal
     victims: list[Signal]
+    places: list[Signal]
     allocate: Value
     taken: Signal
 
@@ -39,6 +40,7 @@ def follow_entries(claim: Claim, dut: TagManagers, path: str, config: Config) ->
     m.d.comb += taken.eq(Mux(wanted.retire, stage.spare_retirement, stage.spare))
     fills, evicts, asked = Signal(count), Signal(count), Signal(count)
     victims = [Signal(config.line_address_bits, name=f"of_{n}") for n in range(count)]
+    places = [Signal(index_bits(config), name=f"at_{n}") for n in range(count)]
     for n in range(count):
         with m.If(dut.filled.valid & (dut.filled.payload == n)):
             m.d.sync += fills[n].eq(0)
@@ -48,7 +50,7 @@ def follow_entries(claim: Claim, dut: TagManagers, path: str, config: Config) ->
             m.d.sync += evicts[n].eq(0)
         with m.If(allocate & (taken == n)):
             m.d.sync += [fills[n].eq(wanted.fill), evicts[n].eq(wanted.evict), asked[n].eq(0),
-                         victims[n].eq(wanted.victim)]
+                         victims[n].eq(wanted.victim), places[n].eq(stage.index)]
     claim.assume(~dut.filled.valid | fills.bit_select(dut.filled.payload, 1))
     claim.assume(~dut.evicted.valid | (evicts & ~asked)[:count].bit_select(dut.evicted.payload, 1))
     claim.assume(~dut.written.valid | (evicts & asked).bit_select(dut.written.payload, 1))
@@ -57,6 +59,8 @@ def follow_entries(claim: Claim, dut: TagManagers, path: str, config: Config) ->
     matches = claim.inside(f"{path}.matches", count)
     claim.invariant(claim.inside(f"{path}.filling", normal) == fills)
     claim.invariant(claim.inside(f"{path}.evicting", count) == evicts)
+    ended = claim.inside(f"{path}.ended", 1)
+    claim.invariant(dut.filling == sum(fills) + ended)
     ready = claim.inside(f"{path}.spare_ready", 1)
     claim.invariant(~ready | ((stage.spare < normal) & ~busy.bit_select(stage.spare, 1)))
     claim.invariant(~dut.retirable | ((stage.spare_retirement >= normal) & (stage.spare_retirement < count)
@@ -64,7 +68,9 @@ def follow_entries(claim: Claim, dut: TagManagers, path: str, config: Config) ->
     for n in range(count):
         victim = claim.inside(f"{path}.victim_{n}", config.line_address_bits)
         claim.invariant(~evicts[n] | ((victim == victims[n]) & (matches[n] == (victim == stage.line))))
-    return Entries(fills, evicts, victims, allocate, taken)
+    for n in range(normal, count):
+        claim.invariant(~evicts[n] | (claim.inside(f"{path}.place_{n}", index_bits(config)) == places[n]))
+    return Entries(fills, evicts, victims, places, allocate, taken)
 
 
 def tag_manager_claim(config: Config, tag_managers: type[TagManagers] = TagManagers) -> Claim:
@@ -95,7 +101,7 @@ def tag_manager_claim(config: Config, tag_managers: type[TagManagers] = TagManag
     ended = Cat(claim.past(evicts[n]) & (claim.past(victims[n]) == stage.line) for n in range(count)).any()
     claim.always(~conflict | stage.conflict)
     claim.always(~stage.conflict | conflict | ended)
-    early = Cat(evicts[n] & (victims[n] == stage.victim) for n in range(normal, count)).any()
+    early = Cat(evicts[n] & (entries.places[n] == stage.index) for n in range(normal, count)).any()
     claim.always(stage.victim_conflict == claim.past(early))
     claim.always(~dut.idle | ~busy.any())
     claim.always(dut.idle == claim.past(~busy.any() & ~allocate))

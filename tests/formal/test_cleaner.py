@@ -57,7 +57,7 @@ def test_mutants_of_the_cleaner_fail(old: str, new: str, tmp_path: Path) -> None
     ("t1.new.valid.eq(t1.hit & t1.old_complete),", "t1.new.valid.eq(1),"),
     ("self.stations.payload.merge.eq(t1.fill & t1.hit)", "self.stations.payload.merge.eq(0)"),
     ("state_write.data.eq(0),", "state_write.data.eq(1),"),
-    ("managers.victim.eq(Cat(t1.set, t1.old_tag))", "managers.victim.eq(Cat(t1.set, t1.old_tag | 1))"),
+    ("payload.victim.eq(Cat(t1.set, t1.old_tag))", "payload.victim.eq(Cat(t1.set, t1.old_tag | 1))"),
 ])
 def test_mutants_of_the_tag_stage_fail(old: str, new: str, tmp_path: Path) -> None:
     assert not cleaner_claim(SMALL, mutant("fgpu.cache.tag_stage", old, new).TagStage).is_proven(tmp_path, depth=2)

@@ -24,6 +24,8 @@ def test_tag_managers(entries: int, tmp_path: Path) -> None:
     (" | (allocate & allocation.evict & new_matches)", ""),
     ("(evicting & next_matches).any()", "evicting.all()"),
     ("stage.conflict.eq((evicting & matches).any())", "stage.conflict.eq(0)"),
+    ("places[n - normal].eq(stage.index)", "places[n - normal].eq(0)"),
+    ("(evicting[normal:] & Cat(place", "(evicting[:normal] & Cat(place"),
     ("write.addr.eq(taken)", "write.addr.eq(stage.spare)"),
     ("~filling.any() & ~evicting.any()", "~filling.any()"),
     (" & ~evicting.any() & ~allocate", " & ~evicting.any()"),
