@@ -191,7 +191,7 @@ class Config:
     """Requests that a slice of the cache holds while the tags run ahead of the data: 32, 64."""
     tag_managers: int = 0
     """Cache lines that a slice of the cache has on their way from memory, at most: 1, 2, 4, 8, 16. 0: four; from four
-    compute units on as many as an AXI port has eight of."""
+    compute units on at least eight for each AXI port."""
     link_stack_depth: int = 16
     """Entries of a wavefront's link and enable stacks: 8, 16, 32. Divergence needs 6, each nested call 1."""
     divergence: str = "stack"

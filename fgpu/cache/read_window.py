@@ -10,8 +10,8 @@ from fgpu.config import Config
 __all__ = ["ReadWindow", "has_read_window"]
 
 _LEAST = 4
-_LEAST_OF_A_SLICE = 2
-_PATIENCE = 1024
+_LEAST_OF_A_SLICE = 3
+"""So that lines which are in the cache are not kept waiting for those that are not."""
 
 
 def _least(config: Config) -> int:
@@ -28,9 +28,9 @@ class ReadWindow(wiring.Component):
 
     Requests are served in order, so each line that is on its way makes those behind it wait: stores, too, and the
     early write-backs of what they complete. Lines beyond what the memory's latency wants only make them wait longer.
-    So a kernel begins with a window of four lines (but two for each slice). When the port gave nothing, though a
+    So a kernel begins with a window of four lines (but three for each slice). When the port gave nothing, though a
     slice was full, for as long as a burst of each slice takes, each may have a line more: with a memory that is far
-    away the window grows while the first lines come. After 1024 beats it is a line narrower, for times may change.
+    away the window grows while the first lines come.
 
     ``arrives``: the port gives a beat; ``are_full``: which slices have the ``most_reads``; ``restart`` (a pulse): the
     kernel has ended.
@@ -51,14 +51,9 @@ class ReadWindow(wiring.Component):
         arrived = Signal()
         m.d.sync += arrived.eq(self.arrives)
         idle = Signal(exact_log2(self._config.burst_beats * self._config.port_slices))
-        beats = Signal(range(_PATIENCE))
         with m.If(self.restart):
-            m.d.sync += [most.eq(most.init), idle.eq(0), beats.eq(0)]
-        with m.Elif(arrived):
-            m.d.sync += beats.eq(beats + 1)
-            with m.If(beats.all() & (most != most.init)):
-                m.d.sync += most.eq(most - 1)
-        with m.Elif(self.are_full.any()):
+            m.d.sync += [most.eq(most.init), idle.eq(0)]
+        with m.Elif(self.are_full.any() & ~arrived):
             m.d.sync += idle.eq(idle + 1)
             with m.If(idle.all() & (most != self._config.slice_tag_managers)):
                 m.d.sync += most.eq(most + 1)
