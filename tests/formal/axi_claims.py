@@ -36,7 +36,7 @@ def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIM
             sent_before = Signal.like(number)       # a read's id is their count
             with claim.m.If(valid & ready):
                 claim.m.d.sync += sent_before.eq(sent_before + 1)
-            claim.invariant(number == sent_before)
+            claim.always(number == sent_before)
         else:
             asked = Cat(request.payload.line, request.payload.id)
             sent = Cat(address[config.line_offset_bits:], number[:tag_manager_bits(config)])
