@@ -33,15 +33,13 @@ def addresses_claim(config: Config, *, contents: bool = False, master: type[AXIM
         depth = 1 << tag_manager_bits(config)
         if span is None:
             asked, sent = request.payload, address[config.line_offset_bits:]
-            sent_before = Signal.like(number)       # a read's id is their count
-            with claim.m.If(valid & ready):
-                claim.m.d.sync += sent_before.eq(sent_before + 1)
-            claim.always(number == sent_before)
+            # A read's id is the count of those before it.
+            claim.always(number == claim.count(valid & ready, 0, len(number)))
         else:
-            asked = Cat(request.payload.line, request.payload.id)
-            sent = Cat(address[config.line_offset_bits:], number[:tag_manager_bits(config)])
             first = address[beat_bits:config.line_offset_bits]
-            asked, sent = Cat(asked, span), Cat(sent, first, (first + Value.cast(length))[:len(first)])
+            asked = Cat(request.payload.line, request.payload.id, span)
+            sent = Cat(address[config.line_offset_bits:], number[:tag_manager_bits(config)],
+                       first, (first + Value.cast(length))[:len(first)])
             claim.assume(span.first <= span.last)
             level, pointers = claim.inside(f"{path}.level", range(depth + 1)), exact_log2(depth)
             read = claim.inside(f"{path}.read__addr", pointers)
