@@ -156,11 +156,9 @@ class CacheSlice(wiring.Component):
             return managers.free > wanted       # the same, if it were known a cycle ahead
         fits, fits_another = managers.free > wanted, managers.free > wanted + 1
         if has_read_window(self._config):
-            room = Signal(), Signal()
-            for more, each in enumerate(room):
-                m.d.comb += each.eq(managers.filling + wanted + more < self.most_reads)
-            m.d.sync += self.is_full.eq(~room[0])
-            fits, fits_another = fits & room[0], fits_another & room[1]
+            reads = managers.filling + wanted
+            m.d.sync += self.is_full.eq(reads >= self.most_reads)
+            fits, fits_another = fits & (reads < self.most_reads), fits_another & (reads + 1 < self.most_reads)
         admit = Signal()
         m.d.sync += admit.eq(Mux(arbiter.read_comes, fits_another, fits))
         return admit
