@@ -26,6 +26,7 @@ from .backend.uniformity import find_divergent_branches
 from .backend.unify_exits import unify_exits
 from .ir.module import Function
 from .legalize.bit_counting import expand_bit_counting
+from .legalize.comparisons import expand_comparisons
 from .legalize.division import expand_divisions
 from .legalize.doubles import expand_doubles
 from .legalize.float_classes import expand_float_classes
@@ -163,6 +164,8 @@ PASSES: tuple[Pass, ...] = (
          needs=(Fact.INLINED,), applies=_has_frame),
     Pass("expand-overflow", _IR, "arithmetic with overflow and saturation becomes plain operations",
          _alone(expand_overflow), leaves=(Fact.NO_OVERFLOW,)),
+    Pass("expand-comparisons", _IR, "comparisons in three ways become differences of two",
+         _alone(expand_comparisons)),
     Pass("expand-copies", _IR, "memcpy and memset become loads and stores",
          lambda function, context: expand_copies(function, context.module.variables),
          needs=(Fact.INLINED,), leaves=(Fact.NO_COPIES,)),

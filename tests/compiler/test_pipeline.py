@@ -62,7 +62,7 @@ def test_observers_see_each_pass_in_its_order():
     # No subroutine, as the table is in memory and there is room for the kernel, and nothing spills.
     assert {name for _, name in seen.passes} == set(names) - {"tail-calls", "schedule-pressure"} - absent
     by_kernel = [name for _, name in seen.passes]
-    assert by_kernel[:3] == ["inline-calls", "expand-overflow", "expand-copies"]       # no frame at first
+    assert by_kernel[:3] == ["inline-calls", "expand-overflow", "expand-comparisons"]      # no frame at first
     last = len(by_kernel) - by_kernel[::-1].index("inline-calls") - 1
     assert by_kernel[last:last + 3] == ["inline-calls", "private-in-frame", "expand-overflow"]
     selected = by_kernel.index("select", last)

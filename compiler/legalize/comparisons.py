@@ -1,0 +1,31 @@
+"""Comparisons in three ways: -1, 0 or 1.
+
+clang makes them of ``(a > b) - (a < b)`` and of what compares for a sort.
+"""
+
+from dataclasses import replace
+
+from ..ir.builder import Builder, rewrite
+from ..ir.module import Function, Instruction, Op
+from ..ir.values import Value, integer
+
+__all__ = ["expand_comparisons"]
+
+_SIGNS = {"llvm.scmp": "s", "llvm.ucmp": "u"}
+
+
+def expand_comparisons(function: Function) -> None:
+    """Replace each by the difference of two comparisons, of scalars or of vectors."""
+
+    def expand(builder: Builder, i: Instruction) -> Value | None:
+        sign = _SIGNS.get(i.callee[:9])
+        if sign is None:
+            return None
+        (a, b), compared, bit = i.operands, i.types[0], integer(1)
+        flag = replace(compared, fields=(bit,)) if compared.kind == "vector" else bit
+        greater, less = (
+            builder.add(Op.ZEXT, builder.icmp(sign + way, a, b, compared, flag), type=i.type, types=[flag])
+            for way in ("gt", "lt"))
+        return builder.add(Op.SUB, greater, less, type=i.type)
+
+    rewrite(function, expand, lambda i: i.op is Op.CALL)
