@@ -172,14 +172,28 @@ class _Reader:
             return Constant(float_word(value.get_constant_value(round_fp=True), self.types.of(value.type).bits))
         if kind in _GLOBALS:
             return Global(value.name)
-        if kind in (ValueKind.constant_data_vector, ValueKind.constant_vector):
+        is_vector = kind in (ValueKind.constant_data_vector, ValueKind.constant_vector)
+        if is_vector and "@" not in str(value):
             return lanes(str(value), value.type, self.types.of(value.type))
         before = len(self.made)
         try:
+            if is_vector:
+                return self.vector_of_addresses(str(value), self.types.of(value.type))
             return Expression(str(value), self.computed).typed()[0]
         except UnknownExpressionError:
             del self.made[before:]
             return Constant(None, str(value))
+
+    def vector_of_addresses(self, text: str, type: Type) -> Value:
+        """A constant vector with expressions among its lanes, which are put into it one by one."""
+        result: Value = Constant(0)
+        rest = text.partition("> <")[2]
+        for number in range(type.count):
+            expression = Expression(rest, self.computed)
+            lane, element = expression.typed()
+            rest = expression.rest.removeprefix(", ")
+            result = self.computed(Op.INSERTELEMENT, type, [result, lane, Constant(number)], [type, element, WORD])
+        return result
 
     def computed(self, op: Op, type: Type, operands: list[Value], types: list[Type]) -> Value:
         """What a part of a constant expression makes."""
