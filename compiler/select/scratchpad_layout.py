@@ -9,7 +9,7 @@ addresses count bytes.
 from collections.abc import Iterator
 
 from ..ir.module import Function, Instruction, Op
-from ..ir.values import Local, Type, Value
+from ..ir.values import Constant, Local, Type, Value
 
 __all__ = ["PACKED", "PrivateLayout"]
 
@@ -29,6 +29,22 @@ def _scalars(type: Type) -> Iterator[int]:
         yield min(type.size, _WORD)
 
 
+def _steps(gep: Instruction) -> Iterator[tuple[int, bool]]:
+    """Of each index the bytes that it moves by, if that is constant, or else those that it counts; and whether it
+    is."""
+    type = gep.source
+    for position, index in enumerate(gep.operands[1:]):
+        number = index.value if isinstance(index, Constant) else None
+        if position and type.kind == "struct":
+            assert number is not None
+            yield type.offset(number), True
+            type = type.fields[number]
+            continue
+        if position:
+            type = type.fields[0]
+        yield type.size * (1 if number is None else number), number is not None
+
+
 class PrivateLayout:
     """The units of all private pointers of ``function``, whose scratchpad has ``words`` words a work-item."""
 
@@ -45,6 +61,7 @@ class PrivateLayout:
             self._sizes.setdefault(self._root(alloca.name), set()).update(_scalars(alloca.source))
         for instruction in function.instructions():
             self._note_access(instruction)
+        self._note_moves(function, {alloca.name for alloca in allocas})
         for root, sizes in self._sizes.items():
             if len({size for size in sizes if size > 0}) != 1 or min(sizes) < 0:
                 self._packed.add(root)
@@ -89,6 +106,21 @@ class PrivateLayout:
             self._join(_ELSEWHERE, i.operands[0])
         if i.op in (Op.LOAD, Op.INTTOPTR, Op.CALL) and i.type.is_private:
             self._join(_ELSEWHERE, i.name)
+
+    def _note_moves(self, function: Function, allocas: set[str]) -> None:
+        """Moves by parts of elements have the size -1, too: only several of them together may make whole ones. Where
+        one is all that is between a variable and an access, that access says that it does."""
+        moved: set[Value] = set()       # pointers that are used for more than accesses
+        for i in function.instructions():
+            moved.update(i.operands[:-1] if i.op in (Op.LOAD, Op.STORE) else i.operands)
+        for i in function.instructions():
+            sizes = self._sizes.get(self._root(i.name))
+            if i.op is not Op.GETELEMENTPTR or not i.type.is_private or sizes is None:
+                continue
+            unit, base = max(sizes), i.operands[0]
+            is_whole = not (Local(i.name) in moved or not isinstance(base, Local) or base.name not in allocas)
+            if any(step % unit for step, is_constant in _steps(i) if is_constant or not is_whole):
+                sizes.add(-1)
 
     def _note_access(self, i: Instruction) -> None:
         """Accesses of parts of elements have the size -1 here."""

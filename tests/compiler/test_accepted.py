@@ -46,6 +46,19 @@ CASES = {       # before the kernel, in it, and what it writes for i
                              "__constant struct E tb[3] = {{1, ca + 2}, {2, 0}, {3, &ca[1]}};",
                              "__constant struct E *e = &tb[i % 3]; o[i] = e->p ? e->p[0] * e->n : -1;",
                              lambda i: [3, -1, 6][i % 3]),
+    "a vector of addresses": (TABLES, "volatile uint2 v = (uint2)((uint)(uintptr_t)ca, (uint)(uintptr_t)(cb + 1)); "
+                              "o[i] = ((__constant int *)(uintptr_t)(i & 1 ? v.y : v.x))[i & 3];",
+                              lambda i: PERMUTED[1 + (i & 3)] if i & 1 else 1 + (i & 3)),
+    "words by bytes that are parts of them": (
+        "", "int a[8], r = 0; for (int j = 0; j < 8; j++) a[j] = i * j; int part = get_local_size(0) - 63; "
+        "char *p = (char *)a + part; "
+        "for (int j = 0; j < i % 7; j++) { r = r * 3 + *(int *)(p - part); p += 4; } o[i] = r;",
+        lambda i: sum(i * j * 3 ** (i % 7 - 1 - j) for j in range(i % 7))),
+    "comparisons in three ways": (
+        "int order(int a, int b) { if (a < b) return -1; if (a > b) return 1; return 0; }\n",
+        "int3 v = (int3)(i, 30, 20), w = (int3)(9, i, i); v = (v > w) - (v < w); "
+        "o[i] = order(i, 11) * 27 - v.x * 9 - v.y * 3 - v.z;",
+        lambda i: sum(f * ((x > y) - (x < y)) for f, x, y in ((27, i, 11), (9, i, 9), (3, 30, i), (1, 20, i)))),
     "structs with gaps": ("struct G { char c; int n; short h; long w; };\n__constant struct G tg[5] = {"
                           "{1, 70000, 3, 1L << 32}, {-5, 6, -7, -8}, {9, 8, 7, 6}, {0, 1, 0, 2}, {2, 2, 0, 0}};",
                           "__constant struct G *g = &tg[i % 5]; int w = g->w >> 1; "
