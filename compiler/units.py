@@ -27,7 +27,10 @@ from .work_groups import BARRIERS
 __all__ = ["Unit", "code_key", "compile_unit", "link_units"]
 
 _MAGIC: Final = b"fgpu-unit 3\n"
-_DEPENDS_ON_MORE: Final = re.compile(r"(#|%:|\?\?=)\s*(include|import|embed)|__DATE__|__TIME")
+_DEPENDS_ON_MORE: Final = re.compile(r"(#|%:|\?\?=)(\s|/\*.*?\*/)*(include|import|embed)|__DATE__|__TIME", re.DOTALL)
+_CONTINUED: Final = re.compile(r"\\\r?\n")
+_HEADER_DEPTH: Final = 8
+"""Folders above that of headers, so that they may include each other by "../"."""
 _KNOWN: Final = ("llvm.", "_Z", "fgpu_", "__fgpu", "printf", "__translate_sampler")
 """What the names of functions begin with that are defined later, or refused with a better message."""
 _MARGIN: Final = 2
@@ -118,15 +121,17 @@ def compile_unit(source: str, filename: str = "<opencl>", options: Sequence[str]
     the user's cache folder. Raises :class:`~fgpu.errors.CompileError` with clang's messages.
     """
     if headers:
-        with workspace() as folder:
+        with workspace() as root:
+            folder = root.joinpath(*["headers"] * _HEADER_DEPTH)
+            folder.mkdir(parents=True)
             for name, text in headers.items():
                 path = folder / name
-                if not path.resolve().is_relative_to(folder.resolve()):
+                if not path.resolve().is_relative_to(root.resolve()):
                     raise CompileError(f"the header {name!r} is outside the folder of headers")
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8", errors="surrogateescape")
             return _made(source, filename, [f"-I{folder}", *options])
-    if _DEPENDS_ON_MORE.search(source.replace("\\\n", "")):
+    if _DEPENDS_ON_MORE.search(_CONTINUED.sub("", source)):
         return _made(source, filename, options)
     key = json.dumps([compiler_version(), source, filename, list(options)])
     name = hashlib.sha256(key.encode()).hexdigest()

@@ -236,5 +236,7 @@ def _headers(count: int, programs: int, names: int) -> Mapping[str, str]:
     if not count:
         return {}
     found = find_all(Program, count, programs)
+    if b"" in strings(count, names):
+        raise ClError(Status.INVALID_VALUE, "a header without a name")
     return {name.decode(errors="surrogateescape"): program.source or ""
             for name, program in zip(strings(count, names), found, strict=True)}

@@ -102,8 +102,21 @@ def test_headers_are_found_by_their_names():
     unit = compile_unit('#include "folder/n.h"\nkernel void k(global int *p) { *p = N; }', headers={
         "folder/n.h": '#include "m.h"\n#define N (M + 1)\n', "folder/m.h": "#define M 4\n"})
     assert run(unit) == [5]
+    unit = compile_unit('#include "in/n.h"\nkernel void k(global int *p) { *p = N; }', headers={
+        "in/n.h": '#include "../../m.h"\n#define N (M + 2)\n', "../m.h": "#define M 4\n"})
+    assert run(unit) == [6]
     with pytest.raises(CompileError, match="outside"):
-        compile_unit("kernel void k() {}", headers={"../n.h": ""})
+        compile_unit("kernel void k() {}", headers={"../" * 9 + "n.h": ""})
+
+
+@pytest.mark.parametrize("directive", [
+    "#include", "# /* of */ include", "%:include", "#inc\\\nlude", "#inc\\\r\nlude"])
+def test_a_unit_that_includes_files_is_made_each_time(directive, tmp_path):
+    for number in 3, 4:
+        (tmp_path / "n.h").write_text(f"#define N {number}\n")
+        source = f'{directive} "n.h"\nkernel void k(global int *p) {{ *p = N; }}'
+        unit = compile_unit(source, options=[f"-I{tmp_path}"])
+        assert run(unit) == [number]
 
 
 def test_a_unit_is_bytes_and_back():

@@ -228,6 +228,8 @@ def test_programs_are_compiled_with_headers_and_linked(context, queue):
                        ((caller, header), "INVALID_OPERATION"), ((), "INVALID_VALUE")):
         with pytest.raises(direct.Failed, match=why):
             linked(*wrong)
+    with pytest.raises(direct.Failed, match="INVALID_VALUE"):
+        call("clCompileProgram", caller, 0, 0, 0, 1, ctypes.c_size_t(header), texts(""), 0, 0)
     with pytest.raises(direct.Failed, match="INVALID_LINKER_OPTIONS"):
         linked(caller, called, words="-DN=1")
 
