@@ -265,7 +265,8 @@ def _run_clang(command: Sequence[str], code: bytes, filename: str) -> _Answer:
         raise ToolError(f"cannot run clang: {error}") from None
     except subprocess.TimeoutExpired:
         raise ToolError(f"clang did not finish {filename} within {CLANG_SECONDS} s") from None
-    return run.returncode, run.stdout, run.stderr.decode(errors="replace")
+    # Where the host has nobody wait for its children, their status is lost.
+    return run.returncode or int(not run.stdout), run.stdout, run.stderr.decode(errors="replace")
 
 
 def _linking(library: Sequence[Path]) -> list[str]:

@@ -18,6 +18,7 @@ _STRING = re.compile(r'c"([^"]*)"')
 _ESCAPE = re.compile(r"\\(\\|[0-9A-Fa-f]{2})")
 _FORMATS = {16: ("<e", 0x7E00), 32: ("<f", 0x7FC0_0000), 64: ("<d", 0x7FF8_0000_0000_0000)}
 """Of numbers by their bits, and the one NaN."""
+_NORMAL_32, _PER_DENORMAL_32 = 2.0 ** -126, 2.0 ** 149
 _POINTER_BYTES = 4
 
 
@@ -28,7 +29,11 @@ class _Unknown(Exception):
 def float_word(value: float, bits: int = 32) -> int:
     """The number ``value`` of so many bits as an integer; every NaN is the canonical one."""
     format, nan = _FORMATS[bits]
-    return nan if value != value else int.from_bytes(struct.pack(format, value), "little", signed=True)
+    if value != value:
+        return nan
+    if bits == 32 and 0 < abs(value) < _NORMAL_32:      # a host that flushes denormal numbers would make 0 of it
+        return round(abs(value) * _PER_DENORMAL_32) - (1 << 31 if value < 0 else 0)
+    return int.from_bytes(struct.pack(format, value), "little", signed=True)
 
 
 class _Cursor:
@@ -113,7 +118,7 @@ class _Cursor:
 
 
 def lanes(text: str, spelling: llvm.TypeRef, type: Type) -> Constant:
-    """The constant vector that ``text`` gives with its type."""
+    """The constant vector of numbers that ``text`` gives with its type."""
     cursor = _Cursor(text)
     cursor.accept(str(spelling))
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-__all__ = ["FUNCTIONS", "SLOTS", "UNSUPPORTED", "Function", "Result"]
+__all__ = ["FUNCTIONS", "MEMORY", "SLOTS", "UNSUPPORTED", "Function", "Result"]
 
 SLOTS: Final = 150
 """Slots of the dispatch table of OpenCL 3.1, the longest that a loader knows."""
@@ -143,3 +143,6 @@ UNSUPPORTED: Final = {slot: _OBJECTS.get(slot) for slot in range(SLOTS)
                       if slot not in {function.slot for function in _ALL}}
 """The slots of extensions and of later versions: the number of parameters before the place of the ``cl_int``, or None
 where the function returns it."""
+
+MEMORY: Final = frozenset({126})
+"""Those of them that return memory, and no error: ``clSVMAlloc``."""

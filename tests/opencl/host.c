@@ -1,6 +1,7 @@
 /* Host programs in C, by the name of what they do. A header with the API's functions is made from fgpu's table. */
 
 #include <errno.h>
+#include <fenv.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,6 +12,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 #define CL_DEVICE_TYPE_DEFAULT 1
 #define CL_DEVICE_NAME 0x102B
@@ -73,6 +77,55 @@ static void transfer(uint32_t seed)
     CHECK(clReleaseMemObject(buffer) == 0);
 }
 
+static void *made_of(const char *source)
+{
+    int32_t status;
+    void *program = clCreateProgramWithSource(context, 1, (void *)&source, NULL, &status);
+    CHECK(program && status == 0);
+    return program;
+}
+
+/* Denormal numbers, which the host loses, and rounding, which it does in another way, are the device's own affair. */
+static void do_floats(void)
+{
+    float values[] = {0x1p-126f, 1, 0, 0};
+    const uint32_t right[] = {0x00400000, 0x3eaaaaab, 0x000116c2, 0x80000001};
+    int32_t status;
+#ifdef __SSE__
+    _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+    fesetround(FE_UPWARD);
+    start();
+    void *program = made_of("kernel void k(global float *x)"
+                            "{ x[0] *= 0.5f; x[1] /= 3; x[2] = 1e-40f; x[3] = -1e-45f; }");
+    CHECK(clBuildProgram(program, 0, NULL, NULL, NULL, NULL) == 0);
+    void *kernel = clCreateKernel(program, "k", &status);
+    void *buffer = clCreateBuffer(context, 1 | 32 /* CL_MEM_COPY_HOST_PTR */, sizeof values, values, &status);
+    CHECK(kernel && buffer && clSetKernelArg(kernel, 0, sizeof buffer, &buffer) == 0);
+    CHECK(clEnqueueTask(queue, kernel, 0, NULL, NULL) == 0);
+    CHECK(clEnqueueReadBuffer(queue, buffer, 1, 0, sizeof values, values, 0, NULL, NULL) == 0);
+    CHECK(!memcmp(values, right, sizeof right));
+    CHECK(fegetround() == FE_UPWARD);
+    CHECK(clReleaseMemObject(buffer) == 0 && clReleaseKernel(kernel) == 0 && clReleaseProgram(program) == 0);
+    finish();
+}
+
+/* Where nobody waits for a child that has ended, the compiler's status is lost. */
+static void do_no_children(void)
+{
+    char source[100], log[1000];
+    signal(SIGCHLD, SIG_IGN);
+    start();
+    snprintf(source, sizeof source, "/* %d */ kernel void k(global double *x) { *x *= 2; }", getpid());
+    void *program = made_of(source);
+    CHECK(clBuildProgram(program, 0, NULL, NULL, NULL, NULL) == 0 && clReleaseProgram(program) == 0);
+    program = made_of("kernel void k(global int *x) { *x = none_such; }");
+    CHECK(clBuildProgram(program, 0, NULL, NULL, NULL, NULL) == -11);
+    CHECK(clGetProgramBuildInfo(program, device, 0x1183 /* CL_PROGRAM_BUILD_LOG */, sizeof log, log, NULL) == 0);
+    CHECK(strstr(log, "none_such") && clReleaseProgram(program) == 0);
+    finish();
+}
+
 static void do_no_platform(void)
 {
     uint32_t count = 7;
@@ -102,12 +155,14 @@ static void do_unsupported(void)
 {
     typedef void *(*create)(void *, const uint64_t *, int32_t *);
     typedef int32_t (*info)(void *, uint32_t, size_t, void *, size_t *);
+    typedef void *(*allocate)(void *, uint64_t, size_t, uint32_t);
     int32_t status = 0;
     start();
     void **table = *(void ***)context;
     CHECK(!((create)table[133])(context, NULL, &status));           /* clCreateSamplerWithProperties */
     CHECK(status == -59);
     CHECK(((info)table[125])(NULL, 0, 0, NULL, NULL) == -59);       /* clGetPipeInfo */
+    CHECK(!((allocate)table[126])(context, 1, 4, 0));               /* clSVMAlloc */
     CHECK(!clGetExtensionFunctionAddressForPlatform(platform, "clNoneSuch"));
     for (int slot = 0; slot < 150; slot++)
         CHECK(table[slot]);
@@ -451,7 +506,7 @@ int main(int count, char **arguments)
 {
     static const struct { const char *name; void (*run)(void); } programs[] = {
         {"platform", do_platform}, {"no_platform", do_no_platform}, {"transfer", do_transfer}, {"unsupported", do_unsupported},
-        {"properties", do_properties},
+        {"properties", do_properties}, {"floats", do_floats}, {"no_children", do_no_children},
         {"threads", do_threads}, {"first_calls", do_first_calls}, {"short_thread", do_short_thread},
         {"build_callbacks", do_build_callbacks},
         {"return", do_return}, {"exit", do_exit}, {"_exit", do__exit}, {"destructor", do_destructor},

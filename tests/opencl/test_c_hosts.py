@@ -41,8 +41,8 @@ def test_who_looks_for_platforms_starts_no_python(host):
     assert not done.stderr
 
 
-@pytest.mark.parametrize("program", ["unsupported", "properties", "threads", "first_calls", "short_thread",
-                                     "build_callbacks"])
+@pytest.mark.parametrize("program", ["unsupported", "properties", "floats", "no_children", "threads",
+                                     "first_calls", "short_thread", "build_callbacks"])
 def test_a_c_program(program, host):
     assert not host(program).stderr
 

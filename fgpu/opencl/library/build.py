@@ -16,7 +16,7 @@ from .source import library_source
 __all__ = ["build_library", "compile_library", "compiler", "zig"]
 
 _FLAGS: Final = ("-std=gnu11", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra")
-_LINK: Final = ("-Wl,-Bsymbolic", "-Wl,-z,nodelete", "-ldl", "-lpthread")     # Khronos' loader unloads libraries
+_LINK: Final = ("-Wl,-Bsymbolic", "-Wl,-z,nodelete", "-ldl", "-lm", "-lpthread")   # Khronos' loader unloads it
 
 
 def build_library() -> Path:

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fenv.h>
 #include <limits.h>
 #include <link.h>
 #include <locale.h>
@@ -366,13 +367,27 @@ static int attach(void)
     return is_attached;
 }
 
-struct error { void *type, *value, *traceback; };
+struct caller { void *type, *value, *traceback; fenv_t floats; };
+
+/* After a call: a signal that ended it comes again, for the program itself. Whether the call returned anything. */
+static inline int leave(struct caller *caller)
+{
+    fesetenv(&caller->floats);
+    if (__builtin_expect(caller->type != NULL, 0))
+        py.restore_error(caller->type, caller->value, caller->traceback);
+    if (__builtin_expect(interrupted != 0, 0) && interrupted == (size_t)pthread_self()) {
+        int is_answered = unanswered != interrupted;
+        interrupted = unanswered = 0;
+        py.interrupt((int)ending);
+        return is_answered;
+    }
+    return 1;
+}
 
 /* Whether there is a Python to answer. Not any more when the host's interpreter ends. A Python program may be raising an
    error, and release an object of ours on the way. */
-static inline int enter(struct error *error)
+static inline int is_there(struct caller *caller)
 {
-    error->type = NULL;
     if (!is_attached && !attach())
         return 0;
     if (is_ours) {
@@ -382,21 +397,20 @@ static inline int enter(struct error *error)
         if (!py.is_initialized() || (py.is_finalizing && py.is_finalizing()))
             return 0;
         if (py.has_gil() && py.has_error())
-            py.fetch_error(&error->type, &error->value, &error->traceback);
+            py.fetch_error(&caller->type, &caller->value, &caller->traceback);
     }
     return 1;
 }
 
-/* After a call: a signal that ended it comes again, for the program itself. Whether the call returned anything. */
-static inline int leave(struct error *error)
+/* Before a call of what is in a slot of the table: whether it may be called. How the host's floating-point numbers round,
+   and whether they lose what is denormal (gcc -ffast-math), is not how Python and the devices compute. */
+static inline int enter(struct caller *caller, int slot)
 {
-    if (__builtin_expect(error->type != NULL, 0))
-        py.restore_error(error->type, error->value, error->traceback);
-    if (__builtin_expect(interrupted != 0, 0) && interrupted == (size_t)pthread_self()) {
-        int is_answered = unanswered != interrupted;
-        interrupted = unanswered = 0;
-        py.interrupt((int)ending);
-        return is_answered;
-    }
-    return 1;
+    caller->type = NULL;
+    fegetenv(&caller->floats);
+    fesetenv(FE_DFL_ENV);
+    if (is_there(caller) && python[slot])
+        return 1;
+    leave(caller);
+    return 0;
 }

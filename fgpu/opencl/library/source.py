@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fgpu.opencl.enums import Status
-from fgpu.opencl.functions import FUNCTIONS, SLOTS, UNSUPPORTED, Function, Result
+from fgpu.opencl.functions import FUNCTIONS, MEMORY, SLOTS, UNSUPPORTED, Function, Result
 from fgpu.opencl.library import LIBRARY
 from fgpu.opencl.platforms import INFO, PLATFORM
 
@@ -26,6 +26,7 @@ def library_source() -> str:
     trampolines = "\n".join(_trampoline(function) for function in functions if function.name not in _IN_C)
     places = sorted({place for place in UNSUPPORTED.values() if place is not None})
     rows = {slot: f"fail_{'status' if place is None else place}" for slot, place in UNSUPPORTED.items()}
+    rows |= dict.fromkeys(MEMORY, "fail_memory")
     rows |= {function.slot: function.name for function in functions}
     table = "".join(f"    [{slot}] = (void *){rows[slot]},\n" for slot in sorted(rows))
     return "\n".join([
@@ -35,7 +36,7 @@ def library_source() -> str:
         f"static const struct {{ uint32_t name; const char *text; }} answers[] = {{\n{answers}}};\n",
         (_HERE / "platform.c").read_text(),
         trampolines,
-        _fail_status(), *map(_fail, places),
+        _fail_status(), _FAIL_MEMORY, *map(_fail, places),
         f"static void *const dispatch[SLOTS] = {{\n{table}}};\n",
     ])
 
@@ -61,10 +62,13 @@ def _trampoline(function: Function) -> str:
     failure = f"return {late};" if function.result is Result.STATUS else \
         f"{{ if (status) *status = {late}; return NULL; }}" if has_status else "return NULL;"
     return (f"static {result}{function.name}({', '.join(parameters) or 'void'})\n{{\n"
-            f"    struct error error;\n    if (!enter(&error) || !python[{function.slot}])\n        {failure}\n"
+            f"    struct caller caller;\n    if (!enter(&caller, {function.slot}))\n        {failure}\n"
             f"    {result}result = {call % (types or 'void', arguments)};\n"
-            f"    if (!leave(&error))\n        {failure}\n"
+            f"    if (!leave(&caller))\n        {failure}\n"
             "    return result;\n}\n")
+
+
+_FAIL_MEMORY = "static void *fail_memory(void)\n{\n    return NULL;\n}\n"
 
 
 def _fail_status() -> str:

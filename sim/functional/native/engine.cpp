@@ -1,4 +1,5 @@
 // The schedule: which wavefronts execute which instructions next. It is that of sim/functional/engine.py.
+#include <fenv.h>
 #include <time.h>
 
 #include "execute.h"
@@ -257,6 +258,11 @@ void fgpu_functional_destroy(void *engine) {
     free(engine);
 }
 const fgpu::Outcome *fgpu_functional_run(void *engine, const fgpu::Job *job, uint32_t milliseconds) {
-    return static_cast<fgpu::Engine *>(engine)->run(job, milliseconds);
+    fenv_t floats;      // the host's may round in another way, or lose what is denormal
+    fegetenv(&floats);
+    fesetenv(FE_DFL_ENV);
+    const fgpu::Outcome *outcome = static_cast<fgpu::Engine *>(engine)->run(job, milliseconds);
+    fesetenv(&floats);
+    return outcome;
 }
 }
