@@ -24,7 +24,7 @@ from .device_memory import DeviceMemory
 from .index_space import callers_level
 from .printf_text import formatted
 
-__all__ = ["Printf", "PrintfBuffer", "PrintfOption", "printf_option", "prints"]
+__all__ = ["Printf", "PrintfBuffer", "PrintfOption", "print_to", "printf_option", "prints"]
 
 _ORDERS = ("arrival", "work-item")
 _SIZE_DEFAULT = 1 << 20
@@ -49,6 +49,8 @@ class Printf:
     size: int = _SIZE_DEFAULT
     """Bytes of global memory for the records of a launch: two words for each call, and the arguments. Without the
     atomic operation ``add`` the work-items have equal shares, with room for one call each at least."""
+    tell: Callable[[str], object] | None = None
+    """What is told of calls that found no room; None: a :class:`~fgpu.errors.PrintfWarning` tells of them."""
 
     def __post_init__(self) -> None:
         if self.to is not None and not callable(self.to) and not callable(getattr(self.to, "write", None)):
@@ -64,9 +66,13 @@ class Printf:
         if callable(self.to):
             self.to(text)
             return
-        file = sys.stdout if self.to is None else self.to
-        encoding = getattr(file, "encoding", None) or "utf-8"
-        file.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        print_to(sys.stdout if self.to is None else self.to, text)
+
+
+def print_to(file: TextIO, text: str) -> None:
+    """Write a text, what the file has no characters for as escapes."""
+    encoding = getattr(file, "encoding", None) or "utf-8"
+    file.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 PrintfOption = Printf | TextIO | Callable[[str], object] | None
@@ -187,8 +193,10 @@ class PrintfBuffer:
             return
         lost = regions[:, RegionWord.LOST_WORDS].astype(np.int64)
         needed = _WORD_BYTES * self._regions * (self._share + int(lost.max()))
-        warnings.warn(
-            f"kernel {self._kernel.name!r}: {calls} of {calls + printed} calls of printf are not printed, "
-            f"{_WORD_BYTES * int(lost.sum())} bytes that the buffer of {self._option.size} has no room for; "
-            f"give it {needed}, with printf=Printf(size={needed}) or --printf-size",
-            PrintfWarning, stacklevel=callers_level())
+        text = (f"kernel {self._kernel.name!r}: {calls} of {calls + printed} calls of printf are not printed, "
+                f"{_WORD_BYTES * int(lost.sum())} bytes that the buffer of {self._option.size} has no room for")
+        if self._option.tell is not None:
+            self._option.tell(text)
+            return
+        warnings.warn(f"{text}; give it {needed}, with printf=Printf(size={needed}) or --printf-size",
+                      PrintfWarning, stacklevel=callers_level())

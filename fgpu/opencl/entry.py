@@ -1,6 +1,7 @@
 """What makes a Python function one of the API."""
 
 import ctypes
+import errno
 import os
 import sys
 import traceback
@@ -91,10 +92,13 @@ def status_of(where: str, error: BaseException) -> int:
 
     A signal for which the host raised it comes again when the call has returned.
     """
+    has_no_memory = isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
     status = error.status if isinstance(error, ClError) else \
-        Status.OUT_OF_HOST_MEMORY if isinstance(error, MemoryError) else Status.OUT_OF_RESOURCES
+        Status.OUT_OF_HOST_MEMORY if has_no_memory else Status.OUT_OF_RESOURCES
     if number := interrupting(error):
         remember(number)
+    elif has_no_memory:
+        sys.stderr.write(f"fgpu: {where}: the host has no memory left: {error}\n")
     elif isinstance(error, MissingExtraError):
         sys.stderr.write(f"fgpu: {where}: {error}\n")
     elif not isinstance(error, ClError):    # a fault of ours

@@ -3,6 +3,7 @@
 import ctypes
 import math
 import sys
+import time
 import warnings
 from collections.abc import Sequence
 from threading import Lock
@@ -156,16 +157,21 @@ def _work(device: Device, kernel: Kernel, prepared: "PreparedLaunch", words: tup
 
     def launch() -> float | None:
         from fgpu.errors import FgpuError
+        from fgpu.sim.printf import Printf
 
         try:
-            run = _simulator(device).run_prepared(prepared, words, max_cycles=_NO_LIMIT, printf=_print)
+            simulator = _simulator(device)
+            began = time.perf_counter()
+            run = simulator.run_prepared(prepared, words, max_cycles=_NO_LIMIT,
+                                         printf=Printf(to=_print, tell=_tell))
         except FgpuError as error:
-            sys.stderr.write(f"fgpu: {error}\n")
+            _tell(str(error))
             raise ClError(Status.OUT_OF_RESOURCES, str(error)) from None
         finally:
             needed.clear()
         note(device.name, prepared.whole.global_size, run)
-        return device.seconds(run.cycles)
+        seconds = device.seconds(run.cycles)
+        return time.perf_counter() - began if seconds is None else seconds
 
     return launch
 
@@ -176,10 +182,22 @@ def _simulator(device: Device) -> "Simulator":
         return device.simulator
 
 
+def _tell(text: str) -> None:
+    """A line on standard error."""
+    sys.stderr.write(f"fgpu: {text}\n")
+
+
 def _print(text: str) -> None:
-    """To the host's standard output, behind what it printed itself."""
+    """To the host's standard output, behind what it printed itself. Where it takes nothing, a kernel has run all the
+    same."""
+    from fgpu.sim.printf import print_to
+
     libc = ctypes.CDLL(None)
     libc.fflush(ctypes.c_void_p.in_dll(libc, "stdout"))
-    if sys.stdout is not None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+    if sys.stdout is None:
+        return
+    try:
+        print_to(sys.stdout, text)
+        getattr(sys.stdout, "flush", int)()
+    except (OSError, ValueError) as error:
+        _tell(f"what a kernel printed cannot be written to standard output: {error}")

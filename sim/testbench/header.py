@@ -60,7 +60,7 @@ def _declared(structure: Any, seen: set[str]) -> Iterator[str]:
         if issubclass(element, Structure):
             yield from _declared(element, seen)
         members.append(f"    {_c_type(element)} {member}{length};")
-    yield from (f"// {line}" for line in inspect.cleandoc(structure.__doc__).splitlines())
+    yield from (f"// {line}" for line in inspect.cleandoc(structure.__doc__ or "").splitlines())
     yield from (f"struct {name} {{", *members, "};")
     yield f"static_assert(sizeof({name}) == {ctypes.sizeof(structure)});"
     yield from (f"static_assert(offsetof({name}, {member}) == {getattr(structure, member).offset});"

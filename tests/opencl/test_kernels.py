@@ -1,7 +1,9 @@
 """Kernels take arguments as bytes, answer questions, and are launched."""
 
 import ctypes
+import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -285,6 +287,36 @@ def test_output_is_printed(program, queue, capfd):
         call("clEnqueueTask", queue, kernel, 0, 0, 0)
     call("clFinish", queue)
     assert capfd.readouterr().out == "n = 1\nn = 2\n"
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), ValueError("I/O operation on closed file")])
+def test_a_kernel_ends_well_where_its_output_cannot_be_written(program, queue, capsys, monkeypatch, error):
+    class Full:
+        def write(self, text):
+            raise error
+
+    kernel = kernel_of(program, "says")
+    set_value(kernel, 0, np.array([1], np.int32))
+    event = direct.out()
+    monkeypatch.setattr(sys, "stdout", Full())
+    call("clEnqueueTask", queue, kernel, 0, 0, event)
+    call("clWaitForEvents", 1, event)
+    assert str(error) in capsys.readouterr().err
+
+
+def test_output_without_room_is_a_line(queue, context, capfd):
+    source = texts("kernel void many(int n) { for (int i = 0; i < n; i++) printf(\"%v16d\\n\", (int16)(i)); }")
+    program = call("clCreateProgramWithSource", context, 1, source, 0)
+    call("clBuildProgram", program, 0, 0, 0, 0, 0)
+    kernel = kernel_of(program, "many")
+    set_value(kernel, 0, np.array([20_000], np.int32))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call("clEnqueueTask", queue, kernel, 0, 0, 0)
+        call("clFinish", queue)
+    out, err = capfd.readouterr()
+    assert 0 < out.count("\n") < 20_000
+    assert f"fgpu: kernel 'many': {20_000 - out.count(chr(10))} of 20000 calls of printf are not printed" in err
 
 
 def test_a_fault_is_the_events_error_and_a_line(program, queue, out, capfd):
