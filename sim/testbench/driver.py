@@ -303,4 +303,6 @@ class BenchEngine(ABC):
         if len(lines) > _WAVEFRONTS_TOLD:
             rest = len(lines) - _WAVEFRONTS_TOLD
             return [*lines[:_WAVEFRONTS_TOLD], f"and {rest} more wavefronts"]
-        return lines or ["no wavefront is in any compute unit: the cache takes stores or is cleaned"]
+        has_begun = any(unit.instructions for unit in list(result.unit)[:self.config.compute_units])
+        return lines or ["no wavefront is in any compute unit: " + (
+            "the cache takes stores or is cleaned" if has_begun else "none has begun")]

@@ -31,10 +31,11 @@ void MemoryPort::reset() {
 
 void MemoryPort::begin(Burst &burst, const AxiAddress &a, const char *what, uint64_t now) {
     const uint32_t bytes = (a.len + 1u) * beat_bytes;
-    burst.address = burst.first = a.addr;
+    burst.address = a.addr;
     burst.beats = a.len + 1u;
-    burst.end = a.addr + bytes;
-    burst.mapped = a.addr >= base && a.addr + uint64_t(bytes) <= base + size;
+    burst.first = a.addr;
+    burst.end = burst.first + bytes;
+    burst.mapped = burst.first >= base && burst.end <= base + size;
     if (!burst.mapped && !*unmapped)
         std::snprintf(unmapped, sizeof unmapped, "%s of %u bytes at 0x%08X (AXI port %u, id %u, cycle %llu) is "
                       "outside memory, 0x%08llX to 0x%08llX", what, bytes, unsigned(a.addr), index, a.id, ull(now),

@@ -45,7 +45,7 @@ private:
         uint64_t ready_at;  // cycle in which the next beat, or B, may be seen
         uint32_t address;
         uint32_t beats;     // left
-        uint32_t first, end;
+        uint64_t first, end;
         bool mapped;
         bool fails;         // a write that is answered with SLVERR
     };

@@ -90,10 +90,13 @@ Status Testbench::stop(const PortsOut &out, uint64_t cycle) {
             std::memcpy(outcome.message, ports[i].unmapped, sizeof outcome.message);
     } else if (host.late(cycle)) {
         outcome.status = TIMEOUT;
-        uint64_t moved = 0;
-        for (const MemoryPort &port : ports)
+        uint64_t moved = 0, beats = 0;
+        for (const MemoryPort &port : ports) {
             moved = std::max(moved, port.moved);
-        std::snprintf(outcome.message, sizeof outcome.message, "memory moved its last word %llu cycles before the end",
+            beats += port.counters.read_beats + port.counters.write_beats;
+        }
+        std::snprintf(outcome.message, sizeof outcome.message,
+                      beats ? "memory moved its last word %llu cycles before the end" : "memory moved no word",
                       (unsigned long long)(cycle - moved));
     }
     if (outcome.status != DONE)

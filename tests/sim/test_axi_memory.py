@@ -260,18 +260,21 @@ def test_last_beat_must_be_the_last(beats, last):
     assert f"WLAST is {int(last is not None)}, but {beats - sent} beats" in bench.message
 
 
+@pytest.mark.parametrize("end", [0x1001_0000, 1 << 32])
 @pytest.mark.parametrize("first", ["ar", "aw"])
-def test_overlapping_read_and_write(first):
-    bench = Bench()
+def test_overlapping_read_and_write(first, end):
+    """Also in the last line that there may be."""
+    bench = Bench(memory=GlobalMemory(end - (1 << 16), 1 << 16))
+    line = end - 128
     axi = bench.out.axi[0]
     second = {"ar": "aw", "aw": "ar"}[first]
-    bench.address(getattr(axi, first), bench.memory.base, 16, 1)
+    bench.address(getattr(axi, first), line, 16, 1)
     bench.step(2)
     getattr(axi, first).valid = 0
-    bench.address(getattr(axi, second), bench.memory.base + 64, 8, 1)
+    bench.address(getattr(axi, second), line + 64, 8, 1)
     bench.step(2)
     assert bench.status == abi.PROTOCOL_ERROR
-    assert "at 0x10000000 is not yet complete" in bench.message
+    assert f"at 0x{line:08X} is not yet complete" in bench.message
 
 
 @pytest.mark.parametrize("change", [{"read_latency": (5, 2)}, {"pause_cycles": (-1, 2)}, {"pause_probability": 1.5}])

@@ -69,3 +69,10 @@ def test_it_says_when_memory_moved_its_last_word(port: int) -> None:
     found = re.search(r"memory moved its last word (\d+) cycles before the end", bench.message)
     assert found is not None
     assert int(found[1]) == bench.cycle - moved
+
+
+def test_memory_may_have_moved_nothing() -> None:
+    bench = started()
+    while bench.status == abi.RUNNING:
+        bench.step()
+    assert bench.message == "memory moved no word"
