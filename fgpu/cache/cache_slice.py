@@ -49,8 +49,9 @@ class CacheSlice(wiring.Component):
     Requests of a compute unit are served in order; see :mod:`fgpu.interfaces.memory_bus`. A read hit responds 5
     cycles after its request, a read miss with the first row 7 cycles + memory latency after it. ``clean_start`` (a
     pulse) writes back all dirty bytes and invalidates all lines, then ``clean_done`` is high for a cycle.
-    ``idle`` tells that there is no request anywhere, and no burst. A read or write error of the memory
-    shows in ``error`` for one cycle. ``most_reads`` and ``is_full``: see :class:`~fgpu.cache.read_window.ReadWindow`.
+    ``idle`` tells that there is no request anywhere, and no burst, but early write-backs. A read or write error of
+    the memory shows in ``error`` for one cycle. ``most_reads`` and ``is_full``: see
+    :class:`~fgpu.cache.read_window.ReadWindow`.
     (Dissertation, section 3.5 and figure 3.7.)
 
     A reset must reset the memory's AXI port too; afterwards the cache empties itself, and takes no request before.

@@ -16,7 +16,7 @@ class CacheProbe(data.Struct):
     write_hit: 1
     write_miss: 1
     pending_hit: 1
-    """A read or write hit a line that was still being filled."""
+    """A read or write hit a line that was still being filled, or for which an older fill was still under way."""
     fill: 1
     """A read burst was requested."""
     fill_merge: 1
@@ -28,7 +28,8 @@ class CacheProbe(data.Struct):
     stall_tag_manager: 1
     """The tag stage waits for a free tag manager."""
     stall_victim: 1
-    """The tag stage waits for the write-back of the very line it wants."""
+    """The tag stage waits for the write-back of the very line it wants, or of the one that it would replace; for each
+    dirty line that it replaces a cycle, in which it finds out whether there is one."""
     data_busy: 1
     """The data stage works on a row."""
     data_wait: 1

@@ -28,7 +28,8 @@ class ReadWindow(wiring.Component):
 
     Requests are served in order, so each line that is on its way makes those behind it wait: stores, too, and the
     early write-backs of what they complete. Lines beyond what the memory's latency wants only make them wait longer.
-    So a kernel begins with a window of four lines (but three for each slice). When the port gave nothing, though a
+    So a kernel begins with a window of four lines (but three for each slice), unless the one before it did not clean
+    the cache. When the port gave nothing, though a
     slice was full, for as long as a burst of each slice takes, each may have a line more: with a memory that is far
     away the window grows while the first lines come.
 
