@@ -60,6 +60,7 @@ class Command(Event):
         self._is_profiled = queue.properties & _PROFILED
         self._queued_on_device = queue.device.time.now() if self._is_profiled else 0
         self._work: Work | None = work
+        self._has_no_list = not waits
         self._before: Sequence[Event] = ()
         self._unmet: set[Event] = set()
 
@@ -69,6 +70,11 @@ class Command(Event):
         self._unmet.update(self._before)
         for event in self._before:
             event.followers.append(self)
+
+    @property
+    def waits_for_all(self) -> bool:
+        """Whether this is a marker or a barrier that waits for all commands before."""
+        return self.kind in (CommandType.MARKER, CommandType.BARRIER) and self._has_no_list
 
     @property
     def is_ready(self) -> bool:
@@ -241,8 +247,11 @@ class CommandQueue(Object):
             if self._last is not None:
                 before.append(self._last)
         else:
-            if command.kind in (CommandType.MARKER, CommandType.BARRIER) and not command.waits:
-                before.extend(self._unfinished)
+            if command.waits_for_all:
+                for other in reversed(self._unfinished):
+                    before.append(other)
+                    if other.waits_for_all:     # for those before it
+                        break
             elif self._barrier is not None:
                 before.append(self._barrier)
         self._unfinished[command] = None

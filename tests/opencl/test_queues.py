@@ -86,6 +86,24 @@ def test_a_long_chain_is_waited_for_in_linear_time(context, properties, monkeypa
     assert len(looked_at) <= 1500
 
 
+@pytest.mark.parametrize("kind", ["clEnqueueBarrierWithWaitList", "clEnqueueMarkerWithWaitList"])
+def test_many_barriers_wait_for_few_commands_each(context, kind, monkeypatch):
+    counts, follow = [], Command.follow
+    monkeypatch.setattr(Command, "follow", lambda self, before: counts.append(len(before)) or follow(self, before))
+    on = call("clCreateCommandQueue", context, direct.device(), _OUT_OF_ORDER)
+    gate = call("clCreateUserEvent", context)
+    order, last = [], direct.out()
+    for index in range(100):
+        enqueue(on, lambda index=index: order.append(index), *[gate] * (index % 7 == 0))
+        call(kind, on, 0, 0, last)
+    assert sum(counts) < 400
+    time.sleep(0.01)
+    assert status(last.value) == ExecutionStatus.QUEUED
+    call("clSetUserEventStatus", gate, 0)
+    wait(last.value)
+    assert sorted(order) == list(range(100))
+
+
 # -- order --------------------------------------------------------------------------------------
 
 
