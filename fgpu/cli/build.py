@@ -13,6 +13,7 @@ from fgpu.extras import demand
 from .common import (
     OPENCL,
     check_output,
+    check_outputs,
     compile_file,
     compiler_options,
     config_options,
@@ -148,6 +149,8 @@ def disasm(file: Path, output: Path | None, kernel: str | None, with_source: boo
     """
     from fgpu.compiler import Sources, disassemble
 
+    if output is not None:
+        check_outputs([("-o", output)], file)
     image = load_image(file, config, options, () if kernel is None else (kernel,))
     is_image = file.suffix.lower() in (".json", ".mif")
     sources = Sources(since=file.stat().st_mtime if is_image else None) if with_source else None

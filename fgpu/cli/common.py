@@ -25,8 +25,9 @@ from .groups import COMPILER, HARDWARE, SIMULATION, option
 from .values import NameList
 
 __all__ = [
-    "OPENCL", "ErrorGroup", "check_output", "compile_file", "compiler_options", "config_options", "engine_options",
-    "hardware_options", "latency_option", "load_image", "read_text", "refuse_given", "told_warnings", "write_file",
+    "OPENCL", "ErrorGroup", "check_output", "check_outputs", "compile_file", "compiler_options", "config_options",
+    "engine_options", "hardware_options", "latency_option", "load_image", "read_text", "refuse_given",
+    "told_warnings", "write_file",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -200,6 +201,20 @@ def check_output(path: Path) -> None:
     if path.is_dir() or not path.parent.is_dir():
         reason = os.strerror(errno.EISDIR if path.is_dir() else errno.ENOENT)
         raise click.ClickException(f"cannot write {path}: {reason}")
+
+
+def check_outputs(outputs: Sequence[tuple[str, Path]], source: Path) -> None:
+    """An error for one of the files, each with the option that names it, that could not be written, would be written
+    twice, or is the ``source`` that the command reads."""
+    written: dict[Path, str] = {}
+    for name, path in outputs:
+        check_output(path)
+        place = path.resolve()
+        if place == source.resolve():
+            raise click.ClickException(f"{name} {path} would replace the program itself; give another file")
+        if place in written:
+            raise click.ClickException(f"{written[place]} and {name} both write {path}; give each a file of its own")
+        written[place] = name
 
 
 def write_file(path: Path, content: bytes | str) -> None:

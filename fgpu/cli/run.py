@@ -14,11 +14,12 @@ from fgpu.extras import demand
 
 from .common import (
     OPENCL,
-    check_output,
+    check_outputs,
     compiler_options,
     config_options,
     engine_options,
     load_image,
+    refuse_given,
     told_warnings,
     write_file,
 )
@@ -125,8 +126,11 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
             demand("a picture", "plot")
     if trace is None and (trace_window is not None or trace_units):
         raise click.UsageError("--trace-window and --trace-units choose from what --trace VCD writes; give it, too")
-    for written in filter(None, (trace, profile_to)):
-        check_output(written)
+    check_outputs([(name, path) for name, path in (
+        ("--trace", trace), ("--record", record), ("--profile-to", profile_to),
+        *((f"--output {key}", Path(path)) for key, path in outputs)) if path is not None], file)
+    if engine == "functional":
+        refuse_given("engines with a clock: --engine verilator or pysim", "latency")
     image = load_image(file, config, options, () if kernel is None else (kernel,))
     if not image.kernels:
         image = Image.from_words(image.words, {"main": 0})
@@ -147,7 +151,7 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
                 args.append(buffers[index])
             else:
                 args.append(value)
-        _check_outputs(outputs, buffers)
+        _check_arrays(outputs, buffers)
         before = {key: buffer.read() for key, buffer in buffers.items()}
         if descriptor is not None:
             parsed, slot = KernelDescriptor.from_xml(descriptor)
@@ -207,12 +211,11 @@ def _array(text: str, rng: "np.random.Generator") -> "np.ndarray":
     return value
 
 
-def _check_outputs(outputs: tuple[tuple[int, str], ...], buffers: "dict[int, Buffer]") -> None:
+def _check_arrays(outputs: tuple[tuple[int, str], ...], buffers: "dict[int, Buffer]") -> None:
     for key, path in outputs:
         if key not in buffers:
             there = ", ".join(_name(key) for key in buffers) or "none"
             raise LaunchError(f"--output {key}={path}: there is no such array; arrays: {there}")
-        check_output(Path(path))
 
 
 def _name(key: int) -> str:

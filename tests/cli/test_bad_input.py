@@ -55,6 +55,12 @@ def files(folder):
     ("build --board orangecrab", "orangecrab (OrangeCrab r0.2, 25F) is not offered: its memory is DDR3"),
     ("build --board ulx3s_85f --clock 41.3", "the PLL cannot make 41.3 MHz of 25 MHz; multiples of 5 MHz"),
     (f"run copy.s --global 64 {RUN} --output 1=none/x.npy", "cannot write none/x.npy"),
+    ("disasm copy.s -o copy.s", "-o copy.s would replace the program itself"),
+    (f"run copy.s --global 64 {RUN} --output 1=./copy.s", "--output 1 copy.s would replace the program itself"),
+    (f"run copy.s --global 64 {RUN} --output 0=x.npy --output 1=./x.npy",
+     "--output 0 and --output 1 both write x.npy; give each a file of its own"),
+    ("run copy.s --global 64 --record x.svg --profile-to x.svg", "--record and --profile-to both write x.svg"),
+    ("run copy.s --global 64 --engine functional --arg 1e400", "argument '1e400' is beyond every"),
     # before what would fail after it
     (f"run loop.s --global 64 {RUN} --max-cycles 100 --output 0=none/x.npy", "cannot write none/x.npy"),
     (f"run loop.s --global 64 {RUN} --max-cycles 100 --profile-to none/x.html", "cannot write none/x.html"),
@@ -81,7 +87,7 @@ def files(folder):
      "preset must be one of tiny, basic, full, float, float-small, reference"),
     ("bench --cus 3 --engine functional", "compute_units"),
     (f"run copy.s --global 64 {RUN} --latency slow", "--latency 'slow'"),
-    (f"run copy.s --global 64 {RUN} --latency 9:3", "least <= greatest"),
+    ("run copy.s --global 64 --latency 9:3", "least <= greatest"),
     (f"run copy.s --global 64 {RUN} --trace x.vcd", "no signals to trace"),
     # launches
     (f"run copy.s --kernel kopy --global 64 {RUN}", "no kernel 'kopy'; the kernels it has: copy"),
@@ -152,7 +158,7 @@ def test_accesses_may_be_left_unchecked(fgpu):
     "bench copy --mhz -3", "bench copy --mhz fast",
     "bench --suite floats --patterns", "run copy.s --global 4 --trace-window 0:5",
     "run copy.s --global 4 --trace-units cu0", "run copy.s --global 4 --trace x.vcd --trace-window 5",
-    "run copy.s --global 4 --trace x.vcd --trace-window 5:5",
+    "run copy.s --global 4 --trace x.vcd --trace-window 5:5", "run copy.s --global 4 --engine functional --latency 5",
 ])
 def test_wrong_usage(fgpu, arguments):
     result = fgpu(arguments)
