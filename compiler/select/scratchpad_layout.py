@@ -118,8 +118,8 @@ class PrivateLayout:
             if i.op is not Op.GETELEMENTPTR or not i.type.is_private or sizes is None:
                 continue
             unit, base = max(sizes), i.operands[0]
-            is_whole = not (Local(i.name) in moved or not isinstance(base, Local) or base.name not in allocas)
-            if any(step % unit for step, is_constant in _steps(i) if is_constant or not is_whole):
+            is_alone = isinstance(base, Local) and base.name in allocas and Local(i.name) not in moved
+            if any(step % unit for step, is_constant in _steps(i) if is_constant or not is_alone):
                 sizes.add(-1)
 
     def _note_access(self, i: Instruction) -> None:
