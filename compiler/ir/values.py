@@ -1,6 +1,6 @@
 """Types of the IR, and what an operand can be."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Type",
     "Value",
     "integer",
+    "integers_like",
 ]
 
 PRIVATE_SPACE = 0
@@ -104,6 +105,11 @@ VOID = Type("void")
 def integer(bits: int) -> Type:
     """The integer type of ``bits`` bits."""
     return Type("int", bits=bits)
+
+
+def integers_like(type: Type, bits: int) -> Type:
+    """The integer, or the vector of integers, of ``bits`` bits that is like ``type``."""
+    return replace(type, fields=(integer(bits),)) if type.kind == "vector" else integer(bits)
 
 
 WORD_BITS = 32

@@ -3,11 +3,9 @@
 clang makes them of ``(a > b) - (a < b)`` and of what compares for a sort.
 """
 
-from dataclasses import replace
-
 from ..ir.builder import Builder, rewrite
 from ..ir.module import Function, Instruction, Op
-from ..ir.values import Value, integer
+from ..ir.values import Value, integers_like
 
 __all__ = ["expand_comparisons"]
 
@@ -21,8 +19,8 @@ def expand_comparisons(function: Function) -> None:
         sign = _SIGNS.get(i.callee[:9])
         if sign is None:
             return None
-        (a, b), compared, bit = i.operands, i.types[0], integer(1)
-        flag = replace(compared, fields=(bit,)) if compared.kind == "vector" else bit
+        (a, b), compared = i.operands, i.types[0]
+        flag = integers_like(compared, 1)
         greater, less = (
             builder.add(Op.ZEXT, builder.icmp(sign + way, a, b, compared, flag), type=i.type, types=[flag])
             for way in ("gt", "lt"))

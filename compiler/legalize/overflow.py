@@ -4,11 +4,10 @@ clang makes them of comparisons such as ``mul_hi(a, b) != 0`` or ``a && a * b / 
 """
 
 import re
-from dataclasses import replace
 
 from ..ir.builder import Builder, rewrite
 from ..ir.module import Function, Instruction, Op
-from ..ir.values import WORD_BITS, Constant, Local, Type, Value, integer
+from ..ir.values import WORD_BITS, Constant, Local, Value, integers_like
 
 __all__ = ["expand_overflow"]
 
@@ -35,11 +34,6 @@ def expand_overflow(function: Function) -> None:
         block.instructions = [i for i in block.instructions if i.name not in asked]
 
 
-def _of_bits(type: Type, bits: int) -> Type:
-    """The integer, or the vector of integers, of ``bits`` bits that is like ``type``."""
-    return replace(type, fields=(integer(bits),)) if type.kind == "vector" else integer(bits)
-
-
 class _Steps:
     """The operations that answer one question about ``call``, the last of which has the answer."""
 
@@ -49,7 +43,7 @@ class _Steps:
         self.type = call.types[0]
         self.bits = self.type.fields[0].bits if self.type.kind == "vector" else self.type.bits
         self.operation = Op(operation)
-        self.flag = _of_bits(self.type, 1)
+        self.flag = integers_like(self.type, 1)
         builder.start(call)
 
     def binary(self, op: Op, a: Value, b: Value) -> Value:
@@ -75,7 +69,7 @@ class _Steps:
     def product_overflows(self, a: Value, b: Value, is_signed: bool) -> Value:
         if self.bits > WORD_BITS:
             return self.long_product_overflows(a, b, is_signed)
-        wide = _of_bits(self.type, WORD_BITS if 2 * self.bits <= WORD_BITS else _LONG_BITS)
+        wide = integers_like(self.type, WORD_BITS if 2 * self.bits <= WORD_BITS else _LONG_BITS)
         add = self.builder.add
         factors = [add(Op.SEXT if is_signed else Op.ZEXT, factor, type=wide, types=[self.type]) for factor in (a, b)]
         product = add(Op.MUL, *factors, type=wide)
