@@ -30,7 +30,8 @@ class Cache(wiring.Component):
     first.
 
     ``clean_start`` (a pulse) cleans all slices; in the cycle after they are ``clean_done`` is high. ``idle``: all
-    slices are. ``error``: one of them has one. One slice is the cache itself. (Dissertation, section 3.5.)
+    slices are. ``error``: one of them had one a cycle ago. One slice is the cache itself.
+    (Dissertation, section 3.5.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -60,11 +61,11 @@ class Cache(wiring.Component):
             m.d.comb += part.clean_start.eq(self.clean_start)
         for cu in range(config.compute_units):
             self._connect_compute_unit(m, cu, slices)
-        m.d.sync += self.clean_done.eq(self._all_done(m, [part.clean_done for part in slices]))
-        m.d.comb += [
-            self.idle.eq(Cat(part.idle for part in slices).all()),
+        m.d.sync += [
+            self.clean_done.eq(self._all_done(m, [part.clean_done for part in slices])),
             self.error.eq(Cat(part.error for part in slices).any()),
         ]
+        m.d.comb += self.idle.eq(Cat(part.idle for part in slices).all())
         if config.statistics:
             for number, part in enumerate(slices):
                 for name, _ in CacheProbe.as_shape():

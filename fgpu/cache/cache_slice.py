@@ -110,24 +110,26 @@ class CacheSlice(wiring.Component):
         connect(m, master.read_beats, buffer.beats)
         connect(m, master.written, managers.written)
         connect(m, master.axi, flipped(self.axi))
-        # Block RAM shows a row late in its cycle: behind it is a register.
+        # Block RAM shows a row late in its cycle: behind it is a register. What of it leaves is known a cycle later.
+        evicted = Signal.like(data_stage.evicted.payload)
+        evicts = Signal()
         m.d.sync += [
             pipeline.input.push.eq(data_stage.evicted_rows.push),
             pipeline.input.row.eq(data_stage.evicted_rows.row),
-            managers.evicted.valid.eq(data_stage.evicted.valid),
-            managers.evicted.payload.eq(data_stage.evicted.payload),
+            evicts.eq(data_stage.evicted.valid), evicted.eq(data_stage.evicted.payload),
+            managers.evicted.valid.eq(evicts), managers.evicted.payload.eq(evicted),
         ]
         m.d.comb += [
             pipeline.input.reserve.eq(data_stage.evicted_rows.reserve),
             data_stage.evicted_rows.room.eq(pipeline.input.room),
             master.span.eq(pipeline.span),
-            buffer.starts.eq(tags.fills.valid),
 
             early.allowed.eq(managers.retirable),
             early.retired.eq(tags.retired),
             early.premature.eq(tags.premature),
             early.repeated.eq(tags.repeated),
             early.flush.eq(cleaner.hold),
+            tags.stations_room.eq(stations.spacious),
             arbiter.hold.eq(cleaner.hold),
             arbiter.writes_room.eq(writes.spacious),
             writes.input.valid.eq(arbiter.writes.valid),

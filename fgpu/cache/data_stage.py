@@ -19,6 +19,9 @@ from .write_pipeline import EvictedRows
 
 __all__ = ["DataStage"]
 
+_NEAR_BITS = 5
+"""Of a line's place in the cache, those that are compared for a collision; a row has more."""
+
 
 class _D0:
     """Step D0: the lowest row of a station that is still to do, in ``one`` as a bit and as a ``number``.
@@ -43,6 +46,9 @@ class _D1:
 
     The new row is ``written`` or ``filled``, and the other is 0: so each is a register right behind the LUT RAM from
     which it comes, and what chooses between them is in the LUTs that it needs for the old row.
+
+    What D0 asks for is there a second time, as the banks are far from it: ``spares`` is the opposite of ``write``,
+    ``near`` the lowest bits of ``address``.
     """
 
     def __init__(self, config: Config) -> None:
@@ -50,6 +56,9 @@ class _D1:
             Signal(name=f"d1_{name}") for name in ("valid", "last", "go", "write", "replace", "keep_dirty"))
         self.clean, self.evict, self.respond = (Signal(name=f"d1_{name}") for name in ("clean", "evict", "respond"))
         self.address = Signal(row_bits(config) + index_bits(config), name="d1_address")
+        # By what they are at first, synthesis knows them from the others.
+        self.spares = Signal(init=1, name="d1_spares")
+        self.near = Signal(row_bits(config) + _NEAR_BITS, init=-1, name="d1_near")
         self.written: Any = Signal(Row(config), name="d1_written")
         self.filled: Any = Signal(Row(config), name="d1_filled")
         self.strobe = Signal(config.row_words * 4, name="d1_strobe")
@@ -99,11 +108,12 @@ class DataStage(wiring.Component):
         d0, d1 = _D0(config, self.stations.payload), _D1(config)
         collision = Signal()
         self._choose_row(m, d0, d1, collision)
-        # A station's rows differ: its first may be the one before it, of another station.
-        same_row = ~d0.begun & (d1.address == Cat(d0.station.first, d0.station.index))
+        # A station's rows differ: its first may be the one before it, of another station. Or one that is alike in the
+        # lowest bits: then a cycle is lost.
+        same_row = ~d0.begun & (d1.near == Cat(d0.station.first, d0.station.index)[:len(d1.near)])
         m.d.comb += [
             d1.go.eq(1),
-            collision.eq(d1.write & same_row & ~(d0.station.write & ~d0.station.walk)),
+            collision.eq(~d1.spares & same_row & ~(d0.station.write & ~d0.station.walk)),
         ]
         atomic = self._add_atomic_unit(m, d0, d1, banks, collision, same_row) if config.atomics else None
         self._pass_on(m, d0, d1)
@@ -159,7 +169,7 @@ class DataStage(wiring.Component):
         m.submodules.atomic = atomic = AtomicUnit(self._config)
         m.d.comb += [
             d1.go.eq(~(d1.respond & atomic.valid) & ~(d1.write & atomic.write.valid)),
-            collision.eq((d1.write & same_row & ~(d0.station.write & ~d0.station.walk))
+            collision.eq((~d1.spares & same_row & ~(d0.station.write & ~d0.station.walk))
                          | (atomic.conflict & ~(d0.atomic & ~d0.station.walk))),
             atomic.load.eq(d0.go & d0.atomic & d0.wanted),
             atomic.request.eq(self.writes.payload),
@@ -189,6 +199,8 @@ class DataStage(wiring.Component):
                 d1.filled.eq(self.buffer.row),
                 d1.strobe.eq(self.writes.payload.strobe),
                 d1.write.eq(d0.go & (station.write | station.walk)),
+                d1.spares.eq(~(d0.go & (station.write | station.walk))),
+                d1.near.eq(d0.address),
                 d1.replace.eq(station.walk & ~station.keep),
                 d1.keep_dirty.eq(station.merge),
                 d1.clean.eq(station.keep),
@@ -198,9 +210,9 @@ class DataStage(wiring.Component):
                 d1.tag_manager.eq(station.tag_manager),
             ]
         # Not within the other condition: so Yosys resets flip-flops instead of taking LUTs.
-        with m.If(d1.go & station.write):
+        with m.If(d1.go & ~station.spares):
             m.d.sync += d1.filled.eq(0)
-        with m.If(d1.go & ~station.write):
+        with m.If(d1.go & station.spares):
             m.d.sync += d1.written.eq(0)
         with m.If(d1.go & ~(station.write & d0.wanted)):
             m.d.sync += d1.strobe.eq(0)

@@ -37,15 +37,14 @@ class LineBuffer(wiring.Component):
     """As many lines as there are tag managers, a ring: they are read in the order in which they were asked for.
     Beats of different lines may interleave; they tell their line's ``turn``.
 
-    A row can be read in the cycle after its last beat. ``starts`` (a pulse) starts a new line and must come before
-    the line's read burst is requested, or with it. An entry of the memory is a row or a beat, whichever is wider.
+    A row can be read in the cycle after its last beat. The first beat of a line may come 2 cycles after the ``last``
+    of the line whose place it takes. An entry of the memory is a row or a beat, whichever is wider.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
         super().__init__({
             "beats": In(stream.Signature(ReadBeat(config), always_ready=True)),
-            "starts": In(1),
             "port": In(BufferedRow(config)),
         })
 
@@ -62,7 +61,9 @@ class LineBuffer(wiring.Component):
         write, read = storage.write_port(granularity=1), storage.read_port()
 
         # How many beats of each line are here; the top bit tells that the line is complete.
-        newest, oldest = Signal(turn_bits(config)), Signal(turn_bits(config))
+        oldest = Signal(turn_bits(config))
+        done, ended = Signal(turn_bits(config)), Signal()      # a cycle late: the last row is known late
+        m.d.sync += [done.eq(oldest), ended.eq(self.port.last)]
         counts = Array(Signal(beat_bits + 1, name=f"beats_{n}") for n in range(config.slice_tag_managers))
         beat = self.beats.payload
         number = Signal(beat_bits)
@@ -74,11 +75,10 @@ class LineBuffer(wiring.Component):
         for part in range(1 << beats_in_entry):
             m.d.comb += write.data[part].eq(beat.data)
         for line, count in enumerate(counts):
-            with m.If(self.starts & (newest == line)):
+            with m.If(ended & (done == line)):
                 m.d.sync += count.eq(0)
             with m.Elif(self.beats.valid & (beat.turn == line)):
                 m.d.sync += count.eq(count + 1)
-        m.d.sync += newest.eq(newest + self.starts)
 
         # Whether this row and the next one will be here, so that nothing is compared in the cycle that asks.
         port = self.port

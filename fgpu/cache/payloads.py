@@ -83,7 +83,8 @@ class Station(data.StructLayout):
     ``rows`` are the rows to read, or the one to write or to operate on; ``first`` is the lowest, or 0 of a walk, and
     ``single`` tells that there is no other. ``walk`` asks for a pass over all rows
     of the line, which writes the dirty bytes back (``evict``), brings the line in (``fill``), around the dirty
-    bytes if ``merge``, or just forgets the dirty bytes, which with ``keep`` stay as clean ones.
+    bytes if ``merge``, or just forgets the dirty bytes, which with ``keep`` stay as clean ones. ``spares`` is the
+    opposite of ``write``, for another part of the data stage.
     """
 
     def __init__(self, config: Config) -> None:
@@ -94,6 +95,7 @@ class Station(data.StructLayout):
             "single": 1,
             "cu": cu_bits(config),
             "write": 1,
+            "spares": 1,
             **({"atomic": 1} if config.atomics else {}),
             "walk": 1,
             "fill": 1,

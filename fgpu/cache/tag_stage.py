@@ -90,10 +90,11 @@ class TagStage(wiring.Component):
     retire, else              none, and no station    the same
     ========================  ======================  ==================================================
 
-    The read burst of a fill is requested at once (``fills``). T1 waits for room in the stations, for a free
-    tag manager if it needs one, and, on a miss, while an older copy of the line is on its way to memory
-    (``conflict``), or an older copy of its ``victim``: neither a read nor a second write-back may overtake it. To
-    know of the victim takes a cycle more. The request after a retire waits a cycle, too.
+    The read burst of a fill is requested at once (``fills``). T1 waits for room in the stations (``stations_room``:
+    there is room for two; it is looked at a cycle late), for a free tag manager if it needs one, and, on a miss,
+    while an older copy of the line is on its way to memory (``conflict``), or an older copy of its ``victim``:
+    neither a read nor a second write-back may overtake it. To know of the victim takes a cycle more. The request
+    after a retire waits a cycle, too.
 
     A line is complete when all its rows were written, each with all its bytes at once, since it was allocated or,
     after an early write-back, first written again. ``completed`` reports that, ``written`` the lines that a write
@@ -107,6 +108,7 @@ class TagStage(wiring.Component):
         members: dict[str, Any] = {
             "requests": In(stream.Signature(TagRequest(config))),
             "stations": Out(stream.Signature(Station(config))),
+            "stations_room": In(1),
             "tag_managers": Out(TagManagerPort(config)),
             "fills": Out(stream.Signature(config.line_address_bits, always_ready=True)),
             "sweep": In(Sweep(config)),
@@ -276,9 +278,11 @@ class TagStage(wiring.Component):
         managers: Any = self.tag_managers
         walk, first = t1.fill | t1.evict | (t1.request.op == TagOp.SCRUB), number_of(lowest(t1.request.rows))
         single = (t1.request.rows & (t1.request.rows - 1)) == 0
+        room = Signal()         # a cycle late: it comes from far
+        m.d.sync += room.eq(self.stations_room)
         m.d.comb += [
             managers.line.eq(t1.request.line),
-            self.stall.station.eq(t1.valid & ~self.stations.ready),
+            self.stall.station.eq(t1.valid & ~room),
             managers.index.eq(Cat(t1.set, t1.way)),
             self.stall.victim.eq(t1.serves & ~t1.hit & (
                 managers.conflict | (t1.replaces & (managers.victim_conflict | ~t1.waited)))),
@@ -299,6 +303,7 @@ class TagStage(wiring.Component):
             self.stations.payload.first.eq(Mux(walk, 0, first)),
             self.stations.payload.single.eq(Mux(walk, self._config.line_rows == 1, single)),
             self.stations.payload.write.eq(t1.writes),
+            self.stations.payload.spares.eq(~t1.writes),
             self.stations.payload.walk.eq(walk),
             self.stations.payload.fill.eq(t1.fill),
             self.stations.payload.merge.eq(t1.fill & t1.hit),

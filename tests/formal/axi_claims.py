@@ -73,8 +73,8 @@ def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[W
                      master: type[AXIMaster] = AXIMaster) -> Claim:
     """Write data: each burst as long as its span, the last beat marked, none before its address was asked for.
 
-    Rows are pushed only into room that is reserved, and the burst is requested with the last row, as the data
-    stage does both. A burst that has begun does not pause.
+    Rows are pushed only into room that is reserved, and the burst is requested a cycle after the last row, as the
+    cache does both. A burst that has begun does not pause.
     """
     source, sink = pipeline(config), master(config)
     claim = Claim(pipeline=source, master=sink)
@@ -91,12 +91,13 @@ def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[W
     claim.assume(~rows.push | (owed != 0))
     row = Signal(range(line_rows))
     m.d.sync += row.eq(row + rows.push)
-    claim.drive(sink.writes.valid, rows.push & row.all())
+    asked = claim.past(rows.push & row.all())
+    claim.drive(sink.writes.valid, asked)
 
     sent = axi.wvalid & axi.wready
     position = Signal(range(beats))
     m.d.sync += position.eq(Mux(sent & axi.wlast, 0, position + sent))
-    asked, ended = rows.push & row.all(), sent & axi.wlast
+    ended = sent & axi.wlast
     unsent = claim.count(asked, ended, 4)      # bursts that are asked for
     claim.always(claim.stable(axi.wvalid, axi.wready, Cat(axi.wdata, axi.wstrb, axi.wlast)))
     claim.always(~axi.wvalid | (unsent != 0))
@@ -121,10 +122,15 @@ def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[W
     some, so_far = claim.inside("pipeline.some", 1), claim.inside("pipeline.so_far", span_bits)
     ending = axi.wvalid & axi.wlast
     claim.invariant(row_inside[:exact_log2(line_rows)] == row)
+    pushed = claim.inside("pipeline.pushed", 1)
+    pushed_row = claim.inside("pipeline.pushed_row", exact_log2(line_rows))
+    claim.invariant(asked == (pushed & pushed_row.all()))
+    claim.invariant(~pushed | ((pushed_row + 1)[:len(row)] == row))
+    seen = Mux(pushed, pushed_row, row)     # rows of the line of which it is known what is dirty
     claim.invariant(claim.inside("pipeline.spans.empty", 1) == (level == 0))
     claim.invariant(claim.inside("pipeline.spans.full", 1) == (level == slots))
     claim.invariant(some_span | (level == 0))
-    claim.invariant(reserved * line_rows == (level + some_span) * line_rows + row + owed)
+    claim.invariant(reserved * line_rows == (level + some_span + asked) * line_rows + row + owed)
     claim.invariant(reserved <= slots)
     claim.invariant(unsent == level + some_span + ending)
     claim.invariant((read + level)[:pointers] == write)
@@ -132,7 +138,7 @@ def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[W
     claim.invariant(~begun | some_span)
     so_far_first, so_far_last = so_far[:span_bits // 2], so_far[span_bits // 2:]
     row_beats = max(1, config.row_words // config.axi_words)
-    claim.invariant(Mux(some, (so_far_first <= so_far_last) & (so_far_last < row * row_beats), so_far == 0))
+    claim.invariant(Mux(some, (so_far_first <= so_far_last) & (so_far_last < seen * row_beats), so_far == 0))
     claim.invariant(~burst.active | ((burst.ahead < unsent) & (first <= last)))
     place = Signal(pointers)
     m.d.comb += place.eq(read + burst.ahead - ending - 1)       # behind the oldest, which is in a register
@@ -154,7 +160,6 @@ def write_data_claim(config: Config, *, contents: bool = False, pipeline: type[W
         with m.If(rows.push & (row * row_beats + n == chosen)):
             m.d.sync += value.eq(Cat(*(word.word for word in beat), *(word.dirty for word in beat)))
     it = Signal.like(value)
-    claim.assume(chosen < beats - row_beats)      # the last row is not in ``value`` when its burst is asked for
     with m.If(~burst.active):
         m.d.sync += it.eq(value)
     claim.always(~(burst.active & it[-strobes:].any()) | ((first <= chosen) & (chosen <= last)))

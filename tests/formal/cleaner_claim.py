@@ -64,6 +64,9 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     with m.If(sweeper.done):
         m.d.sync += valid.eq(0)
     victim = stage.tag_managers.allocations.payload.victim
+    # Room for two is told a cycle late.
+    claim.invariant(claim.inside("stage.room", 1) == claim.past(stage.stations_room))
+    claim.assume(~claim.past(stage.stations_room) | stage.stations.ready)
     claim.always(~stage.stations.valid | stage.stations.ready)
     rows = station.rows | station.walk.replicate(config.line_rows)
     claim.always(station.first == number_of(lowest(rows)))

@@ -135,6 +135,7 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     of_ram, of_read = _updated(m, ram, *updates), _updated(m, read, *updates)
     claim.invariant(content.as_value() == Mux(here & d1_write, of_ram.as_value(), ram))
     claim.invariant(~(here & (d1_respond | d1_evict | d1_replace | d1_clean)) | (read == ram))
+    claim.invariant(d1("spares") == ~d1_write)
     claim.invariant(d1_valid | ~(d1_write | d1_respond))
     claim.invariant(~d1_valid | d1_write | ~(d1_strobe.any() | d1_replace | d1_clean))
     claim.invariant(~d1_valid | d1_write | ~d1_evict)

@@ -62,7 +62,7 @@ def test_mutants_of_the_master_fail(old: str, new: str, tmp_path: Path) -> None:
     ("take.eq(spans.output.valid & (~", "take.eq((reserved != 0) & (~", False),
     ("Mux(begun, next_beat, burst.span.first)", "Mux(begun, next_beat, 0)", False),
     ("(~self.beats.valid | self.beats.ready))", "1)", False),
-    ("spans.input.valid.eq(self.input.push & row_last)", "spans.input.valid.eq(self.input.push)", False),
+    ("spans.input.valid.eq(pushed & row_last)", "spans.input.valid.eq(pushed)", False),
     ("Cat(word.dirty for word in words)", "-1", True),
 ])
 def test_mutants_of_the_pipeline_fail(old: str, new: str, contents: bool, tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_mutants_of_the_pipeline_fail(old: str, new: str, contents: bool, tmp_pa
 @pytest.mark.long
 def test_a_span_that_forgets_its_first_row_fails(tmp_path: Path) -> None:
     """In lines of two rows it would forget nothing."""
-    pipeline = mutant("fgpu.cache.write_pipeline", "some.eq((some | dirty.any()) & ~row_last)",
-                      "some.eq(dirty.any() & ~row_last)").WritePipeline
+    pipeline = mutant("fgpu.cache.write_pipeline", "some.eq((some | dirty.any()) & ~row.all())",
+                      "some.eq(dirty.any() & ~row.all())").WritePipeline
     holds, _ = write_data_claim(FOUR_ROWS, contents=True, pipeline=pipeline).check(tmp_path, "bmc", depth=10)
     assert not holds
 
