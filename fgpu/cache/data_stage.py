@@ -58,7 +58,7 @@ class _D1:
         self.address = Signal(row_bits(config) + index_bits(config), name="d1_address")
         # By what they are at first, synthesis knows them from the others.
         self.spares = Signal(init=1, name="d1_spares")
-        self.near = Signal(row_bits(config) + _NEAR_BITS, init=-1, name="d1_near")
+        self.near = Signal(min(len(self.address), row_bits(config) + _NEAR_BITS), init=-1, name="d1_near")
         self.written: Any = Signal(Row(config), name="d1_written")
         self.filled: Any = Signal(Row(config), name="d1_filled")
         self.strobe = Signal(config.row_words * 4, name="d1_strobe")

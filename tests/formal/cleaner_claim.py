@@ -69,6 +69,7 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     claim.assume(~claim.past(stage.stations_room) | stage.stations.ready)
     claim.always(~stage.stations.valid | stage.stations.ready)
     rows = station.rows | station.walk.replicate(config.line_rows)
+    claim.always(station.spares == ~station.write)
     claim.always(station.first == number_of(lowest(rows)))
     claim.always(station.single == ((rows & (rows - 1)) == 0))
     replaces = event & brings & ~(valid & (stage.tag_managers.line == line))

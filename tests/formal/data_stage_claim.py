@@ -40,7 +40,7 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     Without atomics.
 
     The surroundings: stations and rows of writes stay until they are taken; only walks fill, evict or keep, and
-    writes do not keep.
+    writes, which alone do not ``spare``, do not keep.
     """
     dut = data_stage(config)
     claim = Claim(dut=dut)
@@ -54,6 +54,7 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     claim.assume(station.single == ((all_rows & (all_rows - 1)) == 0))
     claim.assume(station.walk | ~(station.fill | station.merge | station.evict | station.keep))
     claim.assume(~(station.write & station.keep))
+    claim.assume(station.spares == ~station.write)
 
     # The rows of a station.
     number, go = dut.buffer.number, dut.busy
@@ -136,6 +137,7 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     claim.invariant(content.as_value() == Mux(here & d1_write, of_ram.as_value(), ram))
     claim.invariant(~(here & (d1_respond | d1_evict | d1_replace | d1_clean)) | (read == ram))
     claim.invariant(d1("spares") == ~d1_write)
+    claim.invariant(~d1_valid | (d1("near", len(d1_address)) == d1_address))    # of such a small cache all of it
     claim.invariant(d1_valid | ~(d1_write | d1_respond))
     claim.invariant(~d1_valid | d1_write | ~(d1_strobe.any() | d1_replace | d1_clean))
     claim.invariant(~d1_valid | d1_write | ~d1_evict)

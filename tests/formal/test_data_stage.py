@@ -36,7 +36,7 @@ def test_data_stage(tmp_path: Path) -> None:
     ("d0.begun.eq(~d0.last)", "d0.begun.eq(1)"),
     ("(station.write | ~d0.wanted | room)", "1"),
     ("(station.write | ~d0.wanted | room)", "(~d0.wanted | self.responses[0].room)"),
-    ("collision.eq(~d1.spares &", "collision.eq(0 &"),
+    ("same_row = ~d0.begun &", "same_row = d0.begun &"),
     ("d1.write.eq(d0.go & (station.write | station.walk))", "d1.write.eq(station.write | station.walk)"),
     ("d1.respond.eq(d0.go & ", "d1.respond.eq("),
     ("d1.keep_dirty.eq(station.merge)", "d1.keep_dirty.eq(0)"),
