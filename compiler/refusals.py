@@ -8,6 +8,7 @@ from fgpu.errors import CompileError
 from fgpu.isa import Opcode, by_opcode
 
 from .frontend.clang import SAMPLER
+from .frontend.reader import KERNEL_COPY
 from .ir.module import Function, Instruction, Module, Op
 from .ir.values import LOCAL_SPACE, PRIVATE_SPACE, Type
 from .select.frame import FRAME_SPACE
@@ -136,7 +137,7 @@ def unsupported_instruction(function: Function, at: Instruction) -> CompileError
 def plain_name(mangled: str) -> str:
     """The name of a function as its user wrote it."""
     match = re.match(r"_Z(\d+)(\w+)", mangled)
-    return match[2][:int(match[1])] if match else mangled
+    return match[2][:int(match[1])] if match else mangled.removeprefix(KERNEL_COPY)
 
 
 def check_callee(function: Function, call: Instruction, callee: Function, under_way: Sequence[str]) -> None:

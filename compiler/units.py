@@ -20,6 +20,7 @@ from fgpu.store import kept_bytes, workspace
 
 from .estimate import estimates
 from .frontend.bitcode import compiler_version
+from .frontend.reader import KERNEL_COPY
 from .image import Image
 from .interface import Interface
 from .work_groups import BARRIERS
@@ -35,8 +36,6 @@ _KNOWN: Final = ("llvm.", "_Z", "fgpu_", "__fgpu", "printf", "__translate_sample
 """What the names of functions begin with that are defined later, or refused with a better message."""
 _MARGIN: Final = 2
 """By how much a kernel may be larger than its estimate."""
-_COPIED: Final = "__clang_ocl_kern_imp_"
-"""What the functions are called that clang makes of kernels for calls by other kernels."""
 _EXTERNAL, _INTERNAL, _AVAILABLE = "external", "internal", "available_externally"
 
 
@@ -171,7 +170,7 @@ def _linked(units: Sequence[Unit]) -> Unit:
             for unit in units[1:]:
                 other = _parsed(unit.bitcode, module)
                 more = _definitions(other)
-                if twice := sorted(name for name in defined & more if not name.startswith(_COPIED)):
+                if twice := sorted(name for name in defined & more if not name.startswith(KERNEL_COPY)):
                     raise CompileError("\n".join(f"error: symbol {name!r} is defined more than once"
                                                  for name in twice))
                 defined |= more

@@ -34,7 +34,7 @@ from .constants import float_word, initial_bytes, lanes
 from .metadata import Metadata, unescaped
 from .types import TypeReader, first_item
 
-__all__ = ["read_module", "structs_by_value"]
+__all__ = ["KERNEL_COPY", "read_module", "structs_by_value"]
 
 _UNDEFINED = {ValueKind.undef_value, ValueKind.poison_value}
 _ZEROS = _UNDEFINED | {ValueKind.constant_pointer_null, ValueKind.constant_aggregate_zero,
@@ -52,7 +52,8 @@ _SATURATED = re.compile(r"llvm\.(fpto[su]i)\.sat\.")
 """What the instruction without saturation does here, too."""
 _FILLS = ("llvm.memcpy.", "llvm.memmove.", "llvm.memset.")
 """Their lengths have 64 bits where LLVM made them of others, though no address has."""
-_COPIED_BY_CLANG = "__clang_ocl_kern_imp_"
+KERNEL_COPY = "__clang_ocl_kern_imp_"
+"""What the functions are called that clang makes of kernels for calls by other kernels."""
 
 
 class _Reader:
@@ -69,8 +70,7 @@ class _Reader:
             self.headers[name], self.texts[name] = header, statements
 
     def run(self) -> Module:
-        functions = [function for function in self.module.functions if not function.is_declaration
-                     and not function.name.startswith(_COPIED_BY_CLANG)]
+        functions = self.needed()
         spelled = (first_item(match[1]) for function in functions for text in self.texts[function.name]
                    if (match := _GEP_TYPE.search(text) or _ALLOCA_TYPE.search(text)))
         structs = (name for function in functions
@@ -97,6 +97,14 @@ class _Reader:
         used = dict.fromkeys(node for function in read.values() for node in function.metadata.values())
         return Module(read, {node: metadata[node] for node in used}, variables, local)
 
+    def needed(self) -> list[llvm.ValueRef]:
+        """All functions but the copies of kernels that nobody calls, as most are inlined."""
+        defined = [function for function in self.module.functions if not function.is_declaration]
+        called = {name for caller, statements in self.texts.items() if not caller.startswith(KERNEL_COPY)
+                  for text in statements for name in re.findall(rf"@({KERNEL_COPY}\w+)", text)}
+        return [function for function in defined
+                if not function.name.startswith(KERNEL_COPY) or function.name in called]
+
     def function(self, function: llvm.ValueRef) -> Function:
         header = self.headers[function.name]
         metadata = dict(re.findall(r"!(\w+) (!\d+)", header))
@@ -119,8 +127,9 @@ class _Reader:
             if number < len(by_value) and (struct := by_value[number]) is not None:
                 parameters[number] = (name, replace(type, fields=(struct,)))
         location = self.metadata.scope(metadata.pop("dbg", ""))
+        is_kernel = "kernel_arg_name" in metadata and not function.name.startswith(KERNEL_COPY)
         return Function(function.name, self.types.of(function.global_value_type.get_function_return()), parameters,
-                        result, "kernel_arg_name" in metadata, metadata, location)
+                        result, is_kernel, metadata, location)
 
     # -- instructions ------------------------------------------------------------------------------------
 

@@ -224,3 +224,23 @@ def test_names_may_have_letters_beyond_ascii():
         out = device.buffer(2)
         image["zähle"](out, global_size=2, local_size=2)
         assert out.read().tolist() == [14, 6]
+
+
+@pytest.mark.parametrize("attribute", ["", "__attribute__((noinline)) "])
+def test_kernels_call_kernels(attribute):
+    """Clang makes a function of a kernel for that, which may not be inlined."""
+    source = attribute + """__kernel void inner(__global int *out) { out[get_global_id(0)] += 1; }
+    __kernel void outer(__global int *out)
+    {
+        inner(out);
+        inner(out + 2);
+        out[get_global_id(0) + 4] = 5;
+    }
+"""
+    image = compile_opencl(source)
+    assert list(image.kernels) == ["inner", "outer"]
+    with Device(Config(), engine="functional") as device:
+        out = device.buffer(np.zeros(6, np.int32))
+        for kernel, expected in (("outer", [1, 1, 1, 1, 5, 5]), ("inner", [2, 2, 1, 1, 5, 5])):
+            image[kernel](out, global_size=2, local_size=2)
+            assert out.read().tolist() == expected

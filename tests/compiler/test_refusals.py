@@ -93,6 +93,8 @@ def test_a_sampler_that_nobody_reads_is_nothing():
     ("int g(int n);\nint f(int n) { return n ? g(n / 3) * 5 + g(n - 1) : 1; }\n"
      "int g(int n) { return n > 4 ? f(n / 2) + n * f(n - 3) : 3; }\n__kernel void k(__global int *a) {\n"
      " a[0] = f(a[1]); }", "is recursive: not supported"),
+    ("__kernel void k(__global int *a, int n) {\n if (n > 1) { k(a, n - 1); k(a + 1, n - 2); }\n a[n] += n; }",
+     "function 'k' is recursive: not supported"),
     ("#error no\n", "k.cl:1:2: error: no"),
     ("int g(int);\n#ifdef cl_khr_3d_image_writes // no\n#if 0\n#endif\n__kernel void k() {}\n#endif",
      "k.cl: there is no __kernel function in this program; the first in its text, in line 5, is behind "
