@@ -100,8 +100,8 @@ class _Reader:
     def needed(self) -> list[llvm.ValueRef]:
         """All functions but the copies of kernels that nobody calls, as most are inlined."""
         defined = [function for function in self.module.functions if not function.is_declaration]
-        called = {name for caller, statements in self.texts.items() if not caller.startswith(KERNEL_COPY)
-                  for text in statements for name in re.findall(rf"@({KERNEL_COPY}\w+)", text)}
+        called = {unescaped(name.strip('"')) for statements in self.texts.values() for text in statements
+                  for name in re.findall(rf'@({KERNEL_COPY}[\w.$-]+|"{KERNEL_COPY}[^"]*")', text)}
         return [function for function in defined
                 if not function.name.startswith(KERNEL_COPY) or function.name in called]
 

@@ -229,18 +229,18 @@ def test_names_may_have_letters_beyond_ascii():
 @pytest.mark.parametrize("attribute", ["", "__attribute__((noinline)) "])
 def test_kernels_call_kernels(attribute):
     """Clang makes a function of a kernel for that, which may not be inlined."""
-    source = attribute + """__kernel void inner(__global int *out) { out[get_global_id(0)] += 1; }
+    source = attribute + "__kernel void innen_ä(__global int *o) { o[get_global_id(0)] += 1; }\n" + attribute + """
+    __kernel void twice(__global int *out) { innen_ä(out); innen_ä(out + 2); }
     __kernel void outer(__global int *out)
     {
-        inner(out);
-        inner(out + 2);
+        twice(out);
         out[get_global_id(0) + 4] = 5;
     }
 """
     image = compile_opencl(source)
-    assert list(image.kernels) == ["inner", "outer"]
+    assert list(image.kernels) == ["innen_ä", "twice", "outer"]
     with Device(Config(), engine="functional") as device:
         out = device.buffer(np.zeros(6, np.int32))
-        for kernel, expected in (("outer", [1, 1, 1, 1, 5, 5]), ("inner", [2, 2, 1, 1, 5, 5])):
+        for kernel, expected in (("outer", [1, 1, 1, 1, 5, 5]), ("innen_ä", [2, 2, 1, 1, 5, 5])):
             image[kernel](out, global_size=2, local_size=2)
             assert out.read().tolist() == expected
