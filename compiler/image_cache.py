@@ -6,25 +6,23 @@ the compiler itself.
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from fgpu.config import Config
 from fgpu.store import kept_bytes
 
 from .frontend.bitcode import compiler_version
+from .frontend.dependence import depends_on_more
 from .image import Image
 
 __all__ = ["kept_image"]
-
-_DEPENDS_ON_MORE = re.compile(r"(#|%:|\?\?=)\s*(include|import|embed)|__DATE__|__TIME")
 
 
 def kept_image(sources: Mapping[str, str], options: Sequence[str], config: Config, kernels: Sequence[str] | None,
                compiled: Callable[[], Image]) -> Image:
     """The image that ``compiled`` returns, or returned before. Programs that depend on other files or the time are
     compiled each time."""
-    if any(_DEPENDS_ON_MORE.search(source.replace("\\\n", "")) for source in sources.values()):
+    if depends_on_more(*sources.values(), *options):
         return compiled()
     key = json.dumps([compiler_version(), list(sources.items()), list(options), config.key,
                       None if kernels is None else sorted(kernels)])

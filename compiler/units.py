@@ -20,6 +20,7 @@ from fgpu.store import kept_bytes, workspace
 
 from .estimate import estimates
 from .frontend.bitcode import compiler_version
+from .frontend.dependence import depends_on_more
 from .frontend.reader import KERNEL_COPY
 from .image import Image
 from .interface import Interface
@@ -28,8 +29,6 @@ from .work_groups import BARRIERS
 __all__ = ["Unit", "code_key", "compile_unit", "link_units"]
 
 _MAGIC: Final = b"fgpu-unit 3\n"
-_DEPENDS_ON_MORE: Final = re.compile(r"(#|%:|\?\?=)(\s|/\*.*?\*/)*(include|import|embed)|__DATE__|__TIME", re.DOTALL)
-_CONTINUED: Final = re.compile(r"\\\r?\n")
 _HEADER_DEPTH: Final = 8
 """Folders above that of headers, so that they may include each other by "../"."""
 _KNOWN: Final = ("llvm.", "_Z", "fgpu_", "__fgpu", "printf", "__translate_sampler")
@@ -130,7 +129,7 @@ def compile_unit(source: str, filename: str = "<opencl>", options: Sequence[str]
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8", errors="surrogateescape")
             return _made(source, filename, [f"-I{folder}", *options])
-    if _DEPENDS_ON_MORE.search(_CONTINUED.sub("", source)):
+    if depends_on_more(source, *options):
         return _made(source, filename, options)
     key = json.dumps([compiler_version(), source, filename, list(options)])
     name = hashlib.sha256(key.encode()).hexdigest()

@@ -84,11 +84,17 @@ class MemoryTiming:
 
     def __post_init__(self) -> None:
         for name in ("read_latency", "write_latency", "pause_cycles"):
-            least, greatest = getattr(self, name)
-            if not 0 <= least <= greatest < 1 << 32:
-                raise ConfigError(f"memory timing: {name} {least, greatest} must have 0 <= least <= greatest < 2**32")
-        if not 0 <= self.pause_probability <= 1:
+            match getattr(self, name):
+                case (int() | np.integer() as least, int() | np.integer() as greatest) if (
+                        0 <= least <= greatest < 1 << 32):
+                    pass
+                case value:
+                    raise ConfigError(f"memory timing: {name} must be two integers, 0 <= least <= greatest < 2**32, "
+                                      f"not {value!r}")
+        if not isinstance(self.pause_probability, int | float | np.number) or not 0 <= self.pause_probability <= 1:
             raise ConfigError(f"memory timing: pause_probability must be from 0 to 1, not {self.pause_probability!r}")
+        if not isinstance(self.seed, int | np.integer) or not 0 <= self.seed < 1 << 64:
+            raise ConfigError(f"memory timing: seed must be an integer from 0 to 2**64 - 1, not {self.seed!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

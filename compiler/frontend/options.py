@@ -14,6 +14,8 @@ _USER_OPTIONS = ("-D", "-U", "-I", "-W", "-w", "-cl-std=CL1.0", "-cl-std=CL1.1",
 _OPEN = ("-D", "-U", "-I", "-W")
 """What goes on."""
 _WITH_VALUE = ("-D", "-U", "-I")
+_FOR_OTHERS = ("-Wp,", "-Wa,", "-Wl,")
+"""What begins like a warning, and is for clang's preprocessor, and for an assembler and a linker."""
 _IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info", "-g", "-cl-std=CL2.0", "-cl-std=CL2.1",
             "-cl-std=CL2.2", "-cl-std=CL3.0", "-cl-uniform-work-group-size", "-O0", "-O1", "-O2", "-O3")
 """What changes nothing here: what is not optimized would not fit, and others are always so. Later versions' programs
@@ -39,7 +41,8 @@ def accepted(options: Sequence[str]) -> list[str]:
             option += next(rest, "")
         if option in _IGNORED or option.startswith(_FOREIGN):
             continue
-        if not (option.startswith(_OPEN) or option in _USER_OPTIONS) or option in _WITH_VALUE:
+        is_open = option.startswith(_OPEN) and not option.startswith(_FOR_OTHERS)
+        if not (is_open or option in _USER_OPTIONS) or option in _WITH_VALUE:
             known = dict.fromkeys([*_USER_OPTIONS, *_IGNORED])
             raise CompileError(f"option {option!r} is not accepted; use {', '.join(known)}")
         result.append(option)

@@ -303,4 +303,4 @@ def bench_config(config: Config, memory: GlobalMemory, timing: MemoryTiming) -> 
             read_latency=Range(*timing.read_latency), write_latency=Range(*timing.write_latency),
             pause_cycles=Range(*timing.pause_cycles), interleave=int(timing.interleave),
             reorder=int(timing.reorder), pause_threshold=int(timing.pause_probability * 2.0**53),
-            seed=timing.seed & (1 << 64) - 1))
+            seed=timing.seed))

@@ -148,8 +148,9 @@ def test_configurations(config, statement, message):
 def test_options_are_limited():
     source = BODY.format("a[0] = N;")
     compile_opencl(source, options=["-DN=3", "-Wno-everything"])
-    with pytest.raises(CompileError, match="option '-o/tmp/x' is not accepted"):
-        compile_opencl(source, options=["-o/tmp/x"])
+    for option in ("-o/tmp/x", "-Wp,-MD,/tmp/x", "-Wa,--x", "-Wl,--x"):
+        with pytest.raises(CompileError, match=f"option '{option}' is not accepted"):
+            compile_opencl(source, options=[option])
 
 
 def test_options_and_kernels_may_be_one_text():

@@ -110,7 +110,7 @@ def test_headers_are_found_by_their_names():
 
 
 @pytest.mark.parametrize("directive", [
-    "#include", "# /* of */ include", "%:include", "#inc\\\nlude", "#inc\\\r\nlude"])
+    "#include", "# /* of */ include", "%:include", "#inc\\\nlude", "#inc\\\r\nlude", "#inc\\ \nlude"])
 def test_a_unit_that_includes_files_is_made_each_time(directive, tmp_path):
     for number in 3, 4:
         (tmp_path / "n.h").write_text(f"#define N {number}\n")

@@ -82,6 +82,7 @@ def test_bad_words_make_no_image(words, message):
     ({"global_size": (64, 64), "local_size": 64}, "give equally many"),
     ({"global_size": 64, "global_offset": (1, 2)}, "give equally many"),
     ({"global_size": 64, "global_offset": -1}, "global offset 0 is -1"),
+    ({"global_size": 64, "global_offset": (1 << 32) - 63}, r"size 64 from offset 4294967233 on passes 2\*\*32"),
     ({"global_size": 64, "slot": 16}, "slots 0 to 15"),
     ({"global_size": 64, "max_cycles": 0}, "max_cycles must be an integer from 1 to 2.63 - 1, not 0"),
     ({"global_size": 64, "max_cycles": None}, "max_cycles must be an integer from 1 to 2.63 - 1, not None"),
@@ -214,8 +215,13 @@ def test_a_closed_device():
     (lambda: compile_opencl("__kernel void k() {}", config="tiny"), "config must be a Config, not 'tiny'"),
     (lambda: Device(memory=5), "memory must be a GlobalMemory, not 5"),
     (lambda: compile_opencl(None), "the source must be a text, or texts by their file names, not None"),
-    (lambda: MemoryTiming(read_latency=(5, 1)), r"read_latency \(5, 1\) must have 0 <= least <= greatest"),
+    (lambda: MemoryTiming(read_latency=(5, 1)), r"read_latency must be two integers, 0 <= least <= .*, not \(5, 1\)"),
+    (lambda: MemoryTiming(read_latency=5), "read_latency must be two integers, .*, not 5"),
+    (lambda: MemoryTiming(pause_cycles=(1, 2, 3)), r"pause_cycles must be two integers, .*, not \(1, 2, 3\)"),
+    (lambda: MemoryTiming(write_latency=(0.5, 1)), r"write_latency must be two integers, .*, not \(0.5, 1\)"),
     (lambda: MemoryTiming(pause_probability=2), "pause_probability must be from 0 to 1, not 2"),
+    (lambda: MemoryTiming(pause_probability="x"), "pause_probability must be from 0 to 1, not 'x'"),
+    (lambda: MemoryTiming(seed=-1), r"seed must be an integer from 0 to 2\*\*64 - 1, not -1"),
 ])
 def test_what_nothing_can_be_made_of(make, message):
     with pytest.raises(FgpuError, match=message):
