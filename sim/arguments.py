@@ -1,6 +1,8 @@
 """From what a caller passes to a launch to the numbers of a kernel descriptor."""
 
+import math
 import re
+import reprlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +16,7 @@ from fgpu.errors import ImageError, LaunchError
 from .buffer import Buffer
 from .features import check_built
 from .local_memory import LocalMemory
+from .numbers import is_integer, is_number
 
 __all__ = [
     "Argument", "Size", "argument_words", "check_kernel", "check_program", "choose_kernel", "sizes",
@@ -39,7 +42,7 @@ def sizes(what: str, value: Size) -> tuple[int, ...]:
     if not 1 <= len(items) <= DIMENSIONS:
         raise LaunchError(f"the {what} {value!r} must have 1 to {DIMENSIONS} dimensions")
     for item in items:
-        if isinstance(item, bool) or not isinstance(item, int | np.integer):
+        if not is_integer(item):
             raise LaunchError(f"the {what} {value!r} must be made of integers, not {item!r}")
     return tuple(int(item) for item in items)
 
@@ -156,22 +159,33 @@ def _words(what: str, argument: Argument, parameter: Parameter, device: object) 
             for at in range(0, -(-parameter.size // _WORD_BYTES) * _WORD_BYTES, _WORD_BYTES)]
 
 
-def _content(what: str, argument: object, scalar: str, lanes: int) -> bytes:
+def _content(what: str, argument: Any, scalar: str, lanes: int) -> bytes:
     """The bytes of one number, or of one for each lane."""
-    values = list(argument) if isinstance(argument, Sequence | np.ndarray) else [argument]
+    several = isinstance(argument, Sequence | np.ndarray) and np.ndim(argument)
+    values: list[Any] = list(argument) if several else [argument]
     if len(values) != lanes:
         raise LaunchError(f"{what} takes {lanes} numbers, not {argument!r}")
     dtype = np.dtype(_DTYPES[scalar])
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        if not is_number(value):
             raise LaunchError(f"{what} must be made of numbers, not {value!r}")
-        if dtype.kind != "f" and (not isinstance(value, int | np.integer)
-                                  or not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max):
+        if dtype.kind != "f" and not (is_integer(value) and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max):
             raise LaunchError(f"{what} is made of {scalar}, which {value!r} is not")
+    if dtype.kind == "f":
+        return b"".join(_float(what, value, scalar) for value in values)
+    return np.array(values, dtype.newbyteorder("<")).tobytes()
+
+
+def _float(what: str, value: float, scalar: str) -> bytes:
+    """A number rounded to a type of floating-point numbers, which has none as large only for infinity."""
     try:
-        return np.array(values, dtype.newbyteorder("<")).tobytes()
+        with np.errstate(over="ignore"):
+            rounded = np.array(value, f"<{_DTYPES[scalar]}")
+        if math.isinf(rounded) <= math.isinf(value):
+            return rounded.tobytes()
     except OverflowError:
-        raise LaunchError(f"{what} is made of {scalar}, which {argument!r} has no room in") from None
+        pass
+    raise LaunchError(f"{what} is beyond every {scalar}: {reprlib.repr(value)}; for infinity, give math.inf")
 
 
 def _word(what: str, argument: Argument, parameter: Parameter | None, device: object) -> int:
@@ -188,9 +202,9 @@ def _word(what: str, argument: Argument, parameter: Parameter | None, device: ob
         raise LaunchError(f"{what} is a NumPy array or a list; put it into global memory with "
                           "device.buffer(array) and pass the buffer")
     if parameter is not None and parameter.kind == "scalar" and parameter.type in _FLOATS:
-        if isinstance(argument, bool) or not isinstance(argument, int | float | np.integer | np.floating):
+        if not is_number(argument):
             raise LaunchError(f"{what} must be a number, not {argument!r}")
-        return int.from_bytes(np.array(argument, f"<{_DTYPES[parameter.type]}").tobytes(), "little")
+        return int.from_bytes(_float(what, argument, parameter.type), "little")
     if isinstance(argument, float | np.floating):
         raise LaunchError(f"{what} is the floating-point number {argument!r}; pass an integer")
     if not isinstance(argument, int | np.integer):

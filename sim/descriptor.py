@@ -14,6 +14,7 @@ from fgpu.config import DIMENSIONS, KERNEL_SLOTS, PARAMETERS_MAX, WAVEFRONT_SIZE
 from fgpu.errors import LaunchError
 
 from .dispatch import Dispatch, checked_words, contradictions
+from .numbers import is_integer
 from .words import packed, unpacked
 
 __all__ = ["KernelDescriptor"]
@@ -186,13 +187,9 @@ def _padded(values: tuple[int, ...], filler: int) -> tuple[int, ...]:
     return values + (filler,) * (DIMENSIONS - len(values))
 
 
-def _is_integer(value: object) -> bool:
-    return hasattr(value, "__index__") and not isinstance(value, bool)
-
-
 def _check_each(what: str, values: Sequence[int], allowed: range) -> None:
     for index, value in enumerate(values):
-        if not _is_integer(value) or int(value) not in allowed:
+        if not is_integer(value) or int(value) not in allowed:
             raise LaunchError(
                 f"{what} {index} is {value!r}; it must be an integer from {allowed[0]} to {allowed[-1]}")
 

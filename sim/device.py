@@ -26,6 +26,7 @@ from .engine import Engine, Launch, Progress, Trace
 from .engines import Latency, hardware_engine, make_engine, memory_timing
 from .index_space import Part
 from .memory import GlobalMemory
+from .numbers import is_integer
 from .prepared import Preparations, PreparedLaunch
 from .printf import Printf, PrintfBuffer, PrintfOption, printf_option, prints
 from .profile import Profile
@@ -344,9 +345,9 @@ class Device(DeviceMemory):
     def _launch(self, launch: Launch, local_size: tuple[int, ...] = (), local_bytes: int = 0) -> Run:
         if self._is_closed:
             raise LaunchError("the device was closed; launch in the `with` block, or make another Device")
-        if launch.slot not in range(KERNEL_SLOTS):
+        if not is_integer(launch.slot) or launch.slot not in range(KERNEL_SLOTS):
             raise LaunchError(f"the slot is {launch.slot!r}; LRAM has the slots 0 to {KERNEL_SLOTS - 1}")
-        if not isinstance(launch.max_cycles, int | np.integer) or not 1 <= launch.max_cycles < _CYCLES_END:
+        if not is_integer(launch.max_cycles) or not 1 <= launch.max_cycles < _CYCLES_END:
             raise LaunchError(f"max_cycles must be an integer from 1 to 2^63 - 1, not {launch.max_cycles!r}")
         self._cache_is_clean = True     # should the engine fail, it starts anew, with an empty cache
         result = self._engine.launch(launch)

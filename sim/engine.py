@@ -11,6 +11,7 @@ from fgpu.compiler.ir.module import Location
 from fgpu.errors import ConfigError
 
 from .accesses import AccessCheck
+from .numbers import is_integer, is_number
 from .places import Places
 from .recording import Recording, check_window
 
@@ -85,15 +86,15 @@ class MemoryTiming:
     def __post_init__(self) -> None:
         for name in ("read_latency", "write_latency", "pause_cycles"):
             match getattr(self, name):
-                case (int() | np.integer() as least, int() | np.integer() as greatest) if (
+                case (least, greatest) if is_integer(least) and is_integer(greatest) and (
                         0 <= least <= greatest < 1 << 32):
                     pass
                 case value:
                     raise ConfigError(f"memory timing: {name} must be two integers, 0 <= least <= greatest < 2**32, "
                                       f"not {value!r}")
-        if not isinstance(self.pause_probability, int | float | np.number) or not 0 <= self.pause_probability <= 1:
+        if not is_number(self.pause_probability) or not 0 <= self.pause_probability <= 1:
             raise ConfigError(f"memory timing: pause_probability must be from 0 to 1, not {self.pause_probability!r}")
-        if not isinstance(self.seed, int | np.integer) or not 0 <= self.seed < 1 << 64:
+        if not is_integer(self.seed) or not 0 <= self.seed < 1 << 64:
             raise ConfigError(f"memory timing: seed must be an integer from 0 to 2**64 - 1, not {self.seed!r}")
 
 

@@ -3,14 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fgpu.config import Config
 from fgpu.engines import BOARD, ENGINES, MAPPED
 from fgpu.errors import LaunchError
 
 from .engine import Engine, MemoryTiming, Trace
 from .memory import GlobalMemory
+from .numbers import is_integer
 
 if TYPE_CHECKING:
     from fgpu.board.link import Link
@@ -31,7 +30,7 @@ def memory_timing(latency: Latency | None) -> MemoryTiming:
     if isinstance(latency, MemoryTiming):
         return latency
     bounds = latency if isinstance(latency, tuple | list) else (latency, latency)
-    if len(bounds) != 2 or any(isinstance(n, bool) or not isinstance(n, int | np.integer) for n in bounds):
+    if len(bounds) != 2 or not all(map(is_integer, bounds)):
         raise LaunchError("memory_latency must be cycles, a pair (least, greatest) or a MemoryTiming, "
                           f"not {latency!r}")
     least, greatest = int(bounds[0]), int(bounds[1])

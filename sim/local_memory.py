@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from fgpu.compiler.image import Kernel
 from fgpu.config import LOCAL_BASE, LOCAL_ROW_BYTES, WAVEFRONTS, Config
 from fgpu.errors import LaunchError
+
+from .numbers import is_integer
 
 __all__ = ["LocalMemory", "LocalRoom"]
 
@@ -25,7 +25,7 @@ class LocalMemory:
     bytes: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.bytes, bool) or not isinstance(self.bytes, int | np.integer) or self.bytes <= 0:
+        if not is_integer(self.bytes) or self.bytes <= 0:
             raise LaunchError(f"local memory has a number of bytes from 1, not {self.bytes!r}")
         object.__setattr__(self, "bytes", int(self.bytes))
 

@@ -8,6 +8,7 @@ import numpy as np
 from fgpu.errors import MemoryAccessError
 
 from .allocator import Allocator
+from .numbers import is_integer
 
 __all__ = ["GlobalMemory", "check_integers"]
 
@@ -19,7 +20,7 @@ _MANY = 1 << 18
 def check_integers(*numbers: object) -> None:
     """Refuse what is no address and no length."""
     for number in numbers:
-        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+        if not is_integer(number):
             raise MemoryAccessError(f"addresses and lengths are integers, not {number!r}")
 
 

@@ -22,6 +22,7 @@ from .buffer import Buffer
 from .descriptor import KernelDescriptor
 from .device_memory import DeviceMemory
 from .index_space import callers_level
+from .numbers import is_integer
 from .printf_text import formatted
 
 __all__ = ["Printf", "PrintfBuffer", "PrintfOption", "print_to", "printf_option", "prints"]
@@ -57,7 +58,7 @@ class Printf:
             raise LaunchError(f"printf must go to a text file or to what takes a text, not to {self.to!r}")
         if self.order not in _ORDERS:
             raise LaunchError(f"the order of printf is {' or '.join(map(repr, _ORDERS))}, not {self.order!r}")
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size not in _SIZES:
+        if not is_integer(self.size) or self.size not in _SIZES:
             raise LaunchError(f"the size of printf's buffer must be from {_SIZES[0]} to {_SIZES[-1]} bytes, "
                               f"not {self.size!r}")
 

@@ -15,9 +15,13 @@ CYCLES_END: Final = (1 << 63) - 1
 
 def check_window(window: tuple[int, int] | None) -> None:
     """Raises :class:`~fgpu.errors.LaunchError` for cycles that cannot be."""
-    if window is not None and (len(window) != 2 or not all(isinstance(n, int) for n in window)
-                               or not 0 <= window[0] < window[1] <= CYCLES_END):
-        raise LaunchError(f"the window of a trace must be two cycles, 0 <= first < end, not {window!r}")
+    match window:
+        case None:
+            pass
+        case (int() as first, int() as end) if 0 <= first < end <= CYCLES_END:
+            pass
+        case _:
+            raise LaunchError(f"the window of a trace must be two cycles, 0 <= first < end, not {window!r}")
 
 
 @dataclass(frozen=True)

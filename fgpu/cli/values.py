@@ -111,7 +111,7 @@ def argument(
     except ValueError:
         raise LaunchError(f"argument {text!r} is neither a number, or the numbers of a vector as 1,2.5, nor a .npy "
                           "file nor an array such as random:int32:1024") from None
-    if any(map(math.isinf, numbers)) and "inf" not in text.lower():
+    if any(isinstance(number, float) and math.isinf(number) for number in numbers) and "inf" not in text.lower():
         raise LaunchError(f"argument {text!r} is beyond every floating-point number; for infinity, give inf")
     return numbers if len(numbers) > 1 else numbers[0]
 

@@ -61,6 +61,7 @@ def files(folder):
      "--output 0 and --output 1 both write x.npy; give each a file of its own"),
     ("run copy.s --global 64 --record x.svg --profile-to x.svg", "--record and --profile-to both write x.svg"),
     ("run copy.s --global 64 --engine functional --arg 1e400", "argument '1e400' is beyond every"),
+    (f"run copy.s --global 64 --engine functional --arg {'9' * 400}", "argument 0 is 9999"),
     # before what would fail after it
     (f"run loop.s --global 64 {RUN} --max-cycles 100 --output 0=none/x.npy", "cannot write none/x.npy"),
     (f"run loop.s --global 64 {RUN} --max-cycles 100 --profile-to none/x.html", "cannot write none/x.html"),

@@ -1,5 +1,6 @@
 """Every launch that cannot be run is refused with one clear message, on every engine alike."""
 
+import math
 import re
 
 import numpy as np
@@ -84,6 +85,9 @@ def test_bad_words_make_no_image(words, message):
     ({"global_size": 64, "global_offset": -1}, "global offset 0 is -1"),
     ({"global_size": 64, "global_offset": (1 << 32) - 63}, r"size 64 from offset 4294967233 on passes 2\*\*32"),
     ({"global_size": 64, "slot": 16}, "slots 0 to 15"),
+    ({"global_size": 64, "slot": 1.0}, "slot is 1.0; LRAM has the slots 0 to 15"),
+    ({"global_size": 64, "slot": True}, "slot is True"),
+    ({"global_size": 64, "max_cycles": True}, "max_cycles must be an integer from 1 to 2.63 - 1, not True"),
     ({"global_size": 64, "max_cycles": 0}, "max_cycles must be an integer from 1 to 2.63 - 1, not 0"),
     ({"global_size": 64, "max_cycles": None}, "max_cycles must be an integer from 1 to 2.63 - 1, not None"),
     ({"global_size": 64, "max_cycles": 1e6}, "max_cycles must be an integer"),
@@ -117,6 +121,26 @@ def test_bad_arguments(arguments, message):
     arguments = [made.get(value, value) if isinstance(value, str) else value for value in arguments]
     with pytest.raises(LaunchError, match=message):
         device.launch(TYPED, global_size=64, args=arguments)
+
+
+VALUES = compile_opencl(
+    "__kernel void k(__global float *a, float f, float2 v, double d) { a[0] = f + v.x + (float)d; }")
+
+
+@pytest.mark.parametrize(("place", "value", "message"), [
+    (1, 1e39, r"argument 1 \(float f\) is beyond every float: 1e\+39; for infinity, give math.inf"),
+    (1, 10**400, r"beyond every float: 10+\.\.\.0+; for infinity"),
+    (1, -3.5e38, "beyond every float: -3.5e"), (2, (0, 1e39), r"argument 2 \(float2 v\) is beyond every float: 1e"),
+    (3, 10**400, "argument 3 .* is beyond every double"),
+    (3, np.array(3), r"argument 3 .* must be made of numbers, not array\(3\)"),
+    (2, (0, 1j), "argument 2 .* must be made of numbers, not 1j"),
+])
+def test_numbers_that_a_type_has_no_room_for(place, value, message):
+    device = Device(engine="functional")
+    arguments = [device.buffer(1, np.float32), 3.4028235e38, (0.0, math.inf), 1e308]
+    device.launch(VALUES, global_size=1, args=arguments)
+    with pytest.raises(LaunchError, match=message):
+        device.launch(VALUES, global_size=1, args=[*arguments[:place], value, *arguments[place + 1:]])
 
 
 ELEMENTS = """typedef struct { int a; float b; } pair;
