@@ -7,7 +7,7 @@ from fgpu.config import Config
 from fgpu.errors import CompileError
 from fgpu.isa import Opcode, by_opcode
 
-from .frontend.clang import SAMPLER
+from .frontend.bitcode import SAMPLER
 from .frontend.reader import KERNEL_COPY
 from .ir.module import Function, Instruction, Module, Op
 from .ir.values import LOCAL_SPACE, PRIVATE_SPACE, Type

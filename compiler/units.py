@@ -19,7 +19,7 @@ from fgpu.extras import demand
 from fgpu.store import kept_bytes, workspace
 
 from .estimate import estimates
-from .frontend.bitcode import compiler_version
+from .frontend.bitcode import SAMPLER, compiler_version
 from .frontend.dependence import depends_on_more
 from .frontend.reader import KERNEL_COPY
 from .image import Image
@@ -31,7 +31,7 @@ __all__ = ["Unit", "code_key", "compile_unit", "link_units"]
 _MAGIC: Final = b"fgpu-unit 3\n"
 _HEADER_DEPTH: Final = 8
 """Folders above that of headers, so that they may include each other by "../"."""
-_KNOWN: Final = ("llvm.", "_Z", "fgpu_", "__fgpu", "printf", "__translate_sampler")
+_KNOWN: Final = ("llvm.", "_Z", "fgpu_", "__fgpu", "printf", SAMPLER)
 """What the names of functions begin with that are defined later, or refused with a better message."""
 _MARGIN: Final = 2
 """By how much a kernel may be larger than its estimate."""

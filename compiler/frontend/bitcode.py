@@ -16,7 +16,7 @@ from fgpu.store import kept_bytes, kept_files
 
 from ..line_table import OWN
 
-__all__ = ["BUILTINS", "CLANG_SECONDS", "SOURCES", "WIDE", "Library", "bitcode_files", "compiler_version",
+__all__ = ["BUILTINS", "CLANG_SECONDS", "SAMPLER", "SOURCES", "WIDE", "Library", "bitcode_files", "compiler_version",
            "functions"]
 
 _HERE = Path(__file__).parent
@@ -36,6 +36,8 @@ SOURCES = {
 }
 """The parts of the library, users before what they use: each is linked for what those before it lack. Their files and
 clang's options for them. Half of all functions are conversions, of which a program has few."""
+SAMPLER: Final = "__translate_sampler_initializer"
+"""What clang calls for the value of a sampler."""
 CLANG_SECONDS: Final = 600
 """What takes a second may take minutes on a busy machine, or when a program is suspended: this ends what hangs."""
 _NAME = re.compile(r"@([\w.$]+)")

@@ -15,12 +15,12 @@ from fgpu.files import cache_directory
 from ..ir.module import Module
 from ..line_table import OWN
 from ..work_groups import BARRIERS
-from .bitcode import CLANG_SECONDS, Library, bitcode_files, functions, with_pure
+from .bitcode import CLANG_SECONDS, SAMPLER, Library, bitcode_files, functions, with_pure
 from .diagnostics import explained, separated
 from .options import LENIENT, accepted
 from .reader import read_module
 
-__all__ = ["HEADER", "SAMPLER", "UNROLLED", "Bitcode", "Size", "Unoptimized", "builtins", "compile_to_bitcode",
+__all__ = ["HEADER", "UNROLLED", "Bitcode", "Size", "Unoptimized", "builtins", "compile_to_bitcode",
            "compile_unit", "optimize", "read_ir"]
 
 _HERE = Path(__file__).parent
@@ -33,8 +33,6 @@ UNROLLED = 4
 other."""
 _UNROLLED_BODY = 80
 """Up to which size together, in LLVM's units, about one for an instruction: beside more, counting costs little."""
-SAMPLER = "__translate_sampler_initializer"
-"""What clang calls for the value of a sampler."""
 _ALL_STATIC = "#pragma clang attribute push(__attribute__((internal_linkage)), apply_to = function)"
 """Nobody else calls a program's functions, and inline ones have no body elsewhere. Kernels are `used`: opencl.h."""
 _ALL_STATIC_END = "#pragma clang attribute pop"
