@@ -66,10 +66,6 @@ class KernelDescriptor:
             raise LaunchError(f"the global offset {self.global_offset} has {len(self.global_offset)} dimensions, "
                               f"the global size {dimensions}; give equally many")
         _check_each("global offset", self.global_offset, _WORD)
-        for offset, size in zip(self.global_offset, self.global_size, strict=True):
-            if offset + size > _WORD.stop:
-                raise LaunchError(f"the global size {size} from offset {offset} on passes 2**32, and global ids have "
-                                  "32 bits; make either smaller")
         if not self.work_groups:
             groups = tuple(-(-size // local) for size, local in zip(self.global_size, self.local_size, strict=True))
             object.__setattr__(self, "work_groups", groups)

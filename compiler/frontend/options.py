@@ -21,7 +21,7 @@ _IGNORED = ("-cl-opt-disable", "-cl-strict-aliasing", "-cl-kernel-arg-info", "-g
 """What changes nothing here: what is not optimized would not fit, and others are always so. Later versions' programs
 are compiled as those of 1.2, and what 1.2 lacks is refused by name."""
 
-LENIENT = ("incompatible-pointer-types", "int-conversion")
+LENIENT = ("implicit-int", "incompatible-pointer-types", "int-conversion", "return-mismatch")
 """Warnings in other compilers of OpenCL C, and in those of C until lately, which clang takes for errors."""
 _ALL_ERRORS = "-Werror"
 

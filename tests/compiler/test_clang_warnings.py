@@ -37,7 +37,8 @@ def test_each_time(options: list[str], expected: list[str]) -> None:
     assert told(options) == expected
 
 
-@pytest.mark.parametrize("statement", ["global int *c = a;", "b[0] = \"x\";", "if (b[0] = 3) b[0] = 4;"])
+@pytest.mark.parametrize("statement", [
+    "global int *c = a;", "b[0] = \"x\";", "if (b[0] = 3) b[0] = 4;", "const n = 4; b[0] = n;", "return b[0];"])
 def test_all_may_be_errors(statement: str) -> None:
     program = f"kernel void k(global float *a, global int *b) {{ {statement} }}"
     with pytest.warns(CompileWarning):
