@@ -270,6 +270,7 @@ for action in (read, launch):
 """
 
 
+@pytest.mark.ci
 def test_wherever_a_signal_comes_the_queue_goes_on(opencl_icd):
     """A handler raises something at each line that a call executes, one after the other."""
     done = opencl_icd.python(EACH_LINE, timeout=100)

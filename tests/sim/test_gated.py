@@ -57,6 +57,7 @@ def test_cycles_and_results_are_those_of_one_clock(config: Config, tmp_path: Pat
     assert outcome(config, tmp_path, turns, gated=True) == outcome(config, tmp_path, turns, gated=False)
 
 
+@pytest.mark.ci
 def test_only_models_are_gated() -> None:
     """Hardware has one clock."""
     assert "negedge" not in to_verilog(NARROW)
