@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Assignment", "CycleWindow", "FloatRange", "NameList", "NumberList", "argument", "array_bytes"]
 
-_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32")
+_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
 _FILLS = ("random", "zeros", "ones", "range")
 _ELEMENTS_MAX = 1 << 28
 
