@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from fgpu.compiler.ir.module import Location
-from fgpu.errors import ConfigError
+from fgpu.errors import ConfigError, LaunchError
 
 from .accesses import AccessCheck
 from .numbers import is_integer, is_number
@@ -44,7 +45,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Trace:
-    """Waveforms to write. Raises :class:`~fgpu.errors.LaunchError` for a window that cannot be."""
+    """Waveforms to write. Raises :class:`~fgpu.errors.LaunchError` for a path or a window that cannot be."""
 
     path: str | Path
     """A VCD file."""
@@ -55,6 +56,8 @@ class Trace:
     """Only these parts of the core and what is in them, such as ``cu0.scheduler``; none: all."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.path, str | PathLike):
+            raise LaunchError(f"a trace is written to a file, not to {self.path!r}")
         object.__setattr__(self, "units", (self.units,) if isinstance(self.units, str) else tuple(self.units))
         check_window(self.window)
 

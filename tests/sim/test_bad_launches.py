@@ -236,6 +236,7 @@ def test_a_closed_device():
 @pytest.mark.parametrize(("make", "message"), [
     (lambda: Device("tiny"), "config must be a Config, not 'tiny'; Config.preset"),
     (lambda: compile_opencl("__kernel void k() {}", config="tiny"), "config must be a Config, not 'tiny'"),
+    (lambda: Device(engine="verilator", trace=5), "a trace is written to a file, not to 5"),
     (lambda: Device(memory=5), "memory must be a GlobalMemory, not 5"),
     (lambda: compile_opencl(None), "the source must be a text, or texts by their file names, not None"),
     (lambda: MemoryTiming(read_latency=(5, 1)), r"read_latency must be two integers, 0 <= least <= .*, not \(5, 1\)"),
