@@ -113,7 +113,7 @@ def files(folder):
     ("run copy.s --global 64 --engine functional --arg object.npy", "object.npy is not a NumPy array"),
     ("run copy.s --global 64 --engine functional --arg hello", "argument 'hello' is neither a number"),
     ("run copy.s --global 64 --engine functional --arg 1,,2", "argument '1,,2' is neither a number"),
-    ("run copy.s --global 64 --engine functional --arg random:float64:4", "must be FILL:TYPE:SHAPE"),
+    ("run copy.s --global 64 --engine functional --arg random:complex64:4", "must be FILL:TYPE:SHAPE"),
     ("run copy.s --global 64 --engine functional --arg random:int32:-4", "shape '-4'"),
     ("run copy.s --global 64 --engine functional --arg local:x", "'local:x' must have a number of bytes"),
     ("run copy.s --global 64 --engine functional --arg local:0", "local memory has a number of bytes from 1, not 0"),
