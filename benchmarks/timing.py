@@ -23,22 +23,23 @@ MEASURED: Final = {name: (name, 1) for name in TIMED} | {"core_of_4": ("core", 4
 Frequencies = dict[str, dict[str, Any]]
 
 
-def measure(names: tuple[str, ...], seeds: int = 1,
+def measure(names: tuple[str, ...], seeds: int = 1, refine: bool = False,
             progress: Callable[[int, int], None] = lambda done, total: None) -> Frequencies:
     """Place and route units on an ECP5 of 85,000 LUTs and speed grade 6. ``progress`` is told how many are done.
 
     Of so many ``seeds`` the best as placed, ``seed``, was routed; ``placed`` is what was expected of it, ``least`` of
-    the worst. The slowest path goes ``from`` a register ``to`` another. Raises :class:`~fgpu.errors.ToolError` when
-    a tool fails.
+    the worst. The slowest path goes ``from`` a register ``to`` another; ``refined``: cells were moved after they had
+    been placed. Raises :class:`~fgpu.errors.ToolError` when a tool fails.
     """
     found: Frequencies = {}
     used = ", ".join(map(str, tools()))
     for name in names:
         unit, count = MEASURED[name]
-        timing = component_timing(TIMED[unit](Config(compute_units=count)), seeds=range(1, seeds + 1))
+        timing = component_timing(TIMED[unit](Config(compute_units=count)), seeds=range(1, seeds + 1), refine=refine)
         least = min((frequency for _, frequency in timing.expected), default=timing.placed)
         found[name] = {
             "placed": timing.placed, "routed": timing.frequency, "least": least, "seed": timing.seed, "seeds": seeds,
+            **({"refined": True} if refine else {}),
             "from": timing.path[0].signal, "to": timing.path[-1].signal, "by": used,
         }
         progress(len(found), len(names))

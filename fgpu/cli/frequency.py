@@ -12,11 +12,22 @@ from .baselines import progress_bar
 if TYPE_CHECKING:
     from fgpu.tools.timing import Timing
 
-__all__ = ["DEFAULT", "UNASKED", "as_dict", "chosen", "measure", "report"]
+__all__ = ["DEFAULT", "UNASKED", "as_dict", "check_refine", "chosen", "measure", "report"]
 
 DEFAULT = "compute_unit"
 UNASKED = "ecp5"
 """The family whose frequency is told without being asked for."""
+
+
+def check_refine(family: str, placed: bool) -> None:
+    """Raises :class:`click.UsageError` where cells cannot be moved between placing and routing."""
+    from fgpu.tools.families import TIMED_FAMILIES
+
+    able = [name for name, each in TIMED_FAMILIES.items() if each.device is not None and each.device.fixed]
+    if family not in able:
+        raise click.UsageError(f"--refine needs --family {' or '.join(able)}")
+    if placed:
+        raise click.UsageError("--refine and --placed exclude each other: cells are moved for routing")
 
 
 def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[str, ...]:
@@ -42,7 +53,8 @@ def chosen(family: str, names: tuple[str, ...] | None, without: bool) -> tuple[s
     return names
 
 
-def measure(name: str, config: Config, family: str, *, route: bool = True, seeds: int = 1) -> list["Timing"]:
+def measure(name: str, config: Config, family: str, *, route: bool = True, seeds: int = 1,
+            refine: bool = False) -> list["Timing"]:
     """The timing of a unit, with a display while it is measured; without ``route`` that of each module in it."""
     from fgpu.tools import timing
     from fgpu.tools.units import TIMED
@@ -52,7 +64,7 @@ def measure(name: str, config: Config, family: str, *, route: bool = True, seeds
         with progress_bar(f"placing {name}"):
             return timing.placed_timings(unit, family)
     with progress_bar(f"placing and routing {name}"):
-        return [timing.component_timing(unit, family, seeds=range(1, seeds + 1))]
+        return [timing.component_timing(unit, family, seeds=range(1, seeds + 1), refine=refine)]
 
 
 def as_dict(name: str, timings: list["Timing"], *, route: bool = True) -> dict[str, Any]:

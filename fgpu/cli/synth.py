@@ -51,13 +51,16 @@ _REFERENCE = {
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Place with N seeds, several at a time, route what nextpnr expects the most of, and tell what it "
               "expected of each.")
+@click.option("--refine", is_flag=True, help="Between placing and routing move cells of the slowest paths to where "
+              "these become shorter; for ecp5.")
 @click.option("--write-baseline", is_flag=True,
               help="Instead, measure anew what benchmarks/area.json says; goes with no other option.")
 @click.option("--write-timing", is_flag=True,
-              help="Instead, measure anew what benchmarks/timing.json says; goes with --timing and --seeds alone.")
+              help="Instead, measure anew what benchmarks/timing.json says; goes with --timing, --seeds and --refine "
+              "alone.")
 @config_options(omit=("compute_units",))
 def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None, timing: tuple[str, ...] | None,
-          no_timing: bool, placed: bool, seeds: int, write_baseline: bool, write_timing: bool,
+          no_timing: bool, placed: bool, seeds: int, refine: bool, write_baseline: bool, write_timing: bool,
           config: Config) -> None:
     """Synthesize a core with Yosys and show what each module takes; with nextpnr also how fast it can be.
 
@@ -70,11 +73,13 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
         _write_baseline()
         return
     if write_timing:
-        _write_timing(timing, seeds)
+        _write_timing(timing, seeds, refine)
         return
     if json_file is not None:
         check_output(json_file)
     timed = frequency.chosen(family, timing, no_timing)
+    if refine:
+        frequency.check_refine(family, placed)
     trees = {}
     for units in cus:
         variant = config.replace(compute_units=units)
@@ -89,7 +94,7 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
     timings = {}
     for name in timed:
         timings[name] = frequency.measure(name, config.replace(compute_units=cus[0]), family, route=not placed,
-                                          seeds=seeds)
+                                          seeds=seeds, refine=refine)
         console.print(frequency.report(name, timings[name], family, route=not placed))
     if family == frequency.UNASKED and not timed and not no_timing:
         console.print("No frequency: nextpnr is not installed (pip install 'fgpu\\[timing]').")
@@ -107,16 +112,16 @@ def _write_baseline() -> None:
     rewrite(area, "areas", "synthesizing units")
 
 
-def _write_timing(names: tuple[str, ...] | None, seeds: int) -> None:
+def _write_timing(names: tuple[str, ...] | None, seeds: int, refine: bool) -> None:
     from fgpu.benchmarks import timing
 
-    refuse_other_options("write_timing", "timing", "seeds")
+    refuse_other_options("write_timing", "timing", "seeds", "refine")
     for name in names or ():
         if name not in timing.MEASURED:
             raise click.UsageError(f"--timing takes {', '.join(timing.MEASURED)} here, not {name!r}")
     before = timing.load()
     with progress_bar("placing and routing") as update:
-        found = before | timing.measure(names or tuple(timing.MEASURED), seeds, progress=update)
+        found = before | timing.measure(names or tuple(timing.MEASURED), seeds, refine, progress=update)
     timing.save({name: found[name] for name in timing.MEASURED if name in found})
     for line in timing.differences(before, found):
         click.echo(line)

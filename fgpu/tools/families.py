@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .gowin import MULTIPLIERS
-from .nextpnr import PLACER_AND_ROUTER, tuned
+from .nextpnr import FIXED, PLACER_AND_ROUTER, tuned
 
 __all__ = ["FAMILIES", "TIMED_FAMILIES", "Cells", "Device", "Family"]
 
@@ -36,7 +36,11 @@ class Device:
     program: str
     """nextpnr's, as :mod:`fgpu.tools.native` calls it."""
     options: tuple[str, ...]
-    """Of nextpnr: the device, and how it places and routes."""
+    """Of nextpnr: the device."""
+    flow: tuple[str, ...] = ()
+    """How nextpnr places and routes."""
+    fixed: tuple[str, ...] = ()
+    """How it routes what :mod:`~fgpu.tools.refine` has placed; empty where that knows no sites."""
     adapt: Callable[[str], str] = str
     """What becomes of Yosys' netlist before nextpnr reads it."""
     files: Mapping[str, str] = field(default_factory=dict)
@@ -91,9 +95,8 @@ _ECP5: Final = Family(
         dsps="MULT18X18D", luts_of_logic={"CCU2C": 2, "PFUMX": 0}, luts_of_memory={"TRELLIS_DPR16X4": 4}),
     device=Device(
         "an ECP5 of speed grade 6", "nextpnr_ecp5",
-        (f"--{_DIE}", "--package", "CABGA381", "--speed", "6", "--out-of-context", "--lpf-allow-unconstrained",
-         *PLACER_AND_ROUTER),
-        adapt=_tuned))
+        (f"--{_DIE}", "--package", "CABGA381", "--speed", "6", "--out-of-context", "--lpf-allow-unconstrained"),
+        flow=PLACER_AND_ROUTER, fixed=FIXED, adapt=_tuned))
 _GOWIN: Final = Family(
     "gowin", "Gowin GW5A", "synth_gowin -family gw5a", Cells(
         luts=r"LUT[1-4]|ALU", lut_memories=r"RAM16\w+", ffs=r"DFF\w*", block_rams=r"(SP|SDP|DP)(X9)?B?",

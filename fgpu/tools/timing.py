@@ -21,6 +21,7 @@ from .delays import Delays, Path
 from .families import FAMILIES, Device, Family
 from .native import Tool, find_tool, is_native
 from .nextpnr import FLOW
+from .refine import refined
 from .registered import UNIT, Registered
 from .verilog import verilog_text
 from .yosys import run_yosys
@@ -32,6 +33,10 @@ _LOG, _REPORT = "log.txt", "report.json"
 _MAXIMUM = re.compile(r"Max frequency for clock\s+'[^']*': ([\d.]+) MHz")
 _ROUTING = re.compile(r"Routing\.\.|Running router")
 _OPTIONS = ("--timing-allow-fail", "--json", "design.json", "--report", _REPORT, "-q", "--log", _LOG)
+_PLACED = "placed.json"
+_WITHIN = 0.97
+"""Of the frequency that is expected of a refined placement: for so much its wires are routed, and again if they are
+slower. For more that might go on for ever."""
 TARGET = 100.0
 """MHz that nextpnr aims at."""
 _SDF = "delays.sdf"
@@ -101,22 +106,23 @@ def _device(family: Family) -> Device:
 
 
 def component_timing(component: wiring.Component, family: str = "ecp5", *, target: float = TARGET,
-                     seeds: Sequence[int] = (1,)) -> Timing:
+                     seeds: Sequence[int] = (1,), refine: bool = False) -> Timing:
     """Place and route a component, between registers at all its ports, for a clock of ``target`` MHz. With several of
     nextpnr's ``seeds`` it is placed with each, as many at a time as there are processors, and routed with the one of
-    which nextpnr then expects the most: what a seed does is more than most changes to a design.
+    which nextpnr then expects the most: what a seed does is more than most changes to a design. To ``refine`` is to
+    move cells of the slowest paths between placing and routing (:mod:`~fgpu.tools.refine`).
 
     What was found is kept in the user's cache folder. Raises :class:`~fgpu.errors.ToolError` when a tool fails,
     :class:`~fgpu.errors.MissingExtraError` without nextpnr (``fgpu[timing]``).
     """
-    task = _Task(component, FAMILIES[family], target)
+    task = _Task(component, FAMILIES[family], target, refine)
 
     def routed(seed: int) -> Timing:
         def find() -> list[Timing]:
-            report, log = task.nextpnr(["--seed", str(seed)], _REPORT, _LOG)
+            report, log = task.routed(seed)
             return [_timing(json.loads(report), _placed_frequency(log), seed)]
 
-        return task.kept([str(seed)], find)[0]
+        return task.kept([str(seed), *(["refined"] if refine else [])], find)[0]
 
     if len(seeds) == 1:
         return routed(seeds[0])
@@ -139,13 +145,18 @@ def placed_timings(component: wiring.Component, family: str = "ecp5", *, target:
 class _Task:
     """A component that is placed and routed on the device of a family."""
 
-    def __init__(self, component: wiring.Component, family: Family, target: float) -> None:
+    def __init__(self, component: wiring.Component, family: Family, target: float, refine: bool = False) -> None:
         self.family, self.device = family, _device(family)
+        if refine and not self.device.fixed:
+            raise ToolError(f"cells of the family {family.title} cannot be moved after nextpnr has placed them; "
+                            "leave out what asks for it")
+        self.refine = refine
         self.tools = tools(family.name)
         between = Registered(component, pins=self.device.needs_pins)
         self.text = verilog_text(rtlil.convert(between, name="top", ports=between.ports, emit_src=False))
         """Verilog with the module ``top``."""
-        self.options = [*self.device.options, *_OPTIONS, "--freq", str(target)]
+        self.target = str(target)
+        self.options = [*self.device.options, *self.device.flow, *_OPTIONS, "--freq", self.target]
         self.script = ["read_verilog top.v", *family.commands(options=" -json design.json")]
         self.files = {**family.files, **self.device.files}
 
@@ -158,6 +169,9 @@ class _Task:
 
     def expected(self, seed: int) -> float:
         """MHz that nextpnr expects when it has placed with a seed."""
+        if self.refine:
+            return self.refined(seed)[1]
+
         def find() -> bytes:
             (log,) = self.nextpnr(["--no-route", "--seed", str(seed)], _LOG)
             frequency = _placed_frequency(log)
@@ -167,6 +181,28 @@ class _Task:
 
         key = self._key(*self.options, "expected", seed, self.tools[1])
         return float(json.loads(kept_bytes("timings", key, find)))
+
+    def refined(self, seed: int) -> tuple[str, float]:
+        """A placed netlist whose slowest paths were made shorter, and MHz that nextpnr is to expect of it."""
+        def find() -> bytes:
+            placed, sdf = self.nextpnr(["--no-route", "--seed", str(seed), "--write", _PLACED, "--sdf", _SDF],
+                                       _PLACED, _SDF)
+            netlist, delay = refined(placed, sdf)
+            return gzip.compress(json.dumps([netlist, 1000 / delay]).encode(), compresslevel=1)
+
+        key = self._key(*self.options, "refined", seed, self.tools[1])
+        netlist, frequency = json.loads(gzip.decompress(kept_bytes("placements", key, find)))
+        return netlist, frequency
+
+    def routed(self, seed: int) -> tuple[str, str]:
+        """nextpnr's report, and its log, of what it placed with a seed."""
+        if not self.refine:
+            report, log = self.nextpnr(["--seed", str(seed)], _REPORT, _LOG)
+            return report, log
+        netlist, frequency = self.refined(seed)
+        options = [*self.device.options, *self.device.fixed, *_OPTIONS, "--freq", f"{_WITHIN * frequency:.1f}"]
+        report, log = self._run(netlist, [*options, "--seed", str(seed)], _REPORT, _LOG)
+        return report, log
 
     def netlist(self) -> str:
         """For nextpnr; kept, for a core's takes Yosys minutes."""
@@ -180,11 +216,13 @@ class _Task:
 
     def nextpnr(self, options: list[str], *outputs: str) -> list[str]:
         """What nextpnr writes about the netlist."""
-        netlist = self.netlist()
+        return self._run(self.netlist(), [*self.options, *options], *outputs)
+
+    def _run(self, netlist: str, options: list[str], *outputs: str) -> list[str]:
         with workspace() as folder:
             for name, text in {"design.json": netlist, **self.device.files}.items():
                 (folder / name).write_text(text, encoding="utf-8")
-            done = self.tools[1].run([*self.options, *options], folder)
+            done = self.tools[1].run(options, folder)
             if done.returncode or not all((folder / output).exists() for output in outputs):
                 raise ToolError(f"nextpnr failed with status {done.returncode}: {done.stderr[-1000:].strip()}")
             return [(folder / output).read_text(encoding="utf-8") for output in outputs]

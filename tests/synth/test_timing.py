@@ -26,6 +26,8 @@ from fgpu.tools.delays import Delays
 from fgpu.tools.registered import Registered
 from fgpu.tools.timing import Place, Timing, component_timing, placed_timings
 
+from .placed_design import design, sdf
+
 FOUND = Timing(62.5, 16.0, (Place("vector.pe0.x", 0.5), Place("y", 15.1)), placed=71.0)
 OTHER = Timing(100.0, 10.0, (Place("y", 0.5), Place("turn.ready", 10.0)))
 
@@ -173,6 +175,10 @@ class Tools:
         self.placed.append(arguments)
         self.files = {path.name for path in folder.iterdir()}
         seed = int(arguments[arguments.index("--seed") + 1])
+        if "--write" in arguments:
+            netlist = {"modules": {"top": {"cells": design(), "settings": {}}}}
+            (folder / arguments[arguments.index("--write") + 1]).write_text(json.dumps(netlist))
+            (folder / arguments[arguments.index("--sdf") + 1]).write_text(sdf(design()))
         found = report()
         found["fmax"]["clk"]["achieved"] = {1: 125.0, 2: 130.0, 3: 90.0}[seed]
         (folder / "report.json").write_text(json.dumps(found))
@@ -265,6 +271,31 @@ def test_seeds(tools: Tools) -> None:
     assert len(tools.synthesized) == 1
 
 
+def test_refined(tools: Tools) -> None:
+    """What is routed has all places fixed, for what is expected of it; and is another result than without."""
+    plain = component_timing(Echo(), seeds=(1, 2))
+    found = component_timing(Echo(), seeds=(1, 2), refine=True)
+    *_, first, second, last = tools.placed
+    assert first[:-6] == second[:-6]
+    assert "--write" in first
+    assert "--no-route" in first
+    assert "static" not in last
+    assert {"--tmg-ripup", "heap"} <= set(last)
+    assert float(last[last.index("--freq") + 1]) == pytest.approx(0.97 * found.expected[0][1], abs=0.1)
+    assert found.expected[0][1] == found.expected[1][1] > 100       # both are of the same design here
+    assert (plain.seed, found.seed, found.frequency) == (2, 1, 125.0)
+    assert component_timing(Echo(), seeds=(1, 2), refine=True) == found
+    assert component_timing(Echo(), seeds=(1, 2)) == plain
+    assert len(tools.synthesized) == 1
+    assert len(tools.placed) == 6
+
+
+@pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")
+def test_cells_of_another_family_stay(tools: Tools) -> None:
+    with pytest.raises(ToolError, match="family Gowin GW5A cannot be moved"):
+        component_timing(Echo(), "gowin", refine=True)
+
+
 def write_program(folder: Path, name: str, text: str) -> None:
     path = folder / name
     path.write_text(f"#!/bin/sh\n{text}\n")
@@ -343,7 +374,7 @@ class TestCommand:
         monkeypatch.setitem(EXTRAS, "timing", ())
         monkeypatch.setattr(timing, "find_tool", lambda program: native.Tool(program, "0.1", None))
         monkeypatch.setattr(timing, "is_native", lambda program: False)
-        monkeypatch.setattr(timing, "component_timing", lambda unit, family, seeds: replace(
+        monkeypatch.setattr(timing, "component_timing", lambda unit, family, seeds, refine: replace(
             self.component_timing(unit), expected=tuple((seed, 70.0 + seed) for seed in seeds if len(seeds) > 1)))
         monkeypatch.setattr(timing, "placed_timings", lambda unit, family: [self.component_timing(unit), OTHER])
 
@@ -422,6 +453,8 @@ class TestCommand:
         (["--timing", "pe"], "--timing needs --family ecp5 or gowin"),
         (["--family", "ecp5", "--timing", "alu"], "not 'alu'"),
         (["--family", "ecp5", "--timing", "pe", "--no-timing"], "exclude each other"),
+        (["--family", "gowin", "--timing", "pe", "--refine"], "--refine needs --family ecp5"),
+        (["--family", "ecp5", "--timing", "pe", "--placed", "--refine"], "--refine and --placed exclude each other"),
     ])
     def test_refusals(self, options: list[str], message: str) -> None:
         result = self.run(*options)
