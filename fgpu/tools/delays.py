@@ -9,7 +9,7 @@ _WIRE = re.compile(r"\(INTERCONNECT (\S+) (\S+) \((\S*?)\) \((\S*?)\)\)")
 _INSTANCE = re.compile(r"\(INSTANCE (\S+)\)")
 _ARC = re.compile(r"\(IOPATH (?:\((?:pos|neg)edge )?([^\s)]+)\)? (\S+) \((\S*?)\) \((\S*?)\)\)")
 _SETUP = re.compile(r"\(SETUPHOLD \(\w+edge (\S+?)\) \(\w+edge \S+\) \((\S*?)\)")
-_CONSTANT = r"\$PACKER_"
+_CONSTANT = "$PACKER_"
 """Begins the names of the cells that nextpnr adds for constants, which never change."""
 _CLOCKS = re.compile(r"(W|R)?CLK[AB]?|WCK")
 
@@ -50,7 +50,7 @@ class Delays:
         """Those of an SDF file as nextpnr writes it, a statement a line."""
         found = cls()
         cell = ""
-        for line in sdf.splitlines():
+        for line in sdf.replace("\\", "").splitlines():      # names are escaped
             if match := _WIRE.search(line):
                 start, end, rise, fall = match.groups()
                 if not start.startswith(_CONSTANT):
@@ -100,6 +100,6 @@ class Delays:
         pin: str | None = end
         while pin is not None:
             arrival, before = arrivals[pin]
-            pins.append((pin.replace("\\", ""), arrival / 1000))
+            pins.append((pin, arrival / 1000))
             pin = before
         return Path((arrivals[end][0] + self.setups[end]) / 1000, tuple(reversed(pins)))

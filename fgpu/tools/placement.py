@@ -134,7 +134,7 @@ class Placement:
         """What the flip-flops of a tile here have in common; of a slice also what enables them."""
         cell = self.cells[name]
         return (*(tuple(cell["connections"].get(port, ())) for port in ("CLK", "LSR")),
-                *(cell["parameters"].get(name) for name in ("CLKMUX", "LSRMUX", "SRMODE", "GSR")))
+                *(cell["parameters"].get(option) for option in ("CLKMUX", "LSRMUX", "SRMODE", "GSR")))
 
     def sites(self, group: Collection[str]) -> dict[str, Site]:
         """Where the cells of a group are."""

@@ -27,6 +27,9 @@ _WORTH_IT: Final = 0.98
 _ROUNDS: Final = 400
 _FEWEST: Final = 0.002
 """Of the cells that could gain, those which are tried at once when the search ends."""
+_GAIN: Final = 0.98
+_LEAST_GAIN: Final = 100.0
+"""What a move must leave of the cost at most, and by how many squares of picoseconds less that must be."""
 _MARGIN: Final = 4
 """Tiles around what a cell is connected to, in which it may be."""
 _TRIED: Final = 60
@@ -202,7 +205,7 @@ class _Search:
         costs = group.cost(self._columns[chosen], self._rows[chosen], period)
         order: NDArray[np.int64] = np.argsort(costs, kind="stable")[:_TRIED]
         for number in order.tolist():
-            if costs[number] >= 0.98 * now - 100:
+            if costs[number] >= _GAIN * now - _LEAST_GAIN:
                 return None
             tile = chosen[number]
             sites = self._placement.room(group.cells, int(self._columns[tile]), int(self._rows[tile]))

@@ -50,8 +50,8 @@ class Slacks:
         self.wires = sum(self.cells[start] != self.cells[end] for start, end, _ in edges)
         self._is_direct = np.array([(ports[s], ports[e]) in _DIRECT or ports[e] in ("FXA", "FXB")
                                     for s, e, _ in edges[:self.wires]])
-        self.launched = {self.pins[name]: delay for name, delay in self._named(delays.launched)}
-        self.setups = {self.pins[name]: delay for name, delay in self._named(delays.setups)}
+        self.launched = self._known(delays.launched)
+        self.setups = self._known(delays.setups)
         self.pins_of: dict[str, list[int]] = defaultdict(list)
         for pin, cell in enumerate(self.cells):
             self.pins_of[cell].append(pin)
@@ -66,10 +66,10 @@ class Slacks:
         self.run()
 
     def _pin(self, name: str) -> int:
-        return self.pins.setdefault(name.replace("\\", ""), len(self.pins))
+        return self.pins.setdefault(name, len(self.pins))
 
-    def _named(self, values: dict[str, float]) -> list[tuple[str, float]]:
-        return [(name, value) for raw, value in values.items() if (name := raw.replace("\\", "")) in self.pins]
+    def _known(self, values: dict[str, float]) -> dict[int, float]:
+        return {self.pins[name]: value for name, value in values.items() if name in self.pins}
 
     def _ordered(self) -> list[NDArray[np.int64]]:
         """Edges by how many pins are before them, at most."""
