@@ -27,18 +27,18 @@ from .verilog import verilog_text
 from .yosys import run_yosys
 from .yowasp import nextpnr_packages
 
-__all__ = ["Place", "Timing", "component_timing", "is_installed", "placed_timings", "tools"]
+__all__ = ["TARGET", "WITHIN", "Place", "Timing", "component_timing", "is_installed", "placed_timings", "tools"]
 
 _LOG, _REPORT = "log.txt", "report.json"
 _MAXIMUM = re.compile(r"Max frequency for clock\s+'[^']*': ([\d.]+) MHz")
 _ROUTING = re.compile(r"Routing\.\.|Running router")
 _OPTIONS = ("--timing-allow-fail", "--json", "design.json", "--report", _REPORT, "-q", "--log", _LOG)
 _PLACED = "placed.json"
-_WITHIN = 0.97
-"""Of the frequency that is expected of a refined placement: for so much its wires are routed, and again if they are
-slower. For more that might go on for ever."""
 TARGET = 100.0
 """MHz that nextpnr aims at."""
+WITHIN = 0.985
+"""Of the frequency that is expected of a refined placement: for so much its wires are routed, and again if they are
+slower. For more that might go on for ever."""
 _SDF = "delays.sdf"
 # Yosys calls a cell after a signal near it, then its type and port, and so on; a part of a memory after the memory,
 # its place in it and a port.
@@ -200,7 +200,7 @@ class _Task:
             report, log = self.nextpnr(["--seed", str(seed)], _REPORT, _LOG)
             return report, log
         netlist, frequency = self.refined(seed)
-        options = [*self.device.options, *self.device.fixed, *_OPTIONS, "--freq", f"{_WITHIN * frequency:.1f}"]
+        options = [*self.device.options, *self.device.fixed, *_OPTIONS, "--freq", f"{WITHIN * frequency:.1f}"]
         report, log = self._run(netlist, [*options, "--seed", str(seed)], _REPORT, _LOG)
         return report, log
 
