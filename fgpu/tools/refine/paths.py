@@ -27,6 +27,10 @@ _TILES: Final = 8
 """For each set of groups, those which count."""
 _MOVES: Final = 25
 """Of a path, those which are tried: slacks are found anew for each."""
+_WORTH_IT: Final = 0.999
+"""Of what was late before: for more a move is not made."""
+_MOST: Final = 2000
+"""Moves that are tried in all."""
 _LOOKED_AT: Final = 1500
 """Tiles for several groups, at most; for one all."""
 
@@ -37,10 +41,14 @@ Moves = tuple[Group, ...]
 class Paths(Search):
     """From the slowest path on, groups of cells of it move, alone and together, if that gains, all in all."""
 
+    _left = 0
+    """Moves that may still be tried."""
+
     def run(self) -> None:
         """Until nothing gains any more."""
         stuck: set[frozenset[Group]] = set()
-        while len(stuck) <= _STUCK:
+        self._left = _MOST
+        while len(stuck) <= _STUCK and self._left > 0:
             for path in self.slacks.slow(_SLOW):
                 key = frozenset(self.placement.group(self.slacks.cells[pin]) for pin in path[:-1])
                 if key not in stuck:
@@ -63,7 +71,7 @@ class Paths(Search):
             tiles = self.better(lateness, cells, slack, ALL if len(moves) == 1 else _LOOKED_AT)
             found += [(gain, moves, column - x, row - y) for gain, column, row in itertools.islice(tiles, _TILES)]
         found.sort(key=lambda each: -each[0])
-        before = self.late()
+        enough = _WORTH_IT * self.late()
         tried = 0
         for _, moves, right, down in found:
             if (sites := self.placement.rooms(moves, right, down)) is None:
@@ -71,7 +79,8 @@ class Paths(Search):
             there = self.placement.sites(sites)
             self.move(sites)
             self.slacks.run()
-            if self.late() < before:
+            self._left -= 1
+            if self.late() < enough:
                 return True
             self.move(there)
             self.slacks.run()
