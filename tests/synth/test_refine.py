@@ -143,6 +143,18 @@ def test_what_changes_places() -> None:
     assert not list(placement.exchanges(placement.group("low"), 4, 4))
 
 
+def test_larger_luts_change_places_with_their_like() -> None:
+    """With as much of M: where a flip-flop beside one needs that, it stays free."""
+    def pair(x: int, net: int, **ports: int) -> dict[str, dict[str, Any]]:
+        return {f"low{x}": lut(f"X{x}/Y4/SLICEB.K0", A=10, F1=net, OFX=net + 1, **ports),
+                f"high{x}": lut(f"X{x}/Y4/SLICEB.K1", A=10, F=net)}
+
+    placement = Placement(design() | pair(40, 300, M=11) | pair(41, 302, M=12) | pair(42, 304))
+    low = placement.group("low40")
+    assert [other for other, _ in placement.exchanges(low, 41, 4)] == [("low41", "high41")]
+    assert not list(placement.exchanges(low, 42, 4))
+
+
 def test_what_keeps_a_site_free_makes_way() -> None:
     placement = Placement(design())
     sites = placement.room(placement.group("lut"), 6, 4)

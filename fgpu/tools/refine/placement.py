@@ -223,12 +223,14 @@ class Placement:
 
     def _shape(self, group: Group) -> tuple[object, ...]:
         """What two groups have in common that may change places. Flip-flops have the same control and enable; joined
-        cells are in the same sites of their tiles."""
+        cells are for the same, with the same use of M (a flip-flop beside them may need it), in the same sites."""
         sites = [self._sites[name] for name in group]
         controls = [(self._control(name), *self.cells[name]["connections"].get("CE", ()))
                     for name, site in zip(group, sites, strict=True) if site.kind == "FF"]
         if group[0] in self._joined:
-            return controls, [site._replace(x=site.x - sites[0].x, y=site.y - sites[0].y) for site in sites]
+            return controls, [
+                (site._replace(x=site.x - sites[0].x, y=site.y - sites[0].y), self._mode(name),
+                 any(self.cells[name]["connections"].get("M", ()))) for name, site in zip(group, sites, strict=True)]
         return controls, [site.kind for site in sites]
 
     def _slice(self, site: Site) -> Iterator[str]:
