@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from .slacks import Distances, Floats, Slacks, wire_delay
+from .slacks import NEVER, Distances, Floats, Slacks, wire_delay
 
 __all__ = ["Lateness"]
 
@@ -14,7 +14,6 @@ _READERS: Final = 24
 """Of an output, those which are looked at: the ones in the greatest hurry."""
 _WIRE: Final = 30.0
 """Squares of picoseconds that a picosecond of wire counts for, whoever waits for it: so no wire grows for nothing."""
-_NEVER: Final = 1e9
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Lateness:
                     ends = [delay + slacks.setups[end] for end, delay in ways.items() if end in slacks.setups]
                     self._inputs.append(_Input(edge, {out: ways[out] for out in self._outputs if out in ways},
                                                max(ends, default=None)))
-        self._launched = dict.fromkeys(self._outputs, -_NEVER)
+        self._launched = dict.fromkeys(self._outputs, -NEVER)
         for pin in pins:
             if pin in slacks.launched:
                 for out, delay in self._ways(pin, inside).items():
@@ -99,7 +98,7 @@ class Lateness:
             for each, arrival in zip(self._inputs, arrivals, strict=True):
                 if out in each.to_outputs:
                     leaves = np.maximum(leaves, arrival + each.to_outputs[out])
-            first = np.full(len(columns), _NEVER)
+            first = np.full(len(columns), NEVER)
             hurried = sorted(wires, key=lambda edge: slacks.required[slacks.ends[edge]] - slacks.delays[edge])
             for edge in hurried[:_READERS]:
                 delay = wire(edge, out, slacks.ends[edge])
@@ -110,7 +109,7 @@ class Lateness:
                     total += _WIRE * delay
             required[out] = first
         for each, arrival in zip(self._inputs, arrivals, strict=True):
-            slack = np.full(len(columns), _NEVER)
+            slack = np.full(len(columns), NEVER)
             for out, within in each.to_outputs.items():
                 slack = np.minimum(slack, required[out] - within - arrival)
             total += late(-slack)

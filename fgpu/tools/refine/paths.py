@@ -41,13 +41,12 @@ Moves = tuple[Group, ...]
 class Paths(Search):
     """From the slowest path on, groups of cells of it move, alone and together, if that gains, all in all."""
 
-    _left = 0
+    _left = _MOST
     """Moves that may still be tried."""
 
     def run(self) -> None:
         """Until nothing gains any more."""
         stuck: set[frozenset[Group]] = set()
-        self._left = _MOST
         while len(stuck) <= _STUCK and self._left > 0:
             for path in self.slacks.slow(_SLOW):
                 key = frozenset(self.placement.group(self.slacks.cells[pin]) for pin in path[:-1])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..delays import Delays
 
-__all__ = ["Distances", "Floats", "Slacks", "sharing_delay", "wire_delay"]
+__all__ = ["NEVER", "Distances", "Floats", "Slacks", "sharing_delay", "wire_delay"]
 
 _NEAR: Final = 5
 """Columns, and rows, which a wire crosses more slowly than those further on: it is made of shorter ones."""
@@ -28,8 +28,8 @@ _DIRECT: Final = {("FCO", "FCI"): 0.0, ("F", "DI"): 130.0, ("F", "F1"): 0.0, ("O
                    **{(f"WADO{bit}", f"WAD{bit}"): 80.0 for bit in range(4)},
                    **{(f"WDO{bit}", "WD"): 100.0 for bit in range(4)}}
 """Picoseconds of wires within a slice, or beside it in a carry chain, which nothing makes longer."""
-_NEVER: Final = 1e9
-
+NEVER: Final = 1e9
+"""Picoseconds, more than there are."""
 _LARGEST: Final = 256
 """Columns and rows of a die, at least."""
 
@@ -129,9 +129,9 @@ class Slacks:
 
     def run(self) -> None:
         """Find arrivals and required times anew."""
-        self.arrival = np.full(len(self.cells), -_NEVER)
+        self.arrival = np.full(len(self.cells), -NEVER)
         self.arrival[list(self.launched)] = list(self.launched.values())
-        self.required = np.full(len(self.cells), _NEVER)
+        self.required = np.full(len(self.cells), NEVER)
         self.required[self._ends] = self.period - self._setups
         for edges in self._levels:
             np.maximum.at(self.arrival, self.ends[edges], self.arrival[self.starts[edges]] + self.delays[edges])
@@ -170,7 +170,7 @@ class Slacks:
                 return
             pin = int(self._ends[number])
             pins = [pin]
-            while self.launched.get(pin, -_NEVER) < self.arrival[pin] and self.into[pin]:
+            while self.launched.get(pin, -NEVER) < self.arrival[pin] and self.into[pin]:
                 edge = max(self.into[pin], key=lambda edge: self.arrival[self.starts[edge]] + self.delays[edge])
                 pin = int(self.starts[edge])
                 pins.append(pin)
