@@ -7,9 +7,9 @@ from .multiplier_registers import take_multiplier_registers
 from .output_registers import take_output_registers
 from .spare_sites import leave_sites_free
 
-__all__ = ["FIXED", "FLOW", "PLACER_AND_ROUTER", "SETTINGS", "Tuned", "tuned"]
+__all__ = ["FIXED", "FIXED_SETTINGS", "FLOW", "PLACER_AND_ROUTER", "SETTINGS", "Tuned", "tuned"]
 
-FLOW: Final = 11
+FLOW: Final = 12
 """Of what is done between Yosys and nextpnr, and between placing and routing, a number that changes with it: it is in
 the keys of what is kept."""
 PLACER_AND_ROUTER: Final = ("--placer", "static", "--router", "router2")
@@ -21,6 +21,16 @@ SETTINGS: Final = {
     "router2/currCongWeightMult": "0.5",
 }
 """Those that nextpnr has no option for."""
+FIXED_SETTINGS: Final = {
+    **SETTINGS,
+    # Where places are fixed, clock is lost by detours. By nextpnr's own 1.25 the router takes what is left of a way
+    # for longer than it is, is sooner done so, and misses the shortest one; and it keeps wires within three tiles of
+    # the rectangle around their pins.
+    "router2/estimateWeight": "1.0",
+    "router2/bbMargin/x": "7",
+    "router2/bbMargin/y": "7",
+}
+"""Those for :data:`FIXED`."""
 
 
 class Tuned(NamedTuple):

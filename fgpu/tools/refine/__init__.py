@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from ..delays import Delays
-from ..nextpnr import SETTINGS
+from ..nextpnr import FIXED_SETTINGS
 from .paths import Paths
 from .placement import Placement
 from .rounds import Rounds
@@ -49,7 +49,7 @@ def refined(netlist: str, sdf: str) -> tuple[str, float]:
         Rounds(placement, slacks).run()
         Paths(placement, slacks).run()
     placement.fix()
-    module["settings"] = dict(SETTINGS)       # and none of those that nextpnr had
+    module["settings"] = dict(FIXED_SETTINGS)       # and none of those that nextpnr had
     return json.dumps(design), slacks.slowest / 1000
 
 
