@@ -1,6 +1,7 @@
 """The frequency of each unit and of whole cores today, placed and routed, checked in."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,8 +25,8 @@ Frequencies = dict[str, dict[str, Any]]
 
 
 def measure(names: tuple[str, ...], seeds: int = 1, refine: bool = False,
-            progress: Callable[[int, int], None] = lambda done, total: None) -> Frequencies:
-    """Place and route units on an ECP5 of 85,000 LUTs and speed grade 6. ``progress`` is told how many are done.
+            step: Callable[[str], None] = lambda text: None) -> Frequencies:
+    """Place and route units on an ECP5 of 85,000 LUTs and speed grade 6. ``step`` is told what begins.
 
     Of so many ``seeds`` the best as placed, ``seed``, was routed; ``placed`` is what was expected of it, ``least`` of
     the worst. The slowest path goes ``from`` a register ``to`` another; ``refined``: cells were moved after they had
@@ -35,15 +36,19 @@ def measure(names: tuple[str, ...], seeds: int = 1, refine: bool = False,
     used = ", ".join(map(str, tools()))
     for name in names:
         unit, count = MEASURED[name]
-        timing = component_timing(TIMED[unit](Config(compute_units=count)), seeds=range(1, seeds + 1), refine=refine)
+        timing = component_timing(TIMED[unit](Config(compute_units=count)), seeds=range(1, seeds + 1), refine=refine,
+                                  step=partial(_of, step, name))
         least = min((frequency for _, frequency in timing.expected), default=timing.placed)
         found[name] = {
             "placed": timing.placed, "routed": timing.frequency, "least": least, "seed": timing.seed, "seeds": seeds,
             **({"refined": True} if refine else {}),
             "from": timing.path[0].signal, "to": timing.path[-1].signal, "by": used,
         }
-        progress(len(found), len(names))
     return found
+
+
+def _of(step: Callable[[str], None], name: str, text: str) -> None:
+    step(f"{name}, {text}")
 
 
 def load() -> Frequencies:

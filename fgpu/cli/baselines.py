@@ -7,9 +7,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-__all__ = ["progress_bar", "refuse_other_options", "rewrite"]
+__all__ = ["progress_bar", "refuse_other_options", "rewrite", "steps"]
 
 
 @contextmanager
@@ -20,6 +20,24 @@ def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
                   console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(text, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def steps(text: str) -> Iterator[Callable[[str], None]]:
+    """For what takes minutes: is told each step as it begins. It stands on the terminal, with the time since the
+    ``text`` was put there; where there is none, each step is a line of standard error."""
+    console = Console(stderr=True)
+    with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(),
+                  console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(text, total=None)
+
+        def tell(step: str) -> None:
+            if console.is_terminal:
+                progress.update(task, description=f"{text}: {step}")
+            else:
+                click.echo(f"{text}: {step}", err=True)
+
+        yield tell
 
 
 def refuse_other_options(*allowed: str) -> None:

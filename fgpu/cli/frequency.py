@@ -7,7 +7,7 @@ import click
 
 from fgpu.config import Config
 
-from .baselines import progress_bar
+from .baselines import steps
 
 if TYPE_CHECKING:
     from fgpu.tools.timing import Timing
@@ -61,10 +61,10 @@ def measure(name: str, config: Config, family: str, *, route: bool = True, seeds
 
     unit = TIMED[name](config)
     if not route:
-        with progress_bar(f"placing {name}"):
-            return timing.placed_timings(unit, family)
-    with progress_bar(f"placing and routing {name}"):
-        return [timing.component_timing(unit, family, seeds=range(1, seeds + 1), refine=refine)]
+        with steps(name) as step:
+            return timing.placed_timings(unit, family, step=step)
+    with steps(name) as step:
+        return [timing.component_timing(unit, family, seeds=range(1, seeds + 1), refine=refine, step=step)]
 
 
 def as_dict(name: str, timings: list["Timing"], *, route: bool = True) -> dict[str, Any]:

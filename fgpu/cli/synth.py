@@ -13,7 +13,7 @@ from fgpu.config import Config
 from fgpu.tools.families import FAMILIES, TIMED_FAMILIES
 
 from . import frequency
-from .baselines import progress_bar, refuse_other_options, rewrite
+from .baselines import progress_bar, refuse_other_options, rewrite, steps
 from .common import check_output, config_options, write_file
 from .groups import command
 from .report import print_table
@@ -120,8 +120,8 @@ def _write_timing(names: tuple[str, ...] | None, seeds: int, refine: bool) -> No
         if name not in timing.MEASURED:
             raise click.UsageError(f"--timing takes {', '.join(timing.MEASURED)} here, not {name!r}")
     before = timing.load()
-    with progress_bar("placing and routing") as update:
-        found = before | timing.measure(names or tuple(timing.MEASURED), seeds, refine, progress=update)
+    with steps("measuring") as step:
+        found = before | timing.measure(names or tuple(timing.MEASURED), seeds, refine, step)
     timing.save({name: found[name] for name in timing.MEASURED if name in found})
     for line in timing.differences(before, found):
         click.echo(line)

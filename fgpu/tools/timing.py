@@ -48,6 +48,13 @@ _CELL = re.compile(
     r"|_(cache|passthrough)_lut\$\d*$|\$DPRAM\w*$|\.\d+\.\d+(_\w+)?(?=\$|$)")
 _NUMBER = re.compile(r"\$\d+(?=\.|$)")     # Amaranth tells names apart by it
 
+Step = Callable[[str], None]
+"""Is told what begins, from any thread."""
+
+
+def _silent(text: str) -> None:
+    pass
+
 
 @dataclass(frozen=True)
 class Place:
@@ -106,16 +113,17 @@ def _device(family: Family) -> Device:
 
 
 def component_timing(component: wiring.Component, family: str = "ecp5", *, target: float = TARGET,
-                     seeds: Sequence[int] = (1,), refine: bool = False) -> Timing:
+                     seeds: Sequence[int] = (1,), refine: bool = False, step: Step = _silent) -> Timing:
     """Place and route a component, between registers at all its ports, for a clock of ``target`` MHz. With several of
     nextpnr's ``seeds`` it is placed with each, as many at a time as there are processors, and routed with the one of
     which nextpnr then expects the most: what a seed does is more than most changes to a design. To ``refine`` is to
-    move cells of the slowest paths between placing and routing (:mod:`~fgpu.tools.refine`).
+    move cells of the slowest paths between placing and routing (:mod:`~fgpu.tools.refine`). ``step`` is told what
+    begins.
 
     What was found is kept in the user's cache folder. Raises :class:`~fgpu.errors.ToolError` when a tool fails,
     :class:`~fgpu.errors.MissingExtraError` without nextpnr (``fgpu[timing]``).
     """
-    task = _Task(component, FAMILIES[family], target, refine)
+    task = _Task(component, FAMILIES[family], target, refine, step)
 
     def routed(seed: int) -> Timing:
         def find() -> list[Timing]:
@@ -133,24 +141,32 @@ def component_timing(component: wiring.Component, family: str = "ecp5", *, targe
     return replace(routed(best), expected=tuple(expected))
 
 
-def placed_timings(component: wiring.Component, family: str = "ecp5", *, target: float = TARGET) -> list[Timing]:
+def placed_timings(component: wiring.Component, family: str = "ecp5", *, target: float = TARGET,
+                   step: Step = _silent) -> list[Timing]:
     """The same without routing, with the delays that nextpnr expects then: the slowest path into each module of the
-    component, slowest first. Raises as :func:`component_timing`.
+    component, slowest first. ``step`` and what is raised: as of :func:`component_timing`.
     """
-    task = _Task(component, FAMILIES[family], target)
+    task = _Task(component, FAMILIES[family], target, step=step)
     options = ["--no-route", "--sdf", _SDF]
-    return task.kept(options, lambda: _placed(Delays.read(task.nextpnr(options, _SDF)[0]).slowest()))
+
+    def find() -> list[Timing]:
+        netlist = task.netlist()
+        step("placing")
+        return _placed(Delays.read(task.nextpnr(netlist, options, _SDF)[0]).slowest())
+
+    return task.kept(options, find)
 
 
 class _Task:
     """A component that is placed and routed on the device of a family."""
 
-    def __init__(self, component: wiring.Component, family: Family, target: float, refine: bool = False) -> None:
+    def __init__(self, component: wiring.Component, family: Family, target: float, refine: bool = False,
+                 step: Step = _silent) -> None:
         self.family, self.device = family, _device(family)
         if refine and not self.device.fixed:
             raise ToolError(f"cells of the family {family.title} cannot be moved after nextpnr has placed them; "
                             "leave out what asks for it")
-        self.refine = refine
+        self.refine, self.step = refine, step
         self.tools = tools(family.name)
         between = Registered(component, pins=self.device.needs_pins)
         self.text = verilog_text(rtlil.convert(between, name="top", ports=between.ports, emit_src=False))
@@ -173,7 +189,9 @@ class _Task:
             return self.refined(seed)[1]
 
         def find() -> bytes:
-            (log,) = self.nextpnr(["--no-route", "--seed", str(seed)], _LOG)
+            netlist = self.netlist()
+            self.step(f"placing, seed {seed}")
+            (log,) = self.nextpnr(netlist, ["--no-route", "--seed", str(seed)], _LOG)
             frequency = _placed_frequency(log)
             if frequency is None:
                 raise ToolError("nextpnr's log tells no frequency of what it placed")
@@ -185,8 +203,11 @@ class _Task:
     def refined(self, seed: int) -> tuple[str, float]:
         """A placed netlist whose slowest paths were made shorter, and MHz that nextpnr is to expect of it."""
         def find() -> bytes:
-            placed, sdf = self.nextpnr(["--no-route", "--seed", str(seed), "--write", _PLACED, "--sdf", _SDF],
-                                       _PLACED, _SDF)
+            netlist = self.netlist()
+            self.step(f"placing, seed {seed}")
+            placed, sdf = self.nextpnr(
+                netlist, ["--no-route", "--seed", str(seed), "--write", _PLACED, "--sdf", _SDF], _PLACED, _SDF)
+            self.step(f"moving cells, seed {seed}")
             netlist, delay = refined(placed, sdf)
             return gzip.compress(json.dumps([netlist, 1000 / delay]).encode(), compresslevel=1)
 
@@ -197,9 +218,12 @@ class _Task:
     def routed(self, seed: int) -> tuple[str, str]:
         """nextpnr's report, and its log, of what it placed with a seed."""
         if not self.refine:
-            report, log = self.nextpnr(["--seed", str(seed)], _REPORT, _LOG)
+            netlist = self.netlist()
+            self.step(f"placing and routing, seed {seed}")
+            report, log = self.nextpnr(netlist, ["--seed", str(seed)], _REPORT, _LOG)
             return report, log
         netlist, frequency = self.refined(seed)
+        self.step(f"routing, seed {seed}, {frequency:.1f} MHz expected")
         options = [*self.device.options, *self.device.fixed, *_OPTIONS, "--freq", f"{WITHIN * frequency:.1f}"]
         report, log = self._run(netlist, [*options, "--seed", str(seed)], _REPORT, _LOG)
         return report, log
@@ -209,14 +233,15 @@ class _Task:
         yosys, _ = self.tools
 
         def synthesize() -> bytes:
+            self.step("synthesizing")
             netlist = run_yosys(self.script, {"top.v": self.text, **self.family.files}, "design.json", run=yosys.run)
             return gzip.compress(self.device.adapt(netlist).encode(), compresslevel=1)
 
         return gzip.decompress(kept_bytes("netlists", self._key(), synthesize)).decode()
 
-    def nextpnr(self, options: list[str], *outputs: str) -> list[str]:
-        """What nextpnr writes about the netlist."""
-        return self._run(self.netlist(), [*self.options, *options], *outputs)
+    def nextpnr(self, netlist: str, options: list[str], *outputs: str) -> list[str]:
+        """What nextpnr writes about a netlist that is to be placed."""
+        return self._run(netlist, [*self.options, *options], *outputs)
 
     def _run(self, netlist: str, options: list[str], *outputs: str) -> list[str]:
         with workspace() as folder:

@@ -274,7 +274,10 @@ def test_seeds(tools: Tools) -> None:
 def test_refined(tools: Tools) -> None:
     """What is routed has all places fixed, for what is expected of it; and is another result than without."""
     plain = component_timing(Echo(), seeds=(1, 2))
-    found = component_timing(Echo(), seeds=(1, 2), refine=True)
+    steps: list[str] = []
+    found = component_timing(Echo(), seeds=(1, 2), refine=True, step=steps.append)
+    assert sorted(steps[:4]) == ["moving cells, seed 1", "moving cells, seed 2", "placing, seed 1", "placing, seed 2"]
+    assert steps[4:] == [f"routing, seed 1, {found.expected[0][1]:.1f} MHz expected"]
     *_, first, second, last = tools.placed
     assert first[:-6] == second[:-6]
     assert "--write" in first
@@ -285,7 +288,8 @@ def test_refined(tools: Tools) -> None:
         timing.WITHIN * found.expected[0][1], abs=0.1)
     assert found.expected[0][1] == found.expected[1][1] > 100       # both are of the same design here
     assert (plain.seed, found.seed, found.frequency) == (2, 1, 125.0)
-    assert component_timing(Echo(), seeds=(1, 2), refine=True) == found
+    assert component_timing(Echo(), seeds=(1, 2), refine=True, step=steps.append) == found
+    assert len(steps) == 5
     assert component_timing(Echo(), seeds=(1, 2)) == plain
     assert len(tools.synthesized) == 1
     assert len(tools.placed) == 6
@@ -376,11 +380,14 @@ class TestCommand:
         monkeypatch.setitem(EXTRAS, "timing", ())
         monkeypatch.setattr(timing, "find_tool", lambda program: native.Tool(program, "0.1", None))
         monkeypatch.setattr(timing, "is_native", lambda program: False)
-        monkeypatch.setattr(timing, "component_timing", lambda unit, family, seeds, refine: replace(
-            self.component_timing(unit), expected=tuple((seed, 70.0 + seed) for seed in seeds if len(seeds) > 1)))
-        monkeypatch.setattr(timing, "placed_timings", lambda unit, family: [self.component_timing(unit), OTHER])
+        monkeypatch.setattr(timing, "component_timing", lambda unit, family, seeds, refine, step: replace(
+            self.component_timing(unit, step),
+            expected=tuple((seed, 70.0 + seed) for seed in seeds if len(seeds) > 1)))
+        monkeypatch.setattr(timing, "placed_timings", lambda unit, family, step: [
+            self.component_timing(unit, step), OTHER])
 
-    def component_timing(self, unit: wiring.Component) -> Timing:
+    def component_timing(self, unit: wiring.Component, step: timing.Step) -> Timing:
+        step("placing, seed 7")
         unit._MustUse__used = True      # as Amaranth's elaboration does: it is not elaborated here
         self.timed.append(type(unit).__name__)
         return FOUND
@@ -423,6 +430,7 @@ class TestCommand:
         result = self.run("--family", "ecp5", "--timing", "pe,core")
         assert result.exit_code == 0, result.output
         assert self.timed == ["ProcessingElement", "FGPU"]
+        assert result.stderr == "pe: placing, seed 7\ncore: placing, seed 7\n"
 
     def test_placed(self, tmp_path: Path) -> None:
         path = tmp_path / "out.json"
@@ -482,6 +490,7 @@ class TestBaseline:
         result = CliRunner().invoke(main, ["synth", "--write-timing", "--timing", "turn", "--seeds", "2"])
         assert result.exit_code == 0, result.output
         assert "turn: 90.0 MHz routed became 130.0" in result.output
+        assert "measuring: turn, placing and routing, seed 2" in result.stderr
         found = baseline.load()
         assert found["echo"] == {"routed": 7.0}
         assert found["turn"] == {
