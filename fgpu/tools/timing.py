@@ -27,7 +27,9 @@ from .verilog import verilog_text
 from .yosys import run_yosys
 from .yowasp import nextpnr_packages
 
-__all__ = ["TARGET", "WITHIN", "Place", "Timing", "component_timing", "is_installed", "placed_timings", "tools"]
+__all__ = [
+    "TARGET", "WITHIN", "Place", "Step", "Timing", "component_timing", "is_installed", "placed_timings", "tools",
+]
 
 _LOG, _REPORT = "log.txt", "report.json"
 _MAXIMUM = re.compile(r"Max frequency for clock\s+'[^']*': ([\d.]+) MHz")
@@ -77,10 +79,10 @@ class Timing:
     path: tuple[Place, ...]
     """What it goes through, from register to register."""
     placed: float | None = None
-    """MHz that nextpnr expected when it had placed, of what was routed."""
+    """MHz that were expected of what was routed, when it had been placed, by nextpnr; or when refined."""
     seed: int = 1
     expected: tuple[tuple[int, float], ...] = ()
-    """Of several seeds all, and MHz that nextpnr expected when it had placed with them; the most was routed."""
+    """Of several seeds all, and MHz that were expected of each then; the most was routed."""
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -130,7 +132,8 @@ def component_timing(component: wiring.Component, family: str = "ecp5", *, targe
             report, log = task.routed(seed)
             return [_timing(json.loads(report), _placed_frequency(log), seed)]
 
-        return task.kept([str(seed), *(["refined"] if refine else [])], find)[0]
+        (found,) = task.kept([str(seed), *(["refined"] if refine else [])], find)
+        return replace(found, placed=task.expected(seed)) if refine else found
 
     if len(seeds) == 1:
         return routed(seeds[0])

@@ -288,6 +288,7 @@ def test_refined(tools: Tools) -> None:
         timing.WITHIN * found.expected[0][1], abs=0.1)
     assert found.expected[0][1] == found.expected[1][1] > 100       # both are of the same design here
     assert (plain.seed, found.seed, found.frequency) == (2, 1, 125.0)
+    assert found.placed == found.expected[0][1]
     assert component_timing(Echo(), seeds=(1, 2), refine=True, step=steps.append) == found
     assert len(steps) == 5
     assert component_timing(Echo(), seeds=(1, 2)) == plain
