@@ -70,7 +70,8 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
                    "twice that.")
 @click.option("--instructions", type=click.IntRange(0), metavar="N",
               help="Run only subtests that issue at most N wavefront instructions, by their outcomes on any device; "
-                   "the shortest first. A simulation of one compute unit takes 8 cycles for each.")
+                   "the shortest first. A simulation of one compute unit takes 8 cycles for each. The table counts "
+                   "those that are longer.")
 @click.option("--brief", is_flag=True,
               help="Shorten groups further, for a device that is simulated cycle by cycle; what has a verdict in the "
                    "longer form is not run again.")
@@ -115,7 +116,8 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
     names: dict[str, list[str]] = {}
     for run in runs:
         names.setdefault(run.group.folder, []).append(run.subtest)
-    shown = rows(store.of(_name(target)), names)
+    longer = _longer(runs, store, instructions)
+    shown = rows(store.of(_name(target)), names, longer)
     Console(width=None if sys.stdout.isatty() else _WIDTH).print(table(shown))
     if page is not None:
         facts = {"Device": f"{target.device}, {target.version}, {target.profile}", "Suite": suite.commit(),
@@ -124,7 +126,8 @@ def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, d
             facts["Devices"] = f"`{_DEVICES}=\"{devices}\"`"
         if note:
             facts["Note"] = note
-        others = {name: [row for row in rows(store.of(name), names) if row.outcomes] for name in _named(also, store)}
+        others = {name: [row for row in rows(store.of(name), names, longer) if row.outcomes]
+                  for name in _named(also, store)}
         page.write_text(markdown(shown, facts, WHY, others))
     sys.exit(any(outcome.verdict not in ("pass", "skip") for row in shown for outcome in row.outcomes))
 
@@ -157,6 +160,14 @@ def _due(runs: Sequence[Run], store: Store, again: Sequence[str], most: int | No
     work = [(store.instructions(run.key), run) for run in found]
     known = [(count, run) for count, run in work if count is not None and count <= most]
     return [run for _, run in sorted(known, key=lambda each: each[0])]
+
+
+def _longer(runs: Sequence[Run], store: Store, most: int | None) -> set[tuple[str, str]]:
+    """Subtests, by group and name, whose short form issues more instructions."""
+    if most is None:
+        return set()
+    counts = {run.key[1:3]: store.instructions(replace(run, group=run.group.shortened).key) for run in runs}
+    return {(group, subtest) for (group, subtest), count in counts.items() if count is not None and count > most}
 
 
 def _run(todo: Sequence[Run], store: Store, jobs: int) -> None:

@@ -78,11 +78,12 @@ class Store:
         return self._outcomes.get(key)
 
     def instructions(self, key: tuple[str, ...]) -> int | None:
-        """The most wavefront instructions of a run's subtest that ended with a verdict, on whatever device and in
-        whatever form; None if none did."""
-        known = [outcome.instructions for outcome in self._outcomes.values()
+        """The most wavefront instructions of a run's subtest that ended with a verdict, on whatever device: in the
+        form of the run if that did, or else in any; None if none did."""
+        ended = [outcome for outcome in self._outcomes.values()
                  if outcome.key[1:3] == key[1:3] and outcome.verdict in ("pass", "fail", "skip")]
-        return max(known, default=None)
+        alike = [outcome for outcome in ended if outcome.key[1:] == key[1:]]
+        return max((outcome.instructions for outcome in alike or ended), default=None)
 
     @property
     def devices(self) -> list[str]:

@@ -11,8 +11,8 @@ from .outcome import Outcome
 
 __all__ = ["Row", "commits", "markdown", "rows", "table"]
 
-_COLUMNS = ("group", "subtests", "pass", "fail", "skip", "crash", "time-out", "not run", "minutes", "processor",
-            "shortened")
+_COLUMNS = ("group", "subtests", "pass", "fail", "skip", "crash", "time-out", "not run", "too long", "minutes",
+            "processor", "shortened")
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class Row:
     group: Group
     outcomes: tuple[Outcome, ...]
     subtests: int
+    longer: int
+    """Subtests without an outcome, known to be longer than those that were to be run."""
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -31,7 +33,8 @@ class Row:
         processor = sum(outcome.processor for outcome in self.outcomes) / 60
         return (self.group.folder, str(self.subtests),
                 *(str(count[verdict]) for verdict in ("pass", "fail", "skip", "crash", "timeout")),
-                str(self.subtests - len(self.outcomes)), f"{minutes:.1f}", f"{processor:.1f}", self._note)
+                str(self.subtests - len(self.outcomes)), str(self.longer),
+                f"{minutes:.1f}", f"{processor:.1f}", self._note)
 
     @property
     def _note(self) -> str:
@@ -43,9 +46,11 @@ class Row:
         return f"{count} subtests: {further}" + (f"; others: {usual}" if usual else "")
 
 
-def rows(outcomes: Sequence[Outcome], subtests: Mapping[str, Collection[str]]) -> list[Row]:
+def rows(outcomes: Sequence[Outcome], subtests: Mapping[str, Collection[str]],
+         longer: Collection[tuple[str, str]] = ()) -> list[Row]:
     """A row for each group of ``subtests``, with the outcomes that were made with the options that it has now: of a
-    subtest that of the shorter form, if there is no verdict of the long one."""
+    subtest that of the shorter form, if there is no verdict of the long one. ``longer`` are those that are too long
+    to be run, by group and name."""
     found = {(outcome.group, outcome.subtest, outcome.options): outcome for outcome in outcomes}
 
     def best(group: Group, subtest: str) -> Outcome | None:
@@ -53,8 +58,12 @@ def rows(outcomes: Sequence[Outcome], subtests: Mapping[str, Collection[str]]) -
                 if (outcome := found.get((group.folder, subtest, form.arguments)))]
         return next((outcome for outcome in both if outcome.is_verdict), both[0] if both else None)
 
-    return [Row(GROUPS[name], tuple(filter(None, (best(GROUPS[name], subtest) for subtest in own))), len(own))
-            for name, own in subtests.items()]
+    def row(group: Group, own: Collection[str]) -> Row:
+        all_best = {subtest: best(group, subtest) for subtest in own}
+        missing = [(group.folder, subtest) for subtest, outcome in all_best.items() if outcome is None]
+        return Row(group, tuple(filter(None, all_best.values())), len(own), sum(each in longer for each in missing))
+
+    return [row(GROUPS[name], own) for name, own in subtests.items()]
 
 
 def _total(all_rows: Sequence[Row]) -> tuple[str, ...]:
@@ -92,8 +101,9 @@ def markdown(all_rows: Sequence[Row], facts: Mapping[str, str], why: Mapping[str
              "`python -m tests.conformance --markdown`; `--help` says how to get the suite.", "",
              *(f"- {name}: {value}" for name, value in facts.items()), "",
              "A subtest that is skipped tests what the device does not claim to have: the harness decides that. "
-             "A time-out is no verdict. Minutes are by the clock, beside other work on the machine, then of the "
-             "processor, as far as outcomes tell them.", "",
+             "A time-out is no verdict. Too long are those, of the ones that were not run, which issue more "
+             "instructions than `--instructions` allows. Minutes are by the clock, beside other work on the machine, "
+             "then of the processor, as far as outcomes tell them.", "",
              *_grid(_COLUMNS, [*(row.cells for row in all_rows), _total(all_rows)]),
              *_refused("## What does not pass", all_rows, why)]
     for name, rows in (others or {}).items():

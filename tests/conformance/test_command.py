@@ -131,6 +131,17 @@ def test_what_is_known_to_be_short_on_another_device_is_run_alone_and_the_shorte
         runs.write_text("")
         _run(suite, "--instructions", str(most))
         assert runs.read_text().split() == ran
+    page = suite / "page.md"
+    for most, longer in ((499, 1), (500, 0)):
+        lines = [line for line in outcomes.read_text().splitlines() if "functional" not in line]
+        outcomes.write_text("\n".join(lines) + "\n")
+        _run(suite, "--report-only", "--instructions", str(most), "--markdown", str(page))
+        assert f"| made_up | 6 | 0 | 0 | 0 | 0 | 0 | 6 | {longer} |" in page.read_text()
+    outcomes.write_text(outcomes.read_text() + json.dumps({
+        "group": "made_up", "subtest": "bad", "device": "FGPU: brief", "options": ["--wimpy", "8"], "verdict": "pass",
+        "seconds": 1, "instructions": 20}) + "\n")
+    _run(suite, "--report-only", "--instructions", "299", "--markdown", str(page))
+    assert "| made_up | 6 | 0 | 0 | 0 | 0 | 0 | 6 | 1 |" in page.read_text()      # "bad" has a short form
     outcomes.write_text("")
     runs.write_text("")
     assert _run(suite, "--instructions", "1000").exit_code == 0
