@@ -1,13 +1,13 @@
 """The frequency of each unit and of whole cores today, placed and routed, checked in."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from fgpu.config import Config
 from fgpu.errors import LaunchError
-from fgpu.tools.timing import component_timing, tools
+from fgpu.tools.timing import Step, component_timing, tools
 from fgpu.tools.units import TIMED
 
 from .checked_in import read_figures, write_figures
@@ -25,7 +25,7 @@ Frequencies = dict[str, dict[str, Any]]
 
 
 def measure(names: tuple[str, ...], seeds: int = 1, refine: bool = False,
-            step: Callable[[str], None] = lambda text: None) -> Frequencies:
+            step: Step = lambda text: None) -> Frequencies:
     """Place and route units on an ECP5 of 85,000 LUTs and speed grade 6. ``step`` is told what begins.
 
     Of so many ``seeds`` the best as placed, ``seed``, was routed; ``placed`` is what was expected of it, ``least`` of
@@ -47,7 +47,7 @@ def measure(names: tuple[str, ...], seeds: int = 1, refine: bool = False,
     return found
 
 
-def _of(step: Callable[[str], None], name: str, text: str) -> None:
+def _of(step: Step, name: str, text: str) -> None:
     step(f"{name}, {text}")
 
 

@@ -130,10 +130,10 @@ def component_timing(component: wiring.Component, family: str = "ecp5", *, targe
     def routed(seed: int) -> Timing:
         def find() -> list[Timing]:
             report, log = task.routed(seed)
-            return [_timing(json.loads(report), _placed_frequency(log), seed)]
+            expected = task.refined(seed)[1] if refine else _placed_frequency(log)
+            return [_timing(json.loads(report), expected, seed)]
 
-        (found,) = task.kept([str(seed), *(["refined"] if refine else [])], find)
-        return replace(found, placed=task.expected(seed)) if refine else found
+        return task.kept([str(seed), *(["refined"] if refine else [])], find)[0]
 
     if len(seeds) == 1:
         return routed(seeds[0])
