@@ -151,13 +151,7 @@ def placed_timings(component: wiring.Component, family: str = "ecp5", *, target:
     """
     task = _Task(component, FAMILIES[family], target, step=step)
     options = ["--no-route", "--sdf", _SDF]
-
-    def find() -> list[Timing]:
-        netlist = task.netlist()
-        step("placing")
-        return _placed(Delays.read(task.nextpnr(netlist, options, _SDF)[0]).slowest())
-
-    return task.kept(options, find)
+    return task.kept(options, lambda: _placed(Delays.read(task.nextpnr("placing", options, _SDF)[0]).slowest()))
 
 
 class _Task:
@@ -192,9 +186,7 @@ class _Task:
             return self.refined(seed)[1]
 
         def find() -> bytes:
-            netlist = self.netlist()
-            self.step(f"placing, seed {seed}")
-            (log,) = self.nextpnr(netlist, ["--no-route", "--seed", str(seed)], _LOG)
+            (log,) = self.nextpnr(f"placing, seed {seed}", ["--no-route", "--seed", str(seed)], _LOG)
             frequency = _placed_frequency(log)
             if frequency is None:
                 raise ToolError("nextpnr's log tells no frequency of what it placed")
@@ -206,10 +198,9 @@ class _Task:
     def refined(self, seed: int) -> tuple[str, float]:
         """A placed netlist whose slowest paths were made shorter, and MHz that nextpnr is to expect of it."""
         def find() -> bytes:
-            netlist = self.netlist()
-            self.step(f"placing, seed {seed}")
             placed, sdf = self.nextpnr(
-                netlist, ["--no-route", "--seed", str(seed), "--write", _PLACED, "--sdf", _SDF], _PLACED, _SDF)
+                f"placing, seed {seed}", ["--no-route", "--seed", str(seed), "--write", _PLACED, "--sdf", _SDF],
+                _PLACED, _SDF)
             self.step(f"moving cells, seed {seed}")
             netlist, delay = refined(placed, sdf)
             return gzip.compress(json.dumps([netlist, 1000 / delay]).encode(), compresslevel=1)
@@ -221,9 +212,7 @@ class _Task:
     def routed(self, seed: int) -> tuple[str, str]:
         """nextpnr's report, and its log, of what it placed with a seed."""
         if not self.refine:
-            netlist = self.netlist()
-            self.step(f"placing and routing, seed {seed}")
-            report, log = self.nextpnr(netlist, ["--seed", str(seed)], _REPORT, _LOG)
+            report, log = self.nextpnr(f"placing and routing, seed {seed}", ["--seed", str(seed)], _REPORT, _LOG)
             return report, log
         netlist, frequency = self.refined(seed)
         self.step(f"routing, seed {seed}, {frequency:.1f} MHz expected")
@@ -242,8 +231,10 @@ class _Task:
 
         return gzip.decompress(kept_bytes("netlists", self._key(), synthesize)).decode()
 
-    def nextpnr(self, netlist: str, options: list[str], *outputs: str) -> list[str]:
-        """What nextpnr writes about a netlist that is to be placed."""
+    def nextpnr(self, step: str, options: list[str], *outputs: str) -> list[str]:
+        """What nextpnr writes about the netlist; the ``step`` is told once there is one."""
+        netlist = self.netlist()
+        self.step(step)
         return self._run(netlist, [*self.options, *options], *outputs)
 
     def _run(self, netlist: str, options: list[str], *outputs: str) -> list[str]:
