@@ -1,11 +1,12 @@
 """What became of one subtest, and the file that keeps it."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import Final, Literal
 
 __all__ = ["Outcome", "Store", "Verdict"]
 
@@ -43,6 +44,15 @@ class Outcome:
         """The same for the same run."""
         return (self.device, self.group, self.subtest, *self.options)
 
+    @property
+    def line(self) -> str:
+        """As JSON, without what is not known."""
+        return json.dumps({name: value for name, value in asdict(self).items()
+                           if name not in _UNKNOWN or value != _UNKNOWN[name]})
+
+
+_UNKNOWN: Final = {field.name: field.default for field in fields(Outcome) if field.default is not MISSING}
+
 
 class Store:
     """A file with an outcome a line, to which any thread may add; the last of the same run counts."""
@@ -50,7 +60,10 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = Lock()
-        self._outcomes = {outcome.key: outcome for outcome in self._read()}
+        self._outcomes: dict[tuple[str, ...], Outcome] = {}
+        self._of_subtest: dict[tuple[str, ...], dict[tuple[str, ...], Outcome]] = defaultdict(dict)
+        for outcome in self._read():
+            self._keep(outcome)
 
     def _read(self) -> Iterator[Outcome]:
         if not self.path.exists():
@@ -60,18 +73,22 @@ class Store:
             self.path.write_text(text + "\n")   # or the next outcome would join the half line
         for line in text.splitlines():
             try:
-                fields = json.loads(line)
+                known = json.loads(line)
             except json.JSONDecodeError:
                 continue    # a run that was killed wrote half a line
-            yield Outcome(**{**fields, "options": tuple(fields["options"])})
+            yield Outcome(**{**known, "options": tuple(known["options"])})
+
+    def _keep(self, outcome: Outcome) -> None:
+        self._outcomes[outcome.key] = outcome
+        self._of_subtest[outcome.key[1:3]][outcome.key] = outcome
 
     def add(self, outcome: Outcome) -> None:
         """Keep ``outcome``, on the disk at once."""
         with self._lock:
-            self._outcomes[outcome.key] = outcome
+            self._keep(outcome)
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a") as file:
-                file.write(json.dumps(asdict(outcome)) + "\n")
+                file.write(outcome.line + "\n")
 
     def get(self, key: tuple[str, ...]) -> Outcome | None:
         """The outcome of that run, if there is one."""
@@ -80,8 +97,8 @@ class Store:
     def instructions(self, key: tuple[str, ...]) -> int | None:
         """The most wavefront instructions of a run's subtest that ended with a verdict, on whatever device: in the
         form of the run if that did, or else in any; None if none did."""
-        ended = [outcome for outcome in self._outcomes.values()
-                 if outcome.key[1:3] == key[1:3] and outcome.verdict in ("pass", "fail", "skip")]
+        ended = [outcome for outcome in self._of_subtest.get(key[1:3], {}).values()
+                 if outcome.verdict in ("pass", "fail", "skip")]
         alike = [outcome for outcome in ended if outcome.key[1:] == key[1:]]
         return max((outcome.instructions for outcome in alike or ended), default=None)
 
