@@ -223,18 +223,18 @@ class InstructionIssuer(wiring.Component):
             ]
             is_issued &= commit != Commit.COLLIDES
             if self._config.narrow_floats:
-                self._commit_narrow(m, decoder, instruction, decoded, commit)
+                self._commit_narrow(m, is_float, instruction, decoded, commit)
             writes_at_once &= ~is_float3
         m.d.comb += issued.eq(is_issued)
         return commit, issued, writes_at_once
 
-    def _commit_narrow(self, m: Module, decoder: Decoder, instruction: _Instruction, decoded: _Decoded,
+    def _commit_narrow(self, m: Module, is_float: Any, instruction: _Instruction, decoded: _Decoded,
                        commit: Any) -> None:
         """The same for an operation that fewer than all lanes have."""
         narrow: Any = self.narrow_floats
         is_narrow2, is_narrow3 = Signal(), Signal()
         m.d.comb += is_narrow2.eq(
-            decoder.is_float & Cat(instruction.word[24:28] == op for op in lanes_of(self._config)).any())
+            is_float & Cat(instruction.word[24:28] == op for op in lanes_of(self._config)).any())
         m.d.sync += is_narrow3.eq(is_narrow2)
         m.d.comb += [
             narrow.operation.eq(self.floats.operation), narrow.halves.eq(decoded.halves),

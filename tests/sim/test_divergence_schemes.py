@@ -12,8 +12,10 @@ from fgpu.cu.divergence import HARDWARE
 from fgpu.errors import ToolError
 from fgpu.isa import Opcode, decode
 from fgpu.sim import Device, GlobalMemory
+from fgpu.sim.descriptor import KernelDescriptor
 from fgpu.sim.engine import Launch
 from fgpu.sim.functional import functional_engine
+from fgpu.sim.pysim import PysimEngine
 
 from ..annotations import Reconvergence, annotated
 from ..configurations import GROUPS
@@ -113,6 +115,44 @@ def test_hardware_does_what_its_model_does(scheme: str) -> None:
     config = GROUPS.replace(divergence=scheme)
     for body in BODIES.values():
         assert run(body, scheme, "verilator", config) == run(body, scheme, "functional", config)
+
+
+MEETINGS = """
+    lid r1, 0
+    lp r2, 0
+    andi r3, r1, 1
+    beq r3, r0, sum
+    addi r4, r1, 5
+sum:
+    fadd r4, r4, r1         # of subnormals: of integers
+    andi r3, r1, 6
+    beq r3, r0, again
+    fadd r4, r4, r4
+again:
+    fadd r4, r4, r3
+    sw r4, r2[r1]
+    ret
+"""
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("scheme", [scheme for scheme in HARDWARE if scheme != "stack"])
+def test_paths_meet_at_an_operation_that_fewer_lanes_have(scheme: str) -> None:
+    """What is selected there is no instruction yet: the operation is issued once, when they have met."""
+    config = Config.preset("tiny").replace(
+        link_stack_depth=16, float_ops=frozenset({"fadd"}), float_lanes=frozenset({"fadd:1"}), divergence=scheme)
+    words, entry = list(assemble("start: addi r4, r0, 0\n" + MEETINGS).words), 0
+    if scheme in ANNOTATED:
+        words, entry = annotated(words, entry, scheme)
+    descriptor = KernelDescriptor(entry=entry, global_size=(256,), local_size=(64,), parameters=(BASE,))
+    memory = GlobalMemory(BASE, SIZE)
+    hardware = PysimEngine(config, memory)
+    hardware.launch(Launch(program=words, descriptor=descriptor.words()))
+    item = np.arange(64)
+    sums = item + np.where(item & 1, item + 5, 0)
+    expected = sums * np.where(item & 6, 2, 1) + (item & 6)
+    np.testing.assert_array_equal(memory.words[:64], expected)
+    hardware.close()
 
 
 def test_paths_meet_where_all_come_by_though_some_return() -> None:
