@@ -101,14 +101,15 @@ class Fitting:
                            f"there are {room} (scratchpad_size={size})", kind=CapacityError)
 
     def _plans(self, kernel: Function, module: Module) -> Iterator[Plan]:
-        tables = [min(self.config.scratchpad_words, LOCAL_WORDS)]
-        if tables[0] and reads_tables(kernel, module):
-            tables.append(0)
+        def table_words(has_frame: bool) -> tuple[int, ...]:
+            most = min(self.config.scratchpad_words, LOCAL_WORDS)
+            return (most, 0) if most and reads_tables(kernel, module, has_frame) else (most,)
+
         for has_frame in (False, True):
-            for words in tables:
+            for words in table_words(has_frame):
                 yield Plan(words, has_frame)
         if self._may_have_calls(kernel, module):
-            for words in tables:
+            for words in table_words(has_frame=True):
                 yield Plan(words, has_frame=True, has_calls=True)
 
     def _may_have_calls(self, kernel: Function, module: Module) -> bool:

@@ -82,7 +82,7 @@ def _in_memory(function: Function, variables: Mapping[str, Variable], room: int,
     used = _tables(function, variables, has_frame)
     with_pointers = _with_pointers(used, variables)
     escaping = _escaping(function, with_pointers) | with_pointers
-    words = sum(len(variables[name].content) // _scalar_size(variables[name].type) for name in used
+    words = sum(-(-len(variables[name].content) // _scalar_size(variables[name].type)) for name in used
                 if name not in escaping)
     return set(used) if words > room else escaping & set(used)
 
@@ -105,9 +105,10 @@ def reads_memory_tables(function: Function, variables: Mapping[str, Variable], r
     return bool(_in_memory(function, variables, room, has_frame))
 
 
-def reads_tables(function: Function, module: Module) -> bool:
-    """Whether ``function``, or what it calls, reads tables."""
-    return any(_tables(reached, module.variables) for reached in module.reached_from(function))
+def reads_tables(function: Function, module: Module, has_frame: bool = False) -> bool:
+    """Whether ``function``, or what it calls, reads tables; those that fill private variables are read if it
+    ``has_frame``."""
+    return any(_tables(reached, module.variables, has_frame) for reached in module.reached_from(function))
 
 
 @dataclass(frozen=True)

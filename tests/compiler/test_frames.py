@@ -335,6 +335,39 @@ def test_functions_that_take_many_registers_leave_one_to_kernels_with_frames():
             np.testing.assert_allclose(out.read()[:count], np.arctan2(y, x)[:count], rtol=1e-6)
 
 
+def test_what_fills_variables_is_in_memory_where_the_scratchpad_has_no_room_for_it():
+    """In a frame variables are filled from tables: one of a byte more than the scratchpad's words, and one that would
+    be there beside what a routine of the library spills."""
+    source = """
+    typedef struct __attribute__((packed)) { int a; char b; } Row;
+    kernel void bytes(global int *o) {
+        int i = get_global_id(0), many[40];
+        Row rows[13] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}, {11, 12}, {13, 14},
+                        {15, 16}, {17, 18}, {19, 20}, {21, 22}, {23, 24}, {25, 26}};
+        for (int j = 0; j < 40; j++) many[j] = i * j;
+        rows[i % 13].a += many[i % 40];
+        o[i] = rows[i / 5].a + rows[i % 7].b * 1000;
+    }
+    kernel void words(global int *o) {
+        int i = get_global_id(0), many[40];
+        int row[16] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+        for (int j = 0; j < 40; j++) many[j] = i * j;
+        row[i % 16] += many[i % 40];
+        o[i] = row[i / 5] + (int)fma((double)i, 3.0, 1.0) * 10000;
+    }"""
+    image = compile_opencl(source)
+    assert all(kernel.private_bytes for kernel in image.kernels.values())
+    i, digits = np.arange(64), np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3])
+    added = i % 40 * i
+    expected = {"bytes": i // 5 * 2 + 1 + np.where(i // 5 == i % 13, added, 0) + (i % 7 * 2 + 2) * 1000,
+                "words": digits[i // 5] + np.where(i // 5 == i % 16, added, 0) + (3 * i + 1) * 10000}
+    with Device(Config(), engine="functional") as device:
+        for name, right in expected.items():
+            out = device.buffer(64)
+            device.launch(image, name, global_size=64, args=[out])
+            np.testing.assert_array_equal(out.read(), right)
+
+
 def test_kernels_with_and_without_frames_share_functions():
     """What was compiled for one kind is not called by the other, however they follow each other."""
     source = """
