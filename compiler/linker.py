@@ -1,7 +1,8 @@
 """The words of a program: its functions one after the other, and which of them may be called.
 
 A call reaches half of the largest code RAM. What is further away is called at an *island*: a jump to it, or to
-another island, before a function behind which it would be too far, or halfway in one that calls it.
+another island, before a function behind which it would be too far, or halfway in one that calls it or that is
+itself longer than a call reaches.
 """
 
 from collections.abc import Callable, Iterable
@@ -77,7 +78,7 @@ class Linker:
             if self._nearest(number, here) - here in REACH:
                 self.words += emit([self._island(number, here)], here, self._nearest)
         at = len(self.words)
-        halfway = {f"island.{number}": number for number in self._far(layout.calls, at)}
+        halfway = {f"island.{number}": number for number in self._far([*layout.calls, *further_on], at)}
         if halfway:
             layout.add_jumps([*halfway], len(layout.ops) // 2)
         layout.resolve()

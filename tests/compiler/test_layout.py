@@ -111,6 +111,20 @@ def test_kernels_behind_others_reach_what_those_called():
         assert run(linker, linker.place(kernel(additions(size), calls))) == size + 6
 
 
+@pytest.mark.parametrize("size", [8000, 8150, 8190, 9000, 14000])
+def test_kernels_behind_a_long_one_that_calls_nothing(size):
+    """Which calls do not reach over."""
+    linker, callees = Linker(CONFIG), []
+    for number in range(3):
+        body = [Op(Opcode.ADDI, FIRST, FIRST, imm=number + 1)]
+        entry = linker.place(MachineFunction(f"f{number}", chain(body), is_kernel=False))
+        callees.append(linker.define(f"f{number}", entry, 1, frozenset({FIRST}), True, 0, 1, 0))
+    assert run(linker, linker.place(kernel(additions(size)))) == size
+    for callee, result in zip(callees, (6, 7, 8), strict=True):
+        body = [Op(Pseudo.CONST, FIRST, imm=5), call(callee), Op(Opcode.ADD, TOTAL, TOTAL, FIRST)]
+        assert run(linker, linker.place(kernel(body))) == result
+
+
 def test_islands_are_forgotten_with_what_they_were_made_for():
     linker = Linker(CONFIG)
     entry = linker.place(MachineFunction("f", chain([Op(Opcode.ADDI, FIRST, FIRST, imm=1)]), is_kernel=False))
