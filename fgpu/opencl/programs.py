@@ -1,6 +1,7 @@
 """Programs: sources and binaries, and what became of them for each device."""
 
 import ctypes
+import hashlib
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,8 +43,8 @@ class Build:
         """What ``clCreateProgramWithBinary`` takes; empty where nothing was compiled."""
         if self.unit is None:
             return b""
-        return _MAGIC + f"{int(self.kind)} {len(self.options.encode())}\n{self.options}".encode() \
-            + self.unit.to_bytes()
+        content = f"{int(self.kind)} {len(self.options.encode())}\n{self.options}".encode() + self.unit.to_bytes()
+        return _MAGIC + hashlib.sha256(content).hexdigest().encode() + b"\n" + content
 
     @classmethod
     def of_binary(cls, content: bytes) -> "Build":
@@ -51,11 +52,12 @@ class Build:
         from fgpu.compiler.units import Unit
         from fgpu.errors import CompileError
 
+        digest, _, kept = content.removeprefix(_MAGIC).partition(b"\n")
+        if not content.startswith(_MAGIC) or digest != hashlib.sha256(kept).hexdigest().encode():
+            raise ClError(Status.INVALID_BINARY, "no program of fgpu, or a damaged one")
         try:
-            head, line, rest = content.removeprefix(_MAGIC).partition(b"\n")
+            head, _, rest = kept.partition(b"\n")
             kind, length = map(int, head.split())
-            if not content.startswith(_MAGIC) or not line:
-                raise ValueError("no program of fgpu")
             return cls(options=rest[:length].decode(), kind=BinaryType(kind), unit=Unit.from_bytes(rest[length:]))
         except (ValueError, CompileError) as error:
             raise ClError(Status.INVALID_BINARY, str(error)) from None
