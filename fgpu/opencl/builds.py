@@ -158,24 +158,28 @@ def _run(program: Program, devices: Sequence[Device], options: str,
 
 
 def _built(options: str, made: "Callable[[], tuple[BinaryType, Unit]]") -> Build:
-    from fgpu.errors import FgpuError
-
     try:
         kind, unit = made()
         return Build(BuildStatus.SUCCESS, options, unit.log + "\n" if unit.log else "", kind, unit)
     except BaseException as error:
-        if isinstance(error, FgpuError) and not interrupting(error):
-            return Build(BuildStatus.ERROR, options, f"{error}\n")
-        status_of("building a program", error)
-        return Build(BuildStatus.ERROR, options, f"error: {error!r}\n")
+        return _failed(options, error)
 
 
 def _checked(program: Program, build: Build, device: Device) -> Build:
     try:
         return program.checked(build, device)
     except BaseException as error:
-        status_of("building a program", error)
-        return Build(BuildStatus.ERROR, build.options, f"{build.log}error: {error!r}\n")
+        return _failed(build.options, error, build.log)
+
+
+def _failed(options: str, error: BaseException, log: str = "") -> Build:
+    """The build that ended with ``error``; ``log`` is what was in its log by then."""
+    from fgpu.errors import FgpuError
+
+    if isinstance(error, FgpuError) and not interrupting(error):
+        return Build(BuildStatus.ERROR, options, f"{log}{error}\n")
+    status_of("building a program", error)
+    return Build(BuildStatus.ERROR, options, f"{log}error: {error!r}\n")
 
 
 def _begin(program: Program, devices: Sequence[Device], options: str) -> None:

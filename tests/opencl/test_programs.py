@@ -7,6 +7,8 @@ import threading
 import numpy as np
 import pytest
 
+from fgpu.compiler.units import Unit
+from fgpu.errors import ToolError
 from fgpu.opencl.entry import ENTRIES
 from fgpu.opencl.enums import BinaryType, BuildInfo, BuildStatus, DeviceInfo, Partition, ProgramInfo, Status
 
@@ -292,6 +294,17 @@ def test_a_kernel_that_cannot_be_compiled_is_an_error_of_the_build(context, queu
     assert status_of("clCreateKernel", program, name) is Status.INVALID_PROGRAM_EXECUTABLE
     assert not capfd.readouterr().err
     assert result(context, queue, built(context, "kernel void k(global int *p) { *p = 6; }")) == 6
+
+
+def test_a_tool_that_fails_is_told_in_the_log_as_it_says_itself(context, capfd, monkeypatch):
+    def image(*_):
+        raise ToolError("clang was killed")
+
+    monkeypatch.setattr(Unit, "image", image)
+    program = made(context, _RECURSIVE + _CALLS.format(name="one"))
+    assert status_of("clBuildProgram", program, 0, 0, 0, 0, 0) is Status.BUILD_PROGRAM_FAILURE
+    assert build_info(program, BuildInfo.BUILD_LOG) == "clang was killed\n"
+    assert not capfd.readouterr().err
 
 
 _LARGE = """
