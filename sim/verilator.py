@@ -121,12 +121,16 @@ class VerilatorEngine(BenchEngine):
         self._events = model.cache_events
         self._loaded = abi.BenchLibrary(model.library, model=True)
         self._model: int | None = None
+        self._process = os.getpid()
 
     @property
     def _library(self) -> abi.BenchLibrary:
         return self._loaded
 
     def _open(self) -> int:
+        if self._process != os.getpid():
+            self.close()
+            self._process = os.getpid()
         if self._model is None:
             config = abi.bench_config(self.config, self.memory, self.timing)
             trace = self._trace
@@ -141,9 +145,13 @@ class VerilatorEngine(BenchEngine):
         return self._loaded.model_run(self._model, cycles)
 
     def close(self) -> None:
-        """Give back the model's memory; the next launch powers up anew."""
+        """Give back the model's memory; the next launch powers up anew.
+
+        Of a process that was forked it is only forgotten: its threads stayed behind, and its end waits for them.
+        """
         if self._model is not None:
-            self._loaded.model_destroy(self._model)
+            if self._process == os.getpid():
+                self._loaded.model_destroy(self._model)
             self._model = None
             self._written.clear()
 

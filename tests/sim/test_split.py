@@ -1,7 +1,9 @@
 """Models in parts: the same as in one piece, on parts of a few lines and on the FGPU itself."""
 
 import hashlib
+import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -172,3 +174,24 @@ def test_only_the_fgpu_can_be_split() -> None:
     for options in ({"core": FGPU}, {"trace": True}):
         with pytest.raises(ValueError, match="only the FGPU itself, without waveforms"):
             build_model(Config(compute_units=2), split=True, **options)
+
+
+def test_a_fork_runs_a_model_of_its_own():
+    """The threads of a model stay behind in a fork: to run it there, or to end it, would wait for them forever."""
+    image = compile_opencl("kernel void add(global int *p, int n) { p[get_global_id(0)] += n; }")
+    with Device(Config(compute_units=2), engine="verilator") as device:
+        out = device.buffer(np.zeros(256, np.int32))
+        device.launch(image, "add", global_size=256, args=(out, 3))
+        child = os.fork()
+        if not child:
+            signal.alarm(60)
+            status = 1
+            try:
+                device.launch(image, "add", global_size=256, args=(out, 4))
+                device.close()
+                status = 0 if (out.read() == 7).all() else 2
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        device.launch(image, "add", global_size=256, args=(out, 5))
+        assert (out.read() == 8).all()
