@@ -13,7 +13,7 @@ from rich.console import Console
 from fgpu.config import Config
 from fgpu.errors import ConfigError, LaunchError, ToolError
 
-from .engine import MemoryTiming, Trace
+from .engine import EngineResult, Launch, MemoryTiming, Trace
 from .memory import GlobalMemory
 from .testbench import abi
 from .testbench.build import Progress
@@ -127,10 +127,14 @@ class VerilatorEngine(BenchEngine):
     def _library(self) -> abi.BenchLibrary:
         return self._loaded
 
-    def _open(self) -> int:
+    def launch(self, launch: Launch) -> EngineResult:
+        """As any engine; a process that was forked makes a model of its own, which has no program yet."""
         if self._process != os.getpid():
             self.close()
             self._process = os.getpid()
+        return super().launch(launch)
+
+    def _open(self) -> int:
         if self._model is None:
             config = abi.bench_config(self.config, self.memory, self.timing)
             trace = self._trace

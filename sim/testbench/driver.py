@@ -129,8 +129,8 @@ class BenchEngine(ABC):
 
     def launch(self, launch: Launch) -> EngineResult:
         """Run one kernel until its status bit rises; see :class:`~fgpu.sim.engine.Engine`."""
-        bench = self._open()    # which may forget what was written
         operations = self._operations(launch)
+        bench = self._open()
         begin = time.perf_counter()
         try:
             self._allow(bench, launch.check)
