@@ -16,7 +16,7 @@ from typing import Any, Final
 from fgpu.config import ATOMICS, Config
 from fgpu.errors import CompileError
 from fgpu.extras import demand
-from fgpu.store import kept_bytes, workspace
+from fgpu.store import kept_bytes, with_digest, without_digest, workspace
 
 from .estimate import estimates
 from .frontend.bitcode import SAMPLER, compiler_version
@@ -59,13 +59,13 @@ class Unit:
                            "estimates": dict(self.estimates),
                            "kernels": [kernel.to_json() for kernel in self.kernels.values()],
                            "bitcode": base64.b64encode(self.bitcode).decode()}).encode()
-        return _MAGIC + hashlib.sha256(head).hexdigest().encode() + b"\n" + head
+        return _MAGIC + with_digest(head)
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Unit":
         """Raises :class:`~fgpu.errors.CompileError` for what :meth:`to_bytes` did not write."""
-        digest, _, head = content.removeprefix(_MAGIC).partition(b"\n")
-        if not content.startswith(_MAGIC) or digest != hashlib.sha256(head).hexdigest().encode():
+        head = without_digest(content.removeprefix(_MAGIC)) if content.startswith(_MAGIC) else None
+        if head is None:
             raise CompileError("this is no program that fgpu compiled, or it is damaged")
         try:
             data: dict[str, Any] = json.loads(head)

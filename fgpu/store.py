@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 from .errors import ToolError
 from .files import cache_directory, write_atomically
 
-__all__ = ["Kind", "clear", "kept_bytes", "kept_files", "kinds", "workspace"]
+__all__ = ["Kind", "clear", "kept_bytes", "kept_files", "kinds", "with_digest", "without_digest", "workspace"]
 
 _UNUSED_SECONDS = 60 * 24 * 3600
 _PARTIAL_SECONDS = 24 * 3600
@@ -44,21 +44,31 @@ class Kind:
     """Bytes."""
 
 
+def with_digest(content: bytes) -> bytes:
+    """The SHA-256 of the ``content`` in hexadecimal, a line feed, the content."""
+    return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
+
+
+def without_digest(guarded: bytes) -> bytes | None:
+    """The content that :func:`with_digest` was given; None if it is damaged."""
+    digest, _, content = guarded.partition(b"\n")
+    return content if digest == hashlib.sha256(content).hexdigest().encode() else None
+
+
 def kept_bytes(kind: str, key: str, make: Callable[[], bytes]) -> bytes:
     """The entry ``key`` of a ``kind`` of things, or what ``make`` returns: the new entry, if the disk lets us.
 
-    An entry is a file: the SHA-256 of the rest in hexadecimal, a line feed, the content.
+    An entry is a file with the content and its digest (:func:`with_digest`).
     """
     path = cache_directory() / kind / key
     with contextlib.suppress(OSError):
-        digest, _, content = path.read_bytes().partition(b"\n")
-        if digest == hashlib.sha256(content).hexdigest().encode():
+        if (kept := without_digest(path.read_bytes())) is not None:
             _use(path)
-            return content
+            return kept
     content = make()
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+        write_atomically(path, with_digest(content))
         if path.parent not in _pruned:      # these are many, and quickly made
             _pruned.add(path.parent)
             _prune_daily(path.parent)

@@ -1,7 +1,6 @@
 """Programs: sources and binaries, and what became of them for each device."""
 
 import ctypes
-import hashlib
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,19 +40,22 @@ class Build:
     @property
     def binary(self) -> bytes:
         """What ``clCreateProgramWithBinary`` takes; empty where nothing was compiled."""
+        from fgpu.store import with_digest
+
         if self.unit is None:
             return b""
         content = f"{int(self.kind)} {len(self.options.encode())}\n{self.options}".encode() + self.unit.to_bytes()
-        return _MAGIC + hashlib.sha256(content).hexdigest().encode() + b"\n" + content
+        return _MAGIC + with_digest(content)
 
     @classmethod
     def of_binary(cls, content: bytes) -> "Build":
         """Raises :class:`ClError` for what is no ``binary``."""
         from fgpu.compiler.units import Unit
         from fgpu.errors import CompileError
+        from fgpu.store import without_digest
 
-        digest, _, kept = content.removeprefix(_MAGIC).partition(b"\n")
-        if not content.startswith(_MAGIC) or digest != hashlib.sha256(kept).hexdigest().encode():
+        kept = without_digest(content.removeprefix(_MAGIC)) if content.startswith(_MAGIC) else None
+        if kept is None:
             raise ClError(Status.INVALID_BINARY, "no program of fgpu, or a damaged one")
         try:
             head, _, rest = kept.partition(b"\n")
