@@ -101,16 +101,14 @@ class Fitting:
                            f"there are {room} (scratchpad_size={size})", kind=CapacityError)
 
     def _plans(self, kernel: Function, module: Module) -> Iterator[Plan]:
-        def table_words(has_frame: bool) -> tuple[int, ...]:
-            most = min(self.config.scratchpad_words, LOCAL_WORDS)
-            return (most, 0) if most and reads_tables(kernel, module, has_frame) else (most,)
-
-        for has_frame in (False, True):
-            for words in table_words(has_frame):
-                yield Plan(words, has_frame)
-        if self._may_have_calls(kernel, module):
-            for words in table_words(has_frame=True):
-                yield Plan(words, has_frame=True, has_calls=True)
+        most = min(self.config.scratchpad_words, LOCAL_WORDS)
+        for has_frame, has_calls in ((False, False), (True, False), (True, True)):
+            if has_calls and not self._may_have_calls(kernel, module):
+                return
+            has_tables = bool(most) and reads_tables(kernel, module, has_frame)
+            yield Plan(most, has_frame, has_calls)
+            if has_tables:
+                yield Plan(0, has_frame, has_calls)
 
     def _may_have_calls(self, kernel: Function, module: Module) -> bool:
         """Whether there are plans with subroutines that use the frame."""

@@ -105,7 +105,7 @@ def reads_memory_tables(function: Function, variables: Mapping[str, Variable], r
     return bool(_in_memory(function, variables, room, has_frame))
 
 
-def reads_tables(function: Function, module: Module, has_frame: bool = False) -> bool:
+def reads_tables(function: Function, module: Module, has_frame: bool) -> bool:
     """Whether ``function``, or what it calls, reads tables; those that fill private variables are read if it
     ``has_frame``."""
     return any(_tables(reached, module.variables, has_frame) for reached in module.reached_from(function))
