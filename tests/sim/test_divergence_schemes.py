@@ -118,6 +118,7 @@ def test_hardware_does_what_its_model_does(scheme: str) -> None:
 
 
 MEETINGS = """
+    addi r4, r0, 0
     lid r1, 0
     lp r2, 0
     andi r3, r1, 1
@@ -141,7 +142,7 @@ def test_paths_meet_at_an_operation_that_fewer_lanes_have(scheme: str) -> None:
     """What is selected there is no instruction yet: the operation is issued once, when they have met."""
     config = Config.preset("tiny").replace(
         link_stack_depth=16, float_ops=frozenset({"fadd"}), float_lanes=frozenset({"fadd:1"}), divergence=scheme)
-    words, entry = list(assemble("start: addi r4, r0, 0\n" + MEETINGS).words), 0
+    words, entry = program(MEETINGS), 0
     if scheme in ANNOTATED:
         words, entry = annotated(words, entry, scheme)
     descriptor = KernelDescriptor(entry=entry, global_size=(256,), local_size=(64,), parameters=(BASE,))
