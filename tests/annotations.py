@@ -1,13 +1,18 @@
 """Where work-items that part at a branch may meet again, from the control flow of a program in machine code."""
 
+import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from fgpu.compiler.ir.cfg import Flow
+from fgpu.config import ANNOTATED, Config
 from fgpu.errors import EncodingError
-from fgpu.isa import Opcode, Operands, decode, encode
+from fgpu.isa import OPCODE, Opcode, Operands, decode, encode
 
-__all__ = ["Reconvergence", "annotated"]
+from .core.program_generator import Kernel
+
+__all__ = ["Reconvergence", "annotated", "annotated_kernel", "misplaced"]
 
 _END = ""
 
@@ -123,6 +128,26 @@ def annotated(words: Sequence[int], entry: int, scheme: str) -> tuple[list[int],
                 word = encode(row.opcode, replaced(operands, now[target] - base - len(result)))
         result.append(int(word))
     return result, now[entry]
+
+
+def annotated_kernel(kernel: Kernel, config: Config) -> Kernel:
+    """``kernel`` with a ``meet`` before each branch, where the scheme needs that and the code RAM has the room."""
+    if config.divergence not in ANNOTATED:
+        return kernel
+    words, entry = annotated(kernel.program, kernel.descriptor.entry, config.divergence)
+    if len(words) > config.cram_words:
+        return kernel
+    return replace(kernel, program=words, descriptor=replace(kernel.descriptor, entry=entry))
+
+
+def misplaced(kernel: Kernel, rng: random.Random) -> Kernel:
+    """``kernel`` where some ``meet`` name any other place near them, that work-items may never come to."""
+    words = list(kernel.program)
+    for pc, word in enumerate(words):
+        if OPCODE.extract(word) == Opcode.MEET.value and rng.random() < 0.3:
+            place = min(max(pc + rng.choice([rng.randint(-5, 5), rng.randint(-40, 40)]), 0), len(words) - 1)
+            words[pc] = encode(Opcode.MEET, Operands(imm=place - pc))
+    return replace(kernel, program=words)
 
 
 def replaced(operands: Operands, imm: int) -> Operands:

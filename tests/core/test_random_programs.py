@@ -9,12 +9,13 @@ import random
 
 import pytest
 
-from fgpu.config import ATOMICS, FLOAT_OPS, Config
+from fgpu.config import ATOMICS, DIVERGENCE, FLOAT_OPS, Config
 from fgpu.errors import KernelFault
 from fgpu.fault import FaultCause
 from fgpu.sim.engine import MemoryTiming
 
-from ..configurations import ATOMIC, EVERYTHING, LOCAL, SLICES, TWO_PORTS
+from ..annotations import annotated_kernel, misplaced
+from ..configurations import ATOMIC, EVERYTHING, GROUPS, LOCAL, SLICES, TWO_PORTS
 from ..random_config import random_config
 from ..seeds import seed_of_test
 from ..tiers import quick
@@ -71,7 +72,9 @@ def run_programs(config: Config, timing: MemoryTiming | None, count: int) -> Non
             rng = random.Random(f"{seed} {index}")
             if kernel is None or rng.random() < 0.8:
                 most = rng.choice([1, 4, 12, 8 * config.compute_units])
-                kernel = generate(rng, config, BASE, SIZE, wavefronts=most)
+                kernel = annotated_kernel(generate(rng, config, BASE, SIZE, wavefronts=most), config)
+                if rng.random() < 0.3:
+                    kernel = misplaced(kernel, rng)
             if cleaned:
                 pair.fill(kernel.memory, rng)
             was_clean, before = cleaned, pair.memories[1].bytes.copy()
@@ -100,6 +103,12 @@ def programs(default: int) -> int:
     for name, config in (CONFIGS | LONG).items()])
 def test_random_programs(config: Config) -> None:
     run_programs(config, None, programs(80))
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("scheme", DIVERGENCE[1:])
+def test_random_programs_under_all_schemes(scheme: str) -> None:
+    run_programs(GROUPS.replace(divergence=scheme), None, programs(60))
 
 
 @pytest.mark.parametrize("name", quick(CONFIGS, QUICK))

@@ -1,7 +1,6 @@
 """Schemes of divergence: programs compute the same under all of them, and where work-items meet."""
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,9 +16,9 @@ from fgpu.sim.engine import Launch
 from fgpu.sim.functional import functional_engine
 from fgpu.sim.pysim import PysimEngine
 
-from ..annotations import Reconvergence, annotated
+from ..annotations import Reconvergence, annotated, annotated_kernel
 from ..configurations import GROUPS
-from ..core.program_generator import Kernel, generate
+from ..core.program_generator import generate
 from ..core.program_statements import Statements
 from ..seeds import seed_of_test
 
@@ -42,19 +41,13 @@ def test_random_programs(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
         for config in (CONFIG, CONFIG.replace(divergence=scheme)):
             memory = GlobalMemory(BASE, SIZE)
             memory.bytes[:] = content
-            result = functional_engine(config, memory).launch(launch_of(kernel, config.divergence))
+            each = annotated_kernel(kernel, config)
+            result = functional_engine(config, memory).launch(
+                Launch(program=each.program, descriptor=each.descriptor.words()))
             found.append((memory.bytes.copy(), result))
         assert np.array_equal(found[0][0], found[1][0]), f"FGPU_SEED={seed}, program {index}"
         joins += found[1][1].stats["joins"]
     assert joins
-
-
-def launch_of(kernel: Kernel, scheme: str) -> Launch:
-    """With a ``meet`` before each branch, where the scheme needs that."""
-    program, entry = list(kernel.program), kernel.descriptor.entry
-    if scheme in ANNOTATED:
-        program, entry = annotated(program, entry, scheme)
-    return Launch(program=program, descriptor=replace(kernel.descriptor, entry=entry).words())
 
 
 BODIES = {
