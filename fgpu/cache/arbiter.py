@@ -11,7 +11,7 @@ from fgpu.gateware.round_robin import RoundRobin
 from fgpu.gateware.skid_buffer import SkidBuffer
 from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
 
-from .payloads import TagOp, TagRequest, WriteRow
+from .payloads import TagOp, TagRequest, WriteRow, set_bits
 
 __all__ = ["Arbiter"]
 
@@ -24,9 +24,10 @@ class Arbiter(wiring.Component):
     they came; from the cycle after ``hold`` on each cycle is theirs, and the compute units are kept out.
 
     Latency 1 cycle, 1 request a cycle; a second request finds room while the first waits, so that ``ready`` does not
-    depend on ``granted.ready``. The row of a write takes another way, ``writes``, in the cycle in
-    which the request is accepted: only the data stage needs it. Nothing is accepted in the cycle after one without
-    ``writes_room``, for two rows, so ``writes`` is always ready. (Dissertation, section 3.5.4.)
+    depend on ``granted.ready``. With ``step``, what is granted from the next cycle on, if anything, is for a line of
+    ``next_set``. The row of a write takes another way, ``writes``, in the cycle in which the request is accepted:
+    only the data stage needs it. Nothing is accepted in the cycle after one without ``writes_room``, for two rows, so
+    ``writes`` is always ready. (Dissertation, section 3.5.4.)
 
     ``pending`` tells that one is at the door, ``idle`` that none is inside.
     ``reads_inside`` counts the reads and atomic operations there, ``read_comes`` tells that one is accepted.
@@ -46,6 +47,8 @@ class Arbiter(wiring.Component):
             "hold": In(1),
             "admit_reads": In(1),
             "granted": Out(stream.Signature(TagRequest(config))),
+            "step": Out(1),
+            "next_set": Out(set_bits(config)),
             "writes": Out(stream.Signature(WriteRow(config), always_ready=True)),
             "writes_room": In(1),
             "read_comes": Out(1),
@@ -81,6 +84,7 @@ class Arbiter(wiring.Component):
         m.submodules.inside = inside = SkidBuffer(TagRequest(self._config))
         taken = inside.input
         connect(m, inside.output, flipped(self.granted))
+        m.d.comb += [self.step.eq(inside.step), self.next_set.eq(inside.next.line[:len(self.next_set)])]
         accept = Signal()
         cleans = Signal()       # it is the cleaner's turn
         others = Signal()       # it is not, and there is room

@@ -22,6 +22,7 @@ from .payloads import Station, TagOp, WriteRow
 from .probe import CacheProbe
 from .read_window import has_read_window
 from .tag_manager import TagManagers
+from .tag_memory import TagMemory
 from .tag_stage import TagStage
 from .write_pipeline import WritePipeline
 
@@ -33,6 +34,7 @@ class CacheSlice(wiring.Component):
 
     ::
 
+                 tag memory <->|
         requests -> arbiter -> tag stage -> stations ----> data stage -> responses
                       |         |    |                     ^   ^   |
                       |         |    tag managers          |   |   write pipeline
@@ -78,6 +80,7 @@ class CacheSlice(wiring.Component):
         m = Module()
         config = self._config
         m.submodules.arbiter = arbiter = Arbiter(config)
+        m.submodules.tag_memory = tag_memory = TagMemory(config)
         m.submodules.tag_stage = tags = TagStage(config)
         m.submodules.tag_managers = managers = TagManagers(config)
         m.submodules.stations = stations = Queue(Station(config), depth=config.global_stations, registered=True)
@@ -129,6 +132,8 @@ class CacheSlice(wiring.Component):
             early.premature.eq(tags.premature),
             early.repeated.eq(tags.repeated),
             early.flush.eq(cleaner.hold),
+            tag_memory.step.eq(arbiter.step), tag_memory.next_set.eq(arbiter.next_set),
+            tags.tags.eq(tag_memory.tags), tag_memory.write.eq(tags.tag_write),
             tags.stations_room.eq(stations.spacious),
             arbiter.hold.eq(cleaner.hold),
             arbiter.writes_room.eq(writes.spacious),

@@ -7,8 +7,8 @@ from amaranth.utils import ceil_log2, exact_log2
 from fgpu.config import Config
 from fgpu.interfaces.memory_bus import AtomicOp, Row
 
-__all__ = ["Allocation", "MarkedRow", "MarkedWord", "Station", "TagManagerPort", "TagOp", "TagRequest", "WriteRow",
-           "cu_bits", "index_bits", "row_bits", "set_bits", "tag_manager_bits"]
+__all__ = ["Allocation", "MarkedRow", "MarkedWord", "Station", "TagManagerPort", "TagOp", "TagRequest", "TagWrite",
+           "Tags", "WriteRow", "cu_bits", "index_bits", "row_bits", "set_bits", "tag_manager_bits"]
 
 
 def index_bits(config: Config) -> int:
@@ -63,6 +63,25 @@ class TagRequest(data.StructLayout):
             "rows": config.line_rows,
             "whole": 1,
             "cu": cu_bits(config),
+        })
+
+
+class Tags(data.ArrayLayout):
+    """The tags of a set, one of each way."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config.line_address_bits - set_bits(config), config.cache_ways)
+
+
+class TagWrite(data.StructLayout):
+    """If ``valid``, what is from now on the tag of a way of a set."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__({
+            "valid": 1,
+            "set": set_bits(config),
+            "way": exact_log2(config.cache_ways),
+            "tag": Tags(config).elem_shape,
         })
 
 

@@ -2,18 +2,17 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, ShapeLike, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from fgpu.config import Config
 from fgpu.gateware.choose import choose, lowest, number_of
-from fgpu.gateware.lut_ram import LutRam
 
 from .line_states import GROUP_LINES, LineState, Sweep, part_bits
-from .payloads import Station, TagManagerPort, TagOp, TagRequest, set_bits
-from .ways import UsedWay, choose_way
+from .payloads import Station, TagManagerPort, TagOp, TagRequest, Tags, TagWrite, set_bits
+from .ways import UsedWay, choose_way, memory_of_each_way
 
 __all__ = ["TagStage", "TagStall"]
 
@@ -70,9 +69,10 @@ class _T1:
 class TagStage(wiring.Component):
     """Tags and states of all lines; one request a cycle.
 
-    Step T0 reads the tags and the states of the line's set and chooses an entry there, the one that has the line or
-    the one that was not used for the longest time (of 4: for a long time). T1 decides, updates both, and passes
-    the request on to the ``stations``. Latency 1 cycle from ``requests`` to ``stations``.
+    Step T0 reads the states of the line's set and chooses an entry there, the one that has the line or the one that
+    was not used for the longest time (of 4: for a long time). The ``tags`` of the set come with the request, from the
+    :class:`~fgpu.cache.tag_memory.TagMemory`. T1 decides, updates both (the tag by ``tag_write``), and passes the
+    request on to the ``stations``. Latency 1 cycle from ``requests`` to ``stations``.
 
     ========================  ======================  ==================================================
     request                   tag manager             new state
@@ -107,6 +107,8 @@ class TagStage(wiring.Component):
         self._config = config
         members: dict[str, Any] = {
             "requests": In(stream.Signature(TagRequest(config))),
+            "tags": In(Tags(config)),
+            "tag_write": Out(TagWrite(config)),
             "stations": Out(stream.Signature(Station(config))),
             "stations_room": In(1),
             "tag_managers": Out(TagManagerPort(config)),
@@ -128,33 +130,24 @@ class TagStage(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        tags = self._add_memories(m, "tags", config.line_address_bits - set_bits(config), config.cache_sets)
-        tag_reads, tag_writes = [tag.read_port() for tag in tags], [tag.write_port() for tag in tags]
-        states = self._add_memories(m, "states", data.ArrayLayout(LineState, GROUP_LINES),
+        states = memory_of_each_way(m, config, "states", data.ArrayLayout(LineState, GROUP_LINES),
                                     config.cache_sets // GROUP_LINES)
         state_reads = [state.read_port() for state in states]
         swept = [state.read_port() for state in states]     # for the cleaner, whose turn is known late
         state_writes = [state.write_port(granularity=1) for state in states]
         # Which rows of a line were written completely: when all were, the line is complete.
-        written_rows = self._add_memories(m, "written_rows", config.line_rows, config.cache_sets)
+        written_rows = memory_of_each_way(m, config, "written_rows", config.line_rows, config.cache_sets)
         written_reads = [rows.read_port() for rows in written_rows]
         written_writes = [rows.write_port() for rows in written_rows]
 
         t1 = _T1(config)
         self._sweep(m, swept)
-        self._look_up(m, t1, list(zip(tag_reads, state_reads, written_reads, strict=True)))
+        self._look_up(m, t1, list(zip(self.tags, state_reads, written_reads, strict=True)))
         self._decide(m, t1)
         self._pass_on(m, t1)
-        self._update(m, t1, list(zip(tag_writes, state_writes, written_writes, strict=True)))
+        self._update(m, t1, list(zip(state_writes, written_writes, strict=True)))
         self._report(m, t1)
         return m
-
-    def _add_memories(self, m: Module, name: str, shape: ShapeLike, depth: int) -> list[LutRam]:
-        """A memory for each way."""
-        each = [LutRam(shape, depth) for _ in range(self._config.cache_ways)]
-        for way, memory in enumerate(each):
-            m.submodules[f"{name}{way}" if len(each) > 1 else name] = memory
-        return each
 
     def _swept_group(self) -> tuple[Value, Value]:
         """Set, in units of groups, and way of the lines that the cleaner looks at."""
@@ -170,7 +163,7 @@ class TagStage(wiring.Component):
                 m.d.comb += self.sweep.dirty.eq(Cat(read.data[line].dirty for line in range(GROUP_LINES)))
 
     def _look_up(self, m: Module, t1: _T1, reads: list[tuple[Any, Any, Any]]) -> None:
-        """Step T0. ``reads``: of each way the ports of tag, states and written rows."""
+        """Step T0. ``reads``: of each way the tag, and the ports of states and written rows."""
         config = self._config
         low, group_bits = set_bits(config), exact_log2(GROUP_LINES)
         t0 = self.requests.payload
@@ -189,18 +182,17 @@ class TagStage(wiring.Component):
             # T1 writes the memories only now: what it leaves is known without them.
             t0_follows.eq(t1.serves & (t1.set == t0_set)),
         ]
-        for way, (tag_read, state_read, written_read) in enumerate(reads):
+        for way, (tag, state_read, written_read) in enumerate(reads):
             match, state = Signal(name=f"t0_match{way}"), Signal(LineState, name=f"t0_state{way}")
             follows = t0_follows & (t1.way == way)
             m.d.comb += [
-                tag_read.addr.eq(t0_set),
                 written_read.addr.eq(t0_set),
                 state_read.addr.eq(t0_set[group_bits:]),
                 # Not as a Mux: Yosys would choose the tag first, and compare afterwards.
-                match.eq((follows & same_line) | (~follows & (tag_read.data == t0_tag))),
+                match.eq((follows & same_line) | (~follows & (tag == t0_tag))),
                 state.eq(Mux(follows, t1.new.as_value(), state_read.data[t0_set[:group_bits]].as_value())),
             ]
-            entries.append((match, Mux(follows, t1.request.line[low:], tag_read.data), state.as_value(),
+            entries.append((match, Mux(follows, t1.request.line[low:], tag), state.as_value(),
                             Mux(follows, t1.new_written, written_read.data)))
         given_up = Cat(match & LineState(state).given_up for match, _, state, _ in entries).any()
         t0_match, _, t0_old, _ = entries[0]
@@ -312,17 +304,18 @@ class TagStage(wiring.Component):
             self.stations.payload.tag_manager.eq(Mux(t1.retires, managers.spare_retirement, managers.spare)),
         ]
 
-    def _update(self, m: Module, t1: _T1, writes: list[tuple[Any, Any, Any]]) -> None:
-        """Step T1. ``writes``: of each way the ports of tag, states and written rows."""
+    def _update(self, m: Module, t1: _T1, writes: list[tuple[Any, Any]]) -> None:
+        """Step T1. ``writes``: of each way the ports of states and written rows."""
         low, group_bits = set_bits(self._config), exact_log2(GROUP_LINES)
         group_set, group_way = self._swept_group()
         # What is served is written while it waits, too, again and again: that it goes is known late.
-        for way, (tag_write, state_write, written_write) in enumerate(writes):
+        m.d.comb += [
+            self.tag_write.valid.eq(t1.serves), self.tag_write.set.eq(t1.set), self.tag_write.way.eq(t1.way),
+            self.tag_write.tag.eq(t1.request.line[low:]),
+        ]
+        for way, (state_write, written_write) in enumerate(writes):
             settles = (t1.serves | (t1.go & t1.settles)) & (t1.way == way)
             m.d.comb += [
-                tag_write.addr.eq(t1.set),
-                tag_write.data.eq(t1.request.line[low:]),
-                tag_write.en.eq(t1.serves & (t1.way == way)),
                 written_write.addr.eq(t1.set),
                 written_write.data.eq(t1.new_written),
                 written_write.en.eq(settles),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import data
 
 from fgpu.config import Config
@@ -13,7 +13,15 @@ from fgpu.gateware.lut_ram import LutRam
 from .line_states import LineState
 from .payloads import TagOp, set_bits
 
-__all__ = ["UsedWay", "choose_way"]
+__all__ = ["UsedWay", "choose_way", "memory_of_each_way"]
+
+
+def memory_of_each_way(m: Module, config: Config, name: str, shape: ShapeLike, depth: int) -> list[LutRam]:
+    """A memory for each way, submodules of ``m`` called by ``name`` and, if there are several, the way's number."""
+    each = [LutRam(shape, depth) for _ in range(config.cache_ways)]
+    for way, memory in enumerate(each):
+        m.submodules[f"{name}{way}" if len(each) > 1 else name] = memory
+    return each
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,9 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     claim.invariant(claim.inside("dut.inside.room", 1) == (inside != 2))
     claim.invariant(claim.inside("dut.inside.full", 1) == (inside == 2))
     claim.always(dut.cleaner.ready == (turn & (inside != 2)))
+    claim.always(dut.step == (~granted.valid | granted.ready))
+    claim.always(~claim.past(dut.step) | ~granted.valid
+                 | (granted.payload.line[:len(dut.next_set)] == claim.past(dut.next_set)))
     who = claim.constant("who", ceil_log2(count))
     fields = Array(Cat(r.payload.line, r.payload.rows, r.payload.op == MemoryOp.WRITE) for r in dut.requests)
     mine = taken.bit_select(who, 1)

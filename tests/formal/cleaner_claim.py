@@ -11,6 +11,7 @@ from fgpu.cache.tag_stage import TagStage
 from fgpu.config import Config
 from fgpu.gateware.choose import lowest, number_of
 
+from .known_tags import KnownTags, connect_tags
 from .prover import Claim
 
 STATES = ("SCRUB", "SERVE", "CLOSE", "SCAN", "SETTLE", "EVICT")
@@ -26,9 +27,10 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     without delay, the cleaner first; so it cannot tell what ``came`` is for, who was let in and is still in there),
     early write-backs of any lines, any stalls.
     """
-    stage, sweeper = tag_stage(config), cleaner(config)
-    claim = Claim(stage=stage, cleaner=sweeper)
+    stage, sweeper, tag_memory = tag_stage(config), cleaner(config), KnownTags(config)
+    claim = Claim(stage=stage, cleaner=sweeper, known_tags=tag_memory)
     m: Module = claim.m
+    connect_tags(claim, tag_memory, stage)
     ask = claim.free("ask")
     wanted = data.View(TagRequest(config), claim.free("wanted", TagRequest(config).size))
     op = wanted.op.as_value()
@@ -97,7 +99,7 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     number = "" if ways == 1 else "{}"
     words = [claim.inside(f"stage.states{number.format(way)}[{n}]", 3 * GROUP_LINES)
              for way in range(ways) for n in range(groups)]
-    tags = [claim.inside(f"stage.tags{number.format(way)}[{n}]", config.line_address_bits - low)
+    tags = [claim.inside(f"known_tags.storage{number.format(way)}[{n}]", config.line_address_bits - low)
             for way in range(ways) for n in range(config.cache_sets)]
     here, tag = Signal(LineState), Signal(config.line_address_bits - low)
     for n, word in enumerate(words):

@@ -10,6 +10,7 @@ from fgpu.cache.tag_manager import TagManagers
 from fgpu.cache.tag_stage import TagStage
 from fgpu.config import Config
 
+from .known_tags import KnownTags, connect_tags
 from .prover import Claim
 from .tag_manager_claim import follow_entries
 
@@ -19,9 +20,10 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
 
     The surroundings: any reads, writes and early write-backs, between two sweeps of the cleaner.
     """
-    stage, managers = tag_stage(config), TagManagers(config)
-    claim = Claim(stage=stage, managers=managers)
+    stage, managers, tag_memory = tag_stage(config), TagManagers(config), KnownTags(config)
+    claim = Claim(stage=stage, managers=managers, known_tags=tag_memory)
     m: Module = claim.m
+    connect_tags(claim, tag_memory, stage)
     signature = stage.tag_managers.signature
     for (_, member, near), (_, _, far) in zip(
             signature.flatten(stage.tag_managers), signature.flatten(managers.tag_stage), strict=True):
@@ -52,7 +54,7 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
     # A line that is here does not leave, but by an early write-back, and the tag stage knows what is here.
     lane_bits = exact_log2(GROUP_LINES)
     tag_bits = config.line_address_bits - low
-    tags = Array(claim.inside(f"stage.tags[{n}]", tag_bits) for n in range(config.cache_lines))
+    tags = Array(claim.inside(f"known_tags.storage[{n}]", tag_bits) for n in range(config.cache_lines))
     groups = Array(claim.inside(f"stage.states[{n}]", 3 * GROUP_LINES)
                    for n in range(config.cache_lines // GROUP_LINES))
 
