@@ -188,7 +188,8 @@ def test_two_beside_each_other_move_together() -> None:
 
 def test_slow_paths_become_shorter() -> None:
     """And all cells have their places, of which none is that of two."""
-    netlist = json.dumps({"modules": {"top": {"cells": design(), "settings": {"placer": "static"}}}})
+    netlist = json.dumps({"modules": {"top": {
+        "cells": design(), "ports": {}, "netnames": {}, "settings": {"placer": "static"}}}})
     before = Delays.read(sdf(design())).slowest()[0].delay
     text, slowest = refined(netlist, sdf(design()))
     module = json.loads(text)["modules"]["top"]
@@ -206,3 +207,19 @@ def test_slow_paths_become_shorter() -> None:
     assert where["carry2"] == f"X{column + 1}/Y{row}/SLICEA.K0"
     assert where["memory"].replace("A.K0", "C.RAMW") == where["write"]
     assert refined(netlist, sdf(design())) == (text, slowest)
+
+
+def test_ports_that_lead_nowhere_have_nets_of_their_own() -> None:
+    """nextpnr writes any number for a constant output, such as 1,768,715,054, and has no memory for so many nets when
+    it reads it back."""
+    nets = {"named": {"bits": [40]}}
+    ports = {"constant": {"direction": "output", "bits": [1_768_715_054, "0", 13, 1_768_715_054]},
+             "named": {"direction": "input", "bits": [40]}}
+    text, _ = refined(json.dumps({"modules": {"top": {"cells": design(), "ports": ports, "netnames": nets}}}),
+                      sdf(design()))
+    module = json.loads(text)["modules"]["top"]
+    used = {bit for each in module["cells"].values() for bits in each["connections"].values() for bit in bits}
+    assert module["ports"]["named"] == ports["named"]
+    first, zero, known, last = module["ports"]["constant"]["bits"]
+    assert (zero, known) == ("0", 13)
+    assert max(used | {40}) < first < last < 1000

@@ -176,7 +176,7 @@ class Tools:
         self.files = {path.name for path in folder.iterdir()}
         seed = int(arguments[arguments.index("--seed") + 1])
         if "--write" in arguments:
-            netlist = {"modules": {"top": {"cells": design(), "settings": {}}}}
+            netlist = {"modules": {"top": {"cells": design(), "ports": {}, "netnames": {}, "settings": {}}}}
             (folder / arguments[arguments.index("--write") + 1]).write_text(json.dumps(netlist))
             (folder / arguments[arguments.index("--sdf") + 1]).write_text(sdf(design()))
         found = report()

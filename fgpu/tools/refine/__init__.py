@@ -6,8 +6,9 @@ cells move by themselves, many at a time (:mod:`.rounds`), and with those that a
 (:mod:`.paths`).
 """
 
+import itertools
 import json
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -49,8 +50,19 @@ def refined(netlist: str, sdf: str) -> tuple[str, float]:
         Rounds(placement, slacks).run()
         Paths(placement, slacks).run()
     placement.fix()
+    _number_loose_ends(module)
     module["settings"] = dict(FIXED_SETTINGS)       # and none of those that nextpnr had
     return json.dumps(design), slacks.slowest / 1000
+
+
+def _number_loose_ends(module: dict[str, Any]) -> None:
+    """Give each bit of a port that leads nowhere a net of its own. nextpnr writes any number there, and when it reads
+    that back has no memory for so many nets."""
+    nets = {bit for cell in module["cells"].values() for bits in cell["connections"].values() for bit in bits}
+    nets |= {bit for name in module["netnames"].values() for bit in name["bits"]}
+    unused = itertools.count(max((bit for bit in nets if isinstance(bit, int)), default=0) + 1)
+    for port in module["ports"].values():
+        port["bits"] = [bit if bit in nets or isinstance(bit, str) else next(unused) for bit in port["bits"]]
 
 
 def _read_back(delays: Delays) -> Delays:
