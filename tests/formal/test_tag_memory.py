@@ -18,7 +18,7 @@ def test_tags_are_those_written_last(config: Config, tmp_path: Path) -> None:
     tag_memory_claim(config).prove(tmp_path, depth=2)
 
 
-@pytest.mark.ci
+@pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
     ("Mux(written, write.data, read.data)", "read.data"),
     ("Mux(written, write.data, read.data)", "Mux(write.en, write.data, read.data)"),
