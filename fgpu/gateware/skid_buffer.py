@@ -8,7 +8,7 @@ __all__ = ["SkidBuffer"]
 
 
 class SkidBuffer(wiring.Component):
-    """Takes and gives one payload a cycle, and all outputs come from registers. Latency 1 cycle.
+    """Takes and gives one payload a cycle, and what both streams get comes from registers. Latency 1 cycle.
 
     ``input.ready`` says whether there is room for a second payload, not whether the first leaves: so no path goes
     from one unit's ready through the next. With ``step``, ``next`` is the payload that ``output`` has from the next

@@ -11,7 +11,7 @@ from fgpu.cache.tag_stage import TagStage
 from fgpu.config import Config
 from fgpu.gateware.choose import lowest, number_of
 
-from .known_tags import KnownTags, connect_tags
+from .known_tags import KnownTags, connect_tags, words_of_each_way
 from .prover import Claim
 
 STATES = ("SCRUB", "SERVE", "CLOSE", "SCAN", "SETTLE", "EVICT")
@@ -96,11 +96,8 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
 
     low, ways = set_bits(config), config.cache_ways
     groups = config.cache_sets // GROUP_LINES
-    number = "" if ways == 1 else "{}"
-    words = [claim.inside(f"stage.states{number.format(way)}[{n}]", 3 * GROUP_LINES)
-             for way in range(ways) for n in range(groups)]
-    tags = [claim.inside(f"known_tags.storage{number.format(way)}[{n}]", config.line_address_bits - low)
-            for way in range(ways) for n in range(config.cache_sets)]
+    words = words_of_each_way(claim, "stage.states", config, 3 * GROUP_LINES, groups)
+    tags = words_of_each_way(claim, "known_tags.storage", config, config.line_address_bits - low, config.cache_sets)
     here, tag = Signal(LineState), Signal(config.line_address_bits - low)
     for n, word in enumerate(words):
         with m.If(place[exact_log2(GROUP_LINES):] == n):

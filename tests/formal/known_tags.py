@@ -1,6 +1,6 @@
 """Tags as the tag stage may expect them of the tag memory, which is proven by itself."""
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, ShapeLike, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,7 +11,7 @@ from fgpu.config import Config
 
 from .prover import Claim
 
-__all__ = ["KnownTags", "connect_tags"]
+__all__ = ["KnownTags", "connect_tags", "words_of_each_way"]
 
 
 class KnownTags(wiring.Component):
@@ -32,6 +32,12 @@ class KnownTags(wiring.Component):
                 write.en.eq(self.write.valid & (self.write.way == way)),
             ]
         return m
+
+
+def words_of_each_way(claim: Claim, path: str, config: Config, shape: ShapeLike, depth: int) -> list[Signal]:
+    """What is in the memories of ``memory_of_each_way``, way after way."""
+    return [claim.inside(f"{path}{way if config.cache_ways > 1 else ''}[{n}]", shape)
+            for way in range(config.cache_ways) for n in range(depth)]
 
 
 def connect_tags(claim: Claim, tags: KnownTags, stage: TagStage) -> None:

@@ -10,7 +10,7 @@ from fgpu.cache.tag_manager import TagManagers
 from fgpu.cache.tag_stage import TagStage
 from fgpu.config import Config
 
-from .known_tags import KnownTags, connect_tags
+from .known_tags import KnownTags, connect_tags, words_of_each_way
 from .prover import Claim
 from .tag_manager_claim import follow_entries
 
@@ -54,9 +54,9 @@ def ownership_claim(config: Config, tag_stage: type[TagStage] = TagStage) -> Cla
     # A line that is here does not leave, but by an early write-back, and the tag stage knows what is here.
     lane_bits = exact_log2(GROUP_LINES)
     tag_bits = config.line_address_bits - low
-    tags = Array(claim.inside(f"known_tags.storage[{n}]", tag_bits) for n in range(config.cache_lines))
-    groups = Array(claim.inside(f"stage.states[{n}]", 3 * GROUP_LINES)
-                   for n in range(config.cache_lines // GROUP_LINES))
+    tags = Array(words_of_each_way(claim, "known_tags.storage", config, tag_bits, config.cache_sets))
+    groups = Array(words_of_each_way(
+        claim, "stage.states", config, 3 * GROUP_LINES, config.cache_sets // GROUP_LINES))
 
     t1_valid, t1_match = claim.inside("stage.t1_valid", 1), claim.inside("stage.t1_match", 1)
     t1_old, t1_old_tag = claim.inside("stage.t1_old", 3), claim.inside("stage.t1_old_tag", tag_bits)

@@ -6,6 +6,7 @@ from fgpu.cache.payloads import Tags, index_bits, set_bits
 from fgpu.cache.tag_memory import TagMemory
 from fgpu.config import Config
 
+from .known_tags import words_of_each_way
 from .prover import Claim
 
 
@@ -32,8 +33,6 @@ def tag_memory_claim(config: Config, tag_memory: type[TagMemory] = TagMemory) ->
 
     tag = Array(dut.tags[way] for way in range(config.cache_ways))[its_way]
     claim.always(~(shows & known) | written | (tag == last))
-    number = "{}" if config.cache_ways > 1 else ""
-    words = Array(claim.inside(f"dut.storage{number.format(way)}[{n}]", len(last))
-                  for way in range(config.cache_ways) for n in range(config.cache_sets))
-    claim.invariant(~known | (words[entry] == last))
+    words = words_of_each_way(claim, "dut.storage", config, len(last), config.cache_sets)
+    claim.invariant(~known | (Array(words)[entry] == last))
     return claim
