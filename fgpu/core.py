@@ -97,6 +97,8 @@ class FGPU(wiring.Component):
                 unit.loading.eq(dispatcher.loading),
                 unit.fetched.eq(code_ram.fetched[number]),
             ]
+            if config.compute_units > 1:
+                m.d.comb += cache.next_slice[number].eq(unit.next_slice)
             if config.statistics:
                 m.d.comb += [self.probe[number].eq(unit.probe), self.access[number].eq(unit.access),
                              self.log[number].eq(unit.log)]

@@ -22,7 +22,8 @@ __all__ = ["Cache"]
 
 
 class Cache(wiring.Component):
-    """``config.slices`` slices that are independent, one or several on each AXI port. Requests name theirs.
+    """``config.slices`` slices that are independent, one or several on each AXI port. Requests name theirs, and
+    ``next_slice`` tells which one the next is likely to name (:class:`~fgpu.cu.request_builder.RequestBuilder`).
 
     A compute unit has one stream of requests, in order, and a stream of responses from each slice. Nothing is
     between the requests and the arbiters of the slices: a request is accepted when the arbiter of its slice
@@ -45,6 +46,8 @@ class Cache(wiring.Component):
             "idle": Out(1),
             "error": Out(1),
         }
+        if config.compute_units > 1:
+            members["next_slice"] = In(config.slices).array(config.compute_units)
         if config.statistics:
             members["probe"] = Out(CacheProbes(config.slices))
             members["lines"] = Out(LineLog).array(config.slices)
@@ -84,6 +87,8 @@ class Cache(wiring.Component):
                 part.requests[cu].payload.eq(request.payload),
                 ready[number].eq(part.requests[cu].ready & mine),
             ]
+            if self._config.compute_units > 1:
+                m.d.comb += part.likely[cu].eq(self.next_slice[cu][number] & (request.ready | ~request.valid))
             connect(m, part.responses[cu], flipped(self.responses[cu][number]))
         m.d.comb += request.ready.eq(ready.any())
 

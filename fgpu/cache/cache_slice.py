@@ -51,7 +51,8 @@ class CacheSlice(wiring.Component):
     Requests of a compute unit are served in order; see :mod:`fgpu.interfaces.memory_bus`. A read hit responds 5
     cycles after its request, a read miss with the first row 7 cycles + memory latency after it. ``clean_start`` (a
     pulse) writes back all dirty bytes and invalidates all lines, then ``clean_done`` is high for a cycle.
-    ``idle`` tells that there is no request anywhere, and no burst, but early write-backs. A read or write error of
+    ``idle`` tells that there is no request anywhere, and no burst, but early write-backs. ``likely``: see
+    :class:`~fgpu.cache.turns.Turns`. A read or write error of
     the memory shows in ``error`` for one cycle. ``most_reads`` and ``is_full``: see
     :class:`~fgpu.cache.read_window.ReadWindow`.
     (Dissertation, section 3.5 and figure 3.7.)
@@ -70,6 +71,8 @@ class CacheSlice(wiring.Component):
             "idle": Out(1),
             "error": Out(1),
         }
+        if config.compute_units > 1:
+            members["likely"] = In(config.compute_units)
         if has_read_window(config):
             members |= {"most_reads": In(range(config.slice_tag_managers + 1)), "is_full": Out(1)}
         if config.statistics:
@@ -92,6 +95,8 @@ class CacheSlice(wiring.Component):
         m.submodules.cleaner = cleaner = Cleaner(config)
         m.submodules.early_cleaner = early = EarlyCleaner(config)
 
+        if config.compute_units > 1:
+            m.d.comb += arbiter.likely.eq(self.likely)
         for cu in range(config.compute_units):
             connect(m, flipped(self.requests[cu]), arbiter.requests[cu])
             connect(m, data_stage.responses[cu], flipped(self.responses[cu]))

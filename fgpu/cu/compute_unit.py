@@ -69,6 +69,8 @@ class ComputeUnit(wiring.Component):
             "clear_registers": In(1),
             "fault": Out(FaultReport),
         }
+        if config.compute_units > 1:
+            members["next_slice"] = Out(config.slices)
         if config.statistics:
             members["probe"] = Out(ComputeUnitProbe)
             members["access"] = Out(AccessProbe)
@@ -87,6 +89,8 @@ class ComputeUnit(wiring.Component):
         connect(m, memory.requests, flipped(self.requests))
         for port in range(self._config.slices):
             connect(m, flipped(self.responses[port]), memory.responses[port])
+        if self._config.compute_units > 1:
+            m.d.comb += self.next_slice.eq(memory.next_slice)
         m.d.comb += [
             launcher.compute_unit.eq(self.number),
             launcher.kernel.eq(self.kernel),

@@ -57,6 +57,8 @@ class MemoryController(wiring.Component):
             "done_wavefront": Out(WAVEFRONT_BITS),
             "idle": Out(1),
         }
+        if config.compute_units > 1:
+            members["next_slice"] = Out(config.slices)
         if config.float_ops:
             members["float_next"] = In(1)
         if config.local_memory:
@@ -108,6 +110,8 @@ class MemoryController(wiring.Component):
             self.done.eq(load_return.done),
             self.done_wavefront.eq(load_return.done_wavefront),
         ]
+        if config.compute_units > 1:
+            m.d.comb += self.next_slice.eq(builder.next_slice)
         if config.float_ops:
             m.d.comb += load_return.float_next.eq(self.float_next)
         for response, rows in zip(self.responses, load_return.rows, strict=True):

@@ -57,17 +57,23 @@ class RequestBuilder(wiring.Component):
     order within each wavefront, which does not store while it waits for a load, and nothing passes a store.
     Until it is accepted, a read may thus be withdrawn in favour of a write. What is answered keeps its order:
     atomic operations wait until the queue is empty.
+
+    ``next_slice``, where others compete: the slice, one-hot, of the request that is likely there in the next cycle if
+    this cycle's is accepted, or none.
     """
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        super().__init__({
+        members: dict[str, Any] = {
             "accesses": In(stream.Signature(RowAccess(config))),
             "store_data": In(Words),
             "requests": Out(stream.Signature(MemoryRequest(config))),
             "stations": Out(stream.Signature(Station(config))),
             "idle": Out(1),
-        })
+        }
+        if config.compute_units > 1:
+            members["next_slice"] = Out(config.slices)
+        super().__init__(members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -95,10 +101,10 @@ class RequestBuilder(wiring.Component):
         joins = Signal()
         m.d.comb += joins.eq(opened & ~close & ascends)
 
-        m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH)
+        m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH, peek="slice")
         load_free = loads.input.ready
         # Stores and atomic operations; in LUT RAM, since registers as wide would wait for who is far away.
-        m.submodules.directs = directs = Queue(_Head(config), depth=_DIRECT_QUEUE_DEPTH)
+        m.submodules.directs = directs = Queue(_Head(config), depth=_DIRECT_QUEUE_DEPTH, peek="slice")
         m.submodules.contents = contents = WideQueue(_Content(config), depth=_DIRECT_QUEUE_DEPTH)
         load_room = Signal()        # found a cycle before, as this steers much
         m.d.sync += load_room.eq(loads.spacious)
@@ -184,4 +190,20 @@ class RequestBuilder(wiring.Component):
                 ]
             with m.Elif(access.last & opened & ~(flush & load_free)):
                 m.d.sync += close.eq(1)
+
+        if config.compute_units > 1:
+            guess = Signal(config.slice_bits)
+            likely = Signal()
+            m.d.comb += likely.eq(1)
+            with m.If(directs.has_second):
+                m.d.comb += guess.eq(directs.second)
+            with m.Elif(placed_valid):
+                m.d.comb += guess.eq(placed.slice)
+            with m.Elif(direct_out.valid & loads.output.valid):
+                m.d.comb += guess.eq(loads.output.payload.slice)
+            with m.Elif(loads.has_second):
+                m.d.comb += guess.eq(loads.second)
+            with m.Else():
+                m.d.comb += [likely.eq(opened), guess.eq(slice)]
+            m.d.comb += self.next_slice.eq(Mux(likely, 1 << guess, 0))
         return m

@@ -7,7 +7,7 @@ from typing import Any
 
 from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 
-__all__ = ["choose", "either", "encode_lowest", "look_up", "lowest", "number_of", "only"]
+__all__ = ["choose", "either", "encode_lowest", "first_above", "look_up", "lowest", "number_of", "only"]
 
 
 def choose(values: Sequence[Any], index: Any) -> Value:
@@ -48,6 +48,12 @@ def look_up(table: Sequence[bool], index: Any) -> Value:
 def lowest(requests: Value) -> Value:
     """The lowest set bit alone; with no bit set, none."""
     return Cat(requests[number] & ~requests[:number].any() for number in range(len(requests)))
+
+
+def first_above(requests: Value, above: Value) -> Value:
+    """The lowest set bit of those ``above`` alone, or else the lowest; with no bit set, none."""
+    first = requests & above
+    return Mux(first.any(), lowest(first), lowest(requests))
 
 
 def encode_lowest(m: Module, number: Signal, requests: Value, *, first: int = 0, domain: str = "comb") -> None:

@@ -1,10 +1,10 @@
 """Fair choice among requesters."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from .choose import lowest, number_of
+from .choose import first_above, number_of
 
 __all__ = ["RoundRobin"]
 
@@ -26,10 +26,9 @@ class RoundRobin(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         above = Signal(self._count)     # the requesters above the last one
-        first = self.requests & above
         m.d.comb += [
             self.valid.eq(self.requests.any()),
-            self.chosen.eq(Mux(first.any(), lowest(first), lowest(self.requests))),
+            self.chosen.eq(first_above(self.requests, above)),
             self.choice.eq(number_of(self.chosen)),
         ]
         with m.If(self.accept & self.valid):

@@ -14,7 +14,7 @@ from fgpu.interfaces.memory_bus import AtomicOp, MemoryOp
 
 from ..streams import simulate
 
-CONFIG = Config(axi_ports=2, cache_banks=2, cache_line=64, atomics=frozenset({"add"}))
+CONFIG = Config(compute_units=2, axi_ports=2, cache_banks=2, cache_line=64, atomics=frozenset({"add"}))
 Weights = tuple[int, int, int]
 """Of loads, stores and atomic operations."""
 _MIXED, _LOADS = (6, 1, 2), (1, 0, 0)
@@ -77,6 +77,7 @@ class Bench:
         self.stations = deque(access for access in accesses if access.op is not MemoryOp.WRITE)
         self.unanswered = 0                     # stations whose row was not asked for yet
         self.most = 0                           # loads that waited at once
+        self.came = self.foreseen = 0           # requests that followed another or none, and whose slice was told
 
     def run(self) -> None:
         simulate(self.dut, self._offer, background=[self._watch], limit=5000)
@@ -109,13 +110,14 @@ class Bench:
 
     async def _watch(self, ctx) -> None:
         dut, chance = self.dut, 1.0
+        likely = 0          # of a request that is new in this cycle
         while True:
             if self.rng.random() < 0.02:
                 chance = self.rng.choice([0.01, 0.3, 1.0])
             ctx.set(dut.requests.ready, self.rng.random() < chance)
             ctx.set(dut.stations.ready, self.unanswered < self.room)
-            *_, asks, accepted, request, waits, room, station = await ctx.tick().sample(
-                dut.requests.valid, dut.requests.ready, dut.requests.payload,
+            *_, next_slice, asks, accepted, request, waits, room, station = await ctx.tick().sample(
+                dut.next_slice, dut.requests.valid, dut.requests.ready, dut.requests.payload,
                 dut.stations.valid, dut.stations.ready, dut.stations.payload)
             if waits and room:
                 access = self.stations.popleft()
@@ -125,6 +127,10 @@ class Bench:
                 self.unanswered += access.asks
             if asks and accepted:
                 self._check(request)
+            if asks and likely is not None:
+                self.came += 1
+                self.foreseen += likely == 1 << request.slice
+            likely = None if asks and not accepted else next_slice
 
     def _check(self, request) -> None:
         op, line = MemoryOp(request.op), self.lines.line(request.slice, request.line)
@@ -151,3 +157,13 @@ def test_a_request_does_not_wait_for_stations() -> None:
     """Else those that are full would wait for its rows."""
     rng = random.Random(1)
     Bench(instructions(rng, 20, _MIXED), rng, room=1).run()
+
+
+@pytest.mark.parametrize("weights", [_MIXED, _LOADS, (0, 1, 0)])
+def test_requests_are_foreseen(weights: Weights) -> None:
+    """Who chooses between compute units a cycle before is told of the slice that the next request goes to."""
+    rng = random.Random(1)
+    bench = Bench(instructions(rng, 60, weights), rng, room=64)
+    bench.run()
+    assert bench.came > 100
+    assert bench.foreseen == bench.came

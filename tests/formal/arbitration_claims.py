@@ -59,7 +59,9 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
 
     The cleaner goes first, a cycle after it came, and a cycle after ``hold`` the others are kept out; a compute
     unit waits for one turn of each other, and for the reads that are owed to it before and after: seven requests
-    at most. A read only waits while reads are admitted.
+    at most. A read only waits while reads are admitted. Who asked in the cycle before is certain to be considered,
+    and cycles are lost to guesses only where a read is owed. Requests stay until they are taken, but a write may
+    come in place of a read.
     """
     count = CONFIG.compute_units
     dut = arbiter(CONFIG)
@@ -68,8 +70,13 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     requests = Cat(request.valid for request in dut.requests)
     admitted = Cat(request.valid & ((request.payload.op == MemoryOp.WRITE) | dut.admit_reads)
                    for request in dut.requests)
+    writes = Cat(request.payload.op == MemoryOp.WRITE for request in dut.requests)
     taken = Cat(request.valid & request.ready for request in dut.requests)
     granted = dut.granted
+    left = claim.past(requests & ~taken)
+    left_writes = claim.past(requests & ~taken & writes)
+    claim.assume((left & ~requests) == 0)
+    claim.assume((left_writes & ~writes) == 0)
 
     # Of the compute units, one at a time.
     claim.always((taken & (taken - 1)[:count]) == 0)
@@ -126,24 +133,34 @@ def arbiter_claim(arbiter: type[Arbiter] = Arbiter) -> Claim:
     claim.always(~write | (dut.writes.valid & (Cat(dut.writes.payload.row, dut.writes.payload.strobe) == rows[who])))
     claim.always(~dut.writes.valid | taken.any())
 
-    # Somebody is served whenever nothing is in the way.
+    # Somebody of those that are left is served whenever nothing is in the way, or a guess.
     free = room & ~turn & (inside != 2)
-    claim.always(~(admitted.any() & free) | taken.any())
     choice = Signal(ceil_log2(count))
     for n in range(count):
         with m.If(taken[n]):
             m.d.comb += choice.eq(n)
     # If reads had to wait, each of the three after that of a turn goes first, and is nobody's turn.
-    waited = claim.past(~dut.admit_reads)
-    claim.invariant(claim.inside("dut.waited", 1) == waited)
     owed = [Signal(2, name=f"owed{n}") for n in range(count)]
-    due = Signal(count)
+    due, is_due = Signal(count), Signal()
+    m.d.comb += is_due.eq(claim.past(due.any()) & dut.admit_reads)
     for n, request in enumerate(dut.requests):
         read = request.payload.op == MemoryOp.READ
-        m.d.comb += due[n].eq(admitted[n] & read & waited & (owed[n] != 0))
-        with m.If(taken[n] & read):
+        waits = Mux(request.valid, read, dut.likely[n])
+        m.d.comb += due[n].eq(waits & ~dut.admit_reads & (owed[n] != 0))
+        with m.If(taken[n] & (read | is_due)):
             m.d.sync += owed[n].eq(Mux(owed[n] == 0, 3, owed[n] - 1))
-        claim.invariant(claim.inside(f"dut.owed{n}", 2) == owed[n])
-    claim.always(~(due.any() & taken.any()) | (taken & due).any())
-    _no_starvation(claim, claim.inside("dut.turn.above", count), admitted, taken.any() & ~due.any(), choice, who)
+        claim.invariant(claim.inside(f"dut.turns.owed{n}", 2) == owed[n])
+    claim.always(~(is_due & taken.any()) | (taken & claim.past(due)).any())
+    guessed = is_due & (claim.past(due) & ~left).any()
+    claim.always(~(Mux(dut.admit_reads, left.any(), left_writes.any()) & free) | taken.any() | guessed)
+    for kind in range(2):
+        whose = claim.inside(f"dut.turns.turn{kind}", count)
+        claim.invariant(Cat(whose == 1 << n for n in range(count)).any())
+        for copy in range(2):
+            its = claim.inside(f"dut.turns.choice{copy}_{kind}", ceil_log2(count))
+            claim.invariant(whose == 1 << its)
+    claim.invariant(claim.inside("dut.turns.was_due", 1) == claim.past(due.any()))
+    # It waits anew with a write in place of a read, and after a turn that was owed.
+    waits = admitted & ~(writes & claim.past(requests & ~taken & ~writes)) & ~(taken & is_due.replicate(count))
+    _no_starvation(claim, claim.inside("dut.turns.above", count), waits, taken.any() & ~is_due, choice, who)
     return claim

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from amaranth.hdl import Array, Const, Module, Mux, Signal, Value, ValueLike
+from amaranth.lib.data import StructLayout
 from amaranth.utils import ceil_log2
 
 from fgpu.gateware.queue import Queue, WideQueue
@@ -10,7 +11,7 @@ from fgpu.gateware.skid_buffer import SkidBuffer
 
 from .prover import Claim
 
-__all__ = ["Followed", "fifo", "follow", "queue_claim", "skid_claim", "wide_queue_claim"]
+__all__ = ["Followed", "fifo", "follow", "peek_claim", "queue_claim", "skid_claim", "wide_queue_claim"]
 
 
 @dataclass
@@ -81,6 +82,24 @@ def queue_claim(depth: int, registered: bool, queue: type[Queue] = Queue) -> Cla
     inside = fifo(claim, "dut", push, dut.input.payload, pop, dut.output.valid, dut.output.payload,
                   depth=depth, registered=registered)
     claim.always(dut.input.ready | (inside >= depth))
+    return claim
+
+
+def peek_claim(depth: int, queue: type[Queue] = Queue) -> Claim:
+    """A queue that shows a field of what is behind the first."""
+    dut = queue(StructLayout({"hidden": 1, "seen": 2}), depth=depth, peek="seen")
+    claim = Claim(dut=dut)
+    push, pop = dut.input.valid & dut.input.ready, dut.output.valid & dut.output.ready
+    inside = fifo(claim, "dut", push, dut.input.payload, pop, dut.output.valid, dut.output.payload, depth=depth)
+    claim.always(claim.same(dut.has_second, inside > 1))
+    it = follow(claim, push, inside - pop, dut.input.payload.seen, pop, bits=len(inside), name="seen")
+    claim.always(~it.active | (it.ahead != 1) | claim.same(dut.second, it.value))
+    claim.invariant(~it.active | (it.ahead < inside))
+    pointers = ceil_log2(depth)
+    read, place = claim.inside("dut.read__addr", pointers), claim.inside("dut.place", pointers)
+    claim.invariant(place == (read + 1)[:pointers])
+    words = Array(claim.inside(f"dut.peeked[{n}]", 2) for n in range(1 << pointers))
+    claim.invariant(~it.active | (Mux(it.active, words[(read + it.ahead)[:pointers]], 0) == it.value))
     return claim
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .fifo import queue_claim, skid_claim, wide_queue_claim
+from .fifo import peek_claim, queue_claim, skid_claim, wide_queue_claim
 from .prover import mutant
 
 
@@ -28,6 +28,24 @@ def test_queue(depth: int, registered: bool, tmp_path: Path) -> None:
 def test_mutants_fail(registered: bool, old: str, new: str, tmp_path: Path) -> None:
     queue = mutant("fgpu.gateware.queue", old, new).Queue
     holds, _ = queue_claim(4, registered, queue).check(tmp_path, "bmc", depth=12)
+    assert not holds
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_peek(depth: int, tmp_path: Path) -> None:
+    peek_claim(depth).prove(tmp_path, depth=3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("old", "new"), [
+    ("level > 1", "level > 0"),
+    ("behind.addr, init=1", "behind.addr"),
+    ("place.eq(place + 1)", "place.eq(place)"),
+    ("copy.addr.eq(write.addr)", "copy.addr.eq(place)"),
+])
+def test_mutants_of_peeking_fail(old: str, new: str, tmp_path: Path) -> None:
+    queue = mutant("fgpu.gateware.queue", old, new).Queue
+    holds, _ = peek_claim(4, queue).check(tmp_path, "bmc", depth=12)
     assert not holds
 
 
