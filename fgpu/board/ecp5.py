@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from amaranth.hdl import ClockDomain, ClockSignal, Const, Instance, Module, Signal
+from amaranth.hdl import ClockDomain, ClockSignal, Const, Instance, Module, ResetSignal, Signal
 from amaranth.lib import io, wiring
 from amaranth.lib.cdc import ResetSynchronizer
 
@@ -90,9 +90,13 @@ class BoardTop(wiring.Component):
         delayed = Signal()
         locked = Signal()
         m.domains.sync = ClockDomain()
+        m.domains.release = ClockDomain(local=True)
         m.submodules.pll = self._pll.instance(source.i, clock, delayed, locked)
-        m.submodules.reset = ResetSynchronizer(~locked)
-        m.d.comb += ClockSignal().eq(clock)
+        m.submodules.reset = ResetSynchronizer(~locked, domain="release")
+        # All leave the reset in the same cycle, wherever they are: by the wires of a clock.
+        m.submodules.reset_buffer = Instance(
+            "DCCA", i_CLKI=ResetSignal("release"), i_CE=Const(1), o_CLKO=ResetSignal())
+        m.d.comb += [ClockSignal().eq(clock), ClockSignal("release").eq(clock)]
         platform.add_clock_constraint(clock, self._parameters.clock)
 
         uart = platform.request("uart", dir={"rx": "-", "tx": "-", "rts": "-", "dtr": "-"})

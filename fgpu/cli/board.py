@@ -50,7 +50,8 @@ def build_(name: str | None, folder: Path | None, output: Path | None, clock: fl
     """Build the bitstream of a board: core, memory controller and the host's bridge.
 
     Yosys takes minutes, nextpnr half an hour or so for a compute unit, and less where it is installed (nextpnr-ecp5
-    on the PATH). Netlist and bitstream are kept. With --ip, write what Vivado builds from.
+    on the PATH). Between placing and routing, cells of slow paths are moved. Netlist and bitstream are kept. With
+    --ip, write what Vivado builds from.
 
     \b
     Examples:

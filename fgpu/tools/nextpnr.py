@@ -7,9 +7,9 @@ from .multiplier_registers import take_multiplier_registers
 from .output_registers import take_output_registers
 from .spare_sites import leave_sites_free
 
-__all__ = ["FIXED", "FIXED_SETTINGS", "FLOW", "PLACER_AND_ROUTER", "SETTINGS", "Tuned", "tuned"]
+__all__ = ["FIXED", "FIXED_SETTINGS", "FLOW", "PLACER_AND_ROUTER", "SETTINGS", "WITHIN", "Tuned", "tuned"]
 
-FLOW: Final = 13
+FLOW: Final = 14
 """Of what is done between Yosys and nextpnr, and between placing and routing, a number that changes with it: it is in
 the keys of what is kept."""
 PLACER_AND_ROUTER: Final = ("--placer", "static", "--router", "router2")
@@ -31,6 +31,9 @@ FIXED_SETTINGS: Final = {
     "router2/bbMargin/y": "7",
 }
 """Those for :data:`FIXED`."""
+WITHIN: Final = 0.985
+"""Of the frequency that is expected of a refined placement: for so much its wires are routed, and again if they are
+slower. For more that might go on for ever."""
 
 
 class Tuned(NamedTuple):

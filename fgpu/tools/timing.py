@@ -20,7 +20,7 @@ from ..store import kept_bytes, workspace
 from .delays import Delays, Path
 from .families import FAMILIES, Device, Family
 from .native import Tool, find_tool, is_native
-from .nextpnr import FLOW
+from .nextpnr import FLOW, WITHIN
 from .refine import refined
 from .registered import UNIT, Registered
 from .verilog import verilog_text
@@ -28,7 +28,7 @@ from .yosys import run_yosys
 from .yowasp import nextpnr_packages
 
 __all__ = [
-    "TARGET", "WITHIN", "Place", "Step", "Timing", "component_timing", "is_installed", "placed_timings", "tools",
+    "TARGET", "Place", "Step", "Timing", "component_timing", "is_installed", "placed_timings", "tools",
 ]
 
 _LOG, _REPORT = "log.txt", "report.json"
@@ -38,9 +38,6 @@ _OPTIONS = ("--timing-allow-fail", "--json", "design.json", "--report", _REPORT,
 _PLACED = "placed.json"
 TARGET = 100.0
 """MHz that nextpnr aims at."""
-WITHIN = 0.985
-"""Of the frequency that is expected of a refined placement: for so much its wires are routed, and again if they are
-slower. For more that might go on for ever."""
 _SDF = "delays.sdf"
 # Yosys calls a cell after a signal near it, then its type and port, and so on; a part of a memory after the memory,
 # its place in it and a port.

@@ -16,7 +16,7 @@ import fgpu.board.bitstream
 import fgpu.board.ecp5
 import fgpu.board.figures
 import fgpu.tools.nextpnr_log
-from fgpu.board.bitstream import Bitstream, build_bitstream
+from fgpu.board.bitstream import Bitstream, build_bitstream, constraints_of_placed
 from fgpu.board.boards import board
 from fgpu.board.system import SystemParameters
 from fgpu.cli import main
@@ -29,6 +29,7 @@ if [ "$1" = --version ]; then echo "{version}"; exit 0; fi
 echo "{name} $@" >> "{folder}/calls"
 {script}
 """
+MOVED = json.dumps({"modules": {"moved": {"cells": {}}}})
 CELLS = {name: {"used": 7, "available": 100} for name in ("TRELLIS_COMB", "TRELLIS_FF", "DP16KD", "MULT18X18D")}
 
 
@@ -53,9 +54,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     stand_in(tmp_path, "yosys", "Yosys 0.70",
              """echo '{"modules": {"fgpu_board": {"ports": {}, "cells": {}}}}' > fgpu_board.json""")
     report = json.dumps({"utilization": CELLS, "fmax": {"clk": {"achieved": 54.0}}})
-    stand_in(tmp_path, "nextpnr-ecp5", "(Version nextpnr-0.11)",
-             f"grep -q router2/currCongWeightMult fgpu_board.json || exit 1\necho config > fgpu_board.config\n"
-             f"cat > report.json <<'END'\n{report}\nEND")
+    nextpnr(tmp_path, "grep -q router2/currCongWeightMult fgpu_board.json || exit 1",
+            f"grep -q moved refined.json || exit 1\ncat > report.json <<'END'\n{report}\nEND")
+
+    def move(netlist: str, sdf: str) -> tuple[str, float]:
+        assert (netlist, sdf) == ("placed\n", "delays\n")
+        return MOVED, 1000 / 62.0
+
+    monkeypatch.setattr(fgpu.board.bitstream, "refined", move)
 
     def pack(program: str, arguments: list[str], work: Path) -> subprocess.CompletedProcess[str]:
         assert program == "ecppack"
@@ -72,6 +78,18 @@ def stand_in(folder: Path, name: str, version: str, script: str) -> None:
     program.chmod(0o755)
 
 
+def nextpnr(folder: Path, place: str, route: str) -> None:
+    """A stand-in that runs twice."""
+    stand_in(folder, "nextpnr-ecp5", "(Version nextpnr-0.11)", f"""
+if echo "$@" | grep -q -- --no-route; then
+{place}
+echo placed > placed.json; echo delays > delays.sdf
+else
+{route}
+echo config > fgpu_board.config
+fi""")
+
+
 def built(progress: Callable[[str], None] = lambda text: None) -> Bitstream:
     chosen = board("ulx3s_85f")
     return build_bitstream(chosen, SystemParameters(clock=chosen.clock, memory_bytes=chosen.chip.size),
@@ -84,7 +102,8 @@ def build(arguments: str) -> tuple[int, str]:
 
 
 def test_netlist_and_bitstream_are_kept(folder: Path) -> None:
-    for seed, calls in ((1, ["yosys", "nextpnr-ecp5"]), (1, []), (2, ["nextpnr-ecp5"])):
+    for seed, calls in (
+            (1, ["yosys", "nextpnr-ecp5", "nextpnr-ecp5"]), (1, []), (2, ["nextpnr-ecp5", "nextpnr-ecp5"])):
         (folder / "calls").write_text("")
         status, output = build(f"ulx3s_85f --seed {seed}")
         assert status == 0, output
@@ -104,13 +123,11 @@ def test_sites_that_stay_free_are_no_luts_in_use(folder: Path) -> None:
     stand_in(folder, "yosys", "Yosys 0.70", f"cp {netlist} fgpu_board.json")
     report = json.dumps({"utilization": CELLS | {"TRELLIS_COMB": {"used": "USED", "available": 83_640}},
                          "fmax": {"clk": {"achieved": 54.0}}})
-    stand_in(folder, "nextpnr-ecp5", "(Version nextpnr-0.11)",
-             f"""echo config > fgpu_board.config\nused=$(grep -o '"BEL"' fgpu_board.json | wc -l)\n"""
-             "test $used -gt 9999 || exit 1\n"
-             f"""echo '{report}' | sed "s/\\"USED\\"/$((used + {luts}))/" > report.json""")
+    nextpnr(folder, "", f"""used=$(grep -o '"BEL"' fgpu_board.json | wc -l)\ntest $used -gt 9999 || exit 1
+echo '{report}' | sed "s/\\"USED\\"/$((used + {luts}))/" > report.json""")
     for _ in range(2):
         assert built().used["LUTs"] == (luts, 83_640)
-        assert (folder / "calls").read_text().count("nextpnr-ecp5 ") == 1
+        assert (folder / "calls").read_text().count("nextpnr-ecp5 ") == 2
 
 
 def test_what_was_kept_is_not_parsed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +138,7 @@ def test_what_was_kept_is_not_parsed(folder: Path, monkeypatch: pytest.MonkeyPat
         assert built() == first
     monkeypatch.setattr(fgpu.board.bitstream, "FLOW", FLOW + 1)
     built()
-    assert (folder / "calls").read_text().count("nextpnr-ecp5 ") == 2
+    assert (folder / "calls").read_text().count("nextpnr-ecp5 ") == 4
 
 
 def test_a_design_that_is_too_slow_is_no_success(folder: Path) -> None:
@@ -183,7 +200,27 @@ def test_a_tool_that_fails_is_told_in_one_line(folder: Path) -> None:
              "echo 'Warning: late' >&2; echo 'ERROR: no room' >&2; echo '1 warning, 1 error' >&2; exit 1")
     status, output = build("ulx3s_85f")
     assert status == 1
-    assert output.splitlines()[-1] == "Error: placing and routing failed with status 1: ERROR: no room"
+    assert output.splitlines()[-1] == "Error: placing failed with status 1: ERROR: no room"
+
+
+@pytest.mark.parametrize(("expected", "clock"), [(62.0, 61.07), (40.0, 50.0)])
+def test_what_was_placed_is_routed_for_what_it_can_do(folder: Path, monkeypatch: pytest.MonkeyPatch,
+                                                      expected: float, clock: float) -> None:
+    """Or for the clock that is wanted, if that is faster."""
+    asked = []
+    monkeypatch.setattr(fgpu.board.bitstream, "refined", lambda *_: (MOVED, 1000 / expected))
+    monkeypatch.setattr(fgpu.board.bitstream, "constraints_of_placed",
+                        lambda constraints, netlist, mhz: asked.append((netlist, mhz)) or constraints)
+    built()
+    assert asked == [(MOVED, pytest.approx(clock))]
+
+
+def test_the_clock_of_what_was_placed_has_another_name() -> None:
+    pll = {"type": "EHXPLLL", "connections": {"CLKOP": [7], "CLKOS": [8]}}
+    netlist = json.dumps({"modules": {"fgpu_board": {
+        "cells": {"pll": pll}, "netnames": {"delayed": {"bits": [8]}, "clk": {"bits": [7]}}}}})
+    constraints = b'FREQUENCY NET "%s" %d HZ;\nFREQUENCY PORT "pin" 25000000.0 HZ;\n'
+    assert constraints_of_placed(constraints % (b"clock", 50e6), netlist, 61.07) == constraints % (b"clk", 61_070_000)
 
 
 def test_it_says_how_far_routing_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from fgpu.tools.refine.placement import Placement
 
-__all__ = ["block_ram", "design", "flip_flop", "lut", "sdf", "spare", "wire"]
+__all__ = ["block_ram", "clock_buffer", "design", "flip_flop", "lut", "sdf", "spare", "wire"]
 
 DIRECT = {("F", "DI"): 130.0, ("F", "F1"): 0.0, ("FCO", "FCI"): 0.0, ("WDO0", "WD"): 100.0}
 CLOCKED = ("TRELLIS_FF", "DP16KD")
@@ -35,6 +35,10 @@ def flip_flop(place: str, **ports: int) -> dict[str, Any]:
 
 def block_ram(place: str, **ports: int) -> dict[str, Any]:
     return cell("DP16KD", place, **ports)
+
+
+def clock_buffer(place: str, **ports: int) -> dict[str, Any]:
+    return cell("DCCA", place, outputs=("CLKO",), **ports)
 
 
 def spare(x: int, y: int) -> dict[str, dict[str, Any]]:
@@ -82,7 +86,8 @@ def sdf(cells: dict[str, dict[str, Any]]) -> str:
     lines = []
     for (source, out), (name, port) in wires:
         (left, top), (right, bottom) = places[source], places[name]
-        delay = DIRECT.get((out, port), wire(abs(right - left), abs(bottom - top), readers[source, out]))
+        over = 0.0 if out == "CLKO" else wire(abs(right - left), abs(bottom - top), readers[source, out])
+        delay = DIRECT.get((out, port), over)
         both = 2 * f" ({delay}:{delay}:{delay})"
         lines.append(f"(INTERCONNECT {source}/{out} {name}/{port}{both})")
     for name, each in cells.items():

@@ -13,7 +13,7 @@ from fgpu.tools.refine.placement import Placement, Site
 from fgpu.tools.refine.rounds import Rounds
 from fgpu.tools.refine.slacks import Slacks, sharing_delay, wire_delay
 
-from .placed_design import block_ram, design, flip_flop, lut, sdf, spare, wire
+from .placed_design import block_ram, clock_buffer, design, flip_flop, lut, sdf, spare, wire
 
 
 @pytest.mark.parametrize(("columns", "rows", "readers"), [
@@ -45,6 +45,15 @@ def test_what_has_moved_has_other_wires() -> None:
     slacks.run()
     moved = Slacks(Delays.read(sdf(placed(placement))), placement.tiles)
     assert sorted(slacks.paths.tolist()) == pytest.approx(sorted(moved.paths.tolist()))
+
+
+def test_wires_of_a_clock_take_no_time() -> None:
+    """Wherever they go, as those of a reset do that is given to all by such a buffer."""
+    cells = {
+        "from": flip_flop("X4/Y4/SLICEA.FF0", M=90, Q=10), "buffer": clock_buffer("X67/Y0/TDCC0", CLKI=10, CLKO=11),
+        "near": flip_flop("X66/Y2/SLICEA.FF0", M=11, Q=12), "far": flip_flop("X4/Y90/SLICEA.FF0", M=11, Q=13)}
+    slacks = Slacks(Delays.read(sdf(cells)), Placement(cells).tiles)
+    assert sorted(slacks.paths.tolist())[-2:] == pytest.approx(2 * [530 + wire(63, 4, 1) + 240])
 
 
 def placed(placement: Placement) -> dict[str, dict[str, Any]]:

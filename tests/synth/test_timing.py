@@ -23,6 +23,7 @@ from fgpu.extras import EXTRAS
 from fgpu.tools import native, timing
 from fgpu.tools.area import Area, ModuleArea
 from fgpu.tools.delays import Delays
+from fgpu.tools.nextpnr import WITHIN
 from fgpu.tools.registered import Registered
 from fgpu.tools.timing import Place, Timing, component_timing, placed_timings
 
@@ -285,7 +286,7 @@ def test_refined(tools: Tools) -> None:
     assert "static" not in last
     assert {"--tmg-ripup", "heap"} <= set(last)
     assert float(last[last.index("--freq") + 1]) == pytest.approx(
-        timing.WITHIN * found.expected[0][1], abs=0.1)
+        WITHIN * found.expected[0][1], abs=0.1)
     assert found.expected[0][1] == found.expected[1][1] > 100       # both are of the same design here
     assert (plain.seed, found.seed, found.frequency) == (2, 1, 125.0)
     assert found.placed == found.expected[0][1]

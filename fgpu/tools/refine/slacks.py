@@ -28,6 +28,8 @@ _DIRECT: Final = {("FCO", "FCI"): 0.0, ("F", "DI"): 130.0, ("F", "F1"): 0.0, ("O
                    **{(f"WADO{bit}", f"WAD{bit}"): 80.0 for bit in range(4)},
                    **{(f"WDO{bit}", "WD"): 100.0 for bit in range(4)}}
 """Picoseconds of wires within a slice, or beside it in a carry chain, which nothing makes longer."""
+_GLOBAL: Final = "CLKO"
+"""The pin from which a clock's wires go everywhere, a reset's too: to nextpnr they take no time."""
 NEVER: Final = 1e9
 """Picoseconds, more than there are."""
 _LARGEST: Final = 256
@@ -83,7 +85,8 @@ class Slacks:
         starts, ends, lengths = (np.array(column) for column in zip(*edges, strict=True))
         self.starts, self.ends, self.delays = starts, ends, lengths.astype(float)
         self.wires = sum(self.cells[start] != self.cells[end] for start, end, _ in edges)
-        direct = [_DIRECT.get((ports[start], ports[end])) for start, end, _ in edges[:self.wires]]
+        direct = [0.0 if ports[start] == _GLOBAL else _DIRECT.get((ports[start], ports[end]))
+                  for start, end, _ in edges[:self.wires]]
         self._is_direct = np.array([delay is not None for delay in direct])
         readers = np.bincount(starts[:self.wires], minlength=len(self.cells))
         self.sharing = sharing_delay(np.maximum(readers, 1).astype(float))
