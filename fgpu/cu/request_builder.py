@@ -101,10 +101,11 @@ class RequestBuilder(wiring.Component):
         joins = Signal()
         m.d.comb += joins.eq(opened & ~close & ascends)
 
-        m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH, peek="slice")
+        peek = "slice" if config.compute_units > 1 else None
+        m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH, peek=peek)
         load_free = loads.input.ready
         # Stores and atomic operations; in LUT RAM, since registers as wide would wait for who is far away.
-        m.submodules.directs = directs = Queue(_Head(config), depth=_DIRECT_QUEUE_DEPTH, peek="slice")
+        m.submodules.directs = directs = Queue(_Head(config), depth=_DIRECT_QUEUE_DEPTH, peek=peek)
         m.submodules.contents = contents = WideQueue(_Content(config), depth=_DIRECT_QUEUE_DEPTH)
         load_room = Signal()        # found a cycle before, as this steers much
         m.d.sync += load_room.eq(loads.spacious)
