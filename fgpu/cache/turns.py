@@ -1,12 +1,14 @@
 """Which compute unit's request the arbiter takes next."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from fgpu.config import Config
-from fgpu.gateware.choose import first_above, number_of
+from fgpu.gateware.choose import above_lowest, first_above, number_of
 
 __all__ = ["Turns"]
 
@@ -49,7 +51,7 @@ class Turns(wiring.Component):
         now_above = Signal(count)
         m.d.comb += now_above.eq(above)
         with m.If(self.served.any() & ~is_due):
-            m.d.comb += now_above.eq(Cat(self.chosen[:number].any() for number in range(count)))
+            m.d.comb += now_above.eq(above_lowest(self.chosen))
         m.d.sync += above.eq(now_above)
         left = self.valid & ~self.served
         # Whose turn it is next, if a read is admitted then and if not.
@@ -57,18 +59,18 @@ class Turns(wiring.Component):
         found = [Signal(count, name=f"found{number}") for number in range(2)]
         m.d.comb += [which.eq(first_above(Mux(who.any(), who, self.likely), now_above))
                      for which, who in zip(found, asking, strict=True)]
-        self._keep(m, self.chosen, found, "turn", init=1)
+        finds = [which.any() for which in found]
+        self._keep(m, self.chosen, found, finds, "turn", init=1)
         numbers = [number_of(which) for which in found]
         for number, choice in enumerate(self.choices):
-            self._keep(m, choice, numbers, f"choice{number}_", finds=[which.any() for which in found])
+            self._keep(m, choice, numbers, finds, f"choice{number}_")
         return m
 
-    def _keep(self, m: Module, kept: Value, found: list[Value], name: str, *, finds: list[Value] | None = None,
-              init: int = 0) -> None:
-        """Keep what was found, or itself. What depends on itself is not taken for the same as another copy."""
+    def _keep(self, m: Module, kept: Value, found: list[Any], finds: list[Value], name: str, init: int = 0) -> None:
+        """Keep what was found, if anything was, or itself. What depends on itself is not taken for another copy."""
         turns = [Signal(len(kept), name=f"{name}{number}", init=init) for number in range(2)]
         m.d.comb += kept.eq(Mux(self.admit_reads, *turns))
-        for turn, which, is_found in zip(turns, found, finds or [which.any() for which in found], strict=True):
+        for turn, which, is_found in zip(turns, found, finds, strict=True):
             m.d.sync += turn.eq(Mux(is_found, which, kept))
 
     def _due(self, m: Module) -> tuple[Value, Value]:

@@ -5,7 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import WAVEFRONTS
-from fgpu.gateware.choose import lowest
+from fgpu.gateware.choose import first_above
 
 __all__ = ["WavefrontTurn"]
 
@@ -32,10 +32,9 @@ class WavefrontTurn(wiring.Component):
         m = Module()
         head = Signal(range(WAVEFRONTS))
         behind = Signal(WAVEFRONTS, init=-1)    # the head and those with higher numbers
-        first = self.ready & behind
         m.d.comb += [
             self.valid.eq(self.ready.any()),
-            self.choice.eq(Mux(first.any(), lowest(first), lowest(self.ready))),
+            self.choice.eq(first_above(self.ready, behind)),
         ]
 
         issued = Signal(range(_PATIENCE))

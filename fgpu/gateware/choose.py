@@ -7,7 +7,8 @@ from typing import Any
 
 from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 
-__all__ = ["choose", "either", "encode_lowest", "first_above", "look_up", "lowest", "number_of", "only"]
+__all__ = ["above_lowest", "choose", "either", "encode_lowest", "first_above", "look_up", "lowest", "number_of",
+           "only"]
 
 
 def choose(values: Sequence[Any], index: Any) -> Value:
@@ -43,6 +44,11 @@ def look_up(table: Sequence[bool], index: Any) -> Value:
     if list(low) == list(high):
         return look_up(low, rest)
     return Mux(bit, look_up(high, rest), look_up(low, rest))
+
+
+def above_lowest(requests: Value) -> Value:
+    """All bits above the lowest that is set; with no bit set, none."""
+    return Cat(requests[:number].any() for number in range(len(requests)))
 
 
 def lowest(requests: Value) -> Value:

@@ -1,10 +1,10 @@
 """Fair choice among requesters."""
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from .choose import first_above, number_of
+from .choose import above_lowest, first_above, number_of
 
 __all__ = ["RoundRobin"]
 
@@ -32,5 +32,5 @@ class RoundRobin(wiring.Component):
             self.choice.eq(number_of(self.chosen)),
         ]
         with m.If(self.accept & self.valid):
-            m.d.sync += above.eq(Cat(self.chosen[:number].any() for number in range(self._count)))
+            m.d.sync += above.eq(above_lowest(self.chosen))
         return m

@@ -43,7 +43,7 @@ def test_mutants_of_the_dispatcher_fail(old: str, new: str, tmp_path: Path) -> N
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("lowest(first), lowest(self.ready)", "lowest(self.ready), lowest(first)"),
+    ("first_above(self.ready, behind)", "first_above(self.ready, ~behind)"),
     ("with m.If(self.accept & self.valid):", "with m.If(0):"),
     (" | (issued == _PATIENCE - 1)", " & (issued == _PATIENCE - 1)"),
 ])
