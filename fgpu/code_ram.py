@@ -58,8 +58,9 @@ class CodeRam(wiring.Component):
         fetched: Any = self.fetched
         for number, request in enumerate(self.fetch):
             chosen = ~self.read & turn.valid & (turn.choice == number)
+            m.d.comb += request.ready.eq(~self.read & turn.offered[number])
             with m.If(chosen):
-                m.d.comb += [request.ready.eq(1), read.addr.eq(request.payload.pair)]
+                m.d.comb += read.addr.eq(request.payload.pair)
                 m.d.sync += wavefront.eq(request.payload.wavefront)
             served = Signal(name=f"served{number}")
             m.d.sync += [

@@ -178,7 +178,7 @@ class CacheSlice(wiring.Component):
 
     def _log(self, m: Module, tags: TagStage, managers: TagManagers) -> None:
         log: Any = self.log
-        station, allocation = tags.stations.payload, tags.tag_managers.allocations
+        station = tags.stations.payload
         offset = self._config.line_offset_bits
         m.d.comb += [
             log.request.eq(tags.accepted),
@@ -187,8 +187,8 @@ class CacheSlice(wiring.Component):
             log.hit.eq(tags.hit),
             log.line.eq(tags.tag_managers.line << offset),
             log.fill.eq(tags.fills.valid),
-            log.eviction.eq(allocation.valid & allocation.payload.evict),
-            log.victim.eq(allocation.payload.victim << offset),
+            log.eviction.eq(tags.stations.valid & station.evict),
+            log.victim.eq(tags.tag_managers.allocations.payload.victim << offset),
             log.manager.eq(station.tag_manager),
             log.write_back.eq(managers.write_backs.valid),
             log.writes.eq(managers.write_backs.payload.id),
@@ -212,7 +212,7 @@ class CacheSlice(wiring.Component):
             self.probe.pending_hit.eq(tags.accepted & tags.hit & managers.pending),
             self.probe.fill.eq(tags.fills.valid),
             self.probe.fill_merge.eq(tags.fills.valid & tags.stations.payload.merge),
-            self.probe.eviction.eq(tags.tag_managers.allocations.valid & tags.tag_managers.allocations.payload.evict),
+            self.probe.eviction.eq(tags.stations.valid & tags.stations.payload.evict),
             self.probe.stall_station.eq(tags.stall.station),
             self.probe.stall_tag_manager.eq(tags.stall.tag_manager),
             self.probe.stall_victim.eq(tags.stall.victim),

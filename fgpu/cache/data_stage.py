@@ -133,6 +133,7 @@ class DataStage(wiring.Component):
         final = Signal()                # the following is the last
         room = choose([response.room for response in self.responses], station.cu[:exact_log2(config.compute_units)])
         following_wanted = Signal()     # the station asks for it
+        able = Signal()                 # nothing that a station's row waits for is missing
         m.d.comb += [
             d0.left.eq(due & ~d0.done),
             d0.number.eq(Mux(d0.begun, following, station.first)),
@@ -144,11 +145,12 @@ class DataStage(wiring.Component):
             self.buffer.number.eq(d0.number),
             self.buffer.step.eq(d0.go),
             self.buffer.last.eq(self.filled.valid),
-            d0.go.eq(self.stations.valid & d1.go & ~collision & (~station.fill | (waited & self.buffer.arrived))
-                     & (~station.evict | d0.begun | self.evicted_rows.room)
-                     & (station.write | ~d0.wanted | room)),
+            able.eq(d1.go & ~collision & (~station.fill | (waited & self.buffer.arrived))
+                    & (~station.evict | d0.begun | self.evicted_rows.room)
+                    & (station.write | ~d0.wanted | room)),
+            d0.go.eq(self.stations.valid & able),
             self.evicted_rows.reserve.eq(d0.go & station.evict & ~d0.begun),
-            self.stations.ready.eq(d0.go & d0.last),
+            self.stations.ready.eq(able & d0.last),
             self.writes.ready.eq(d0.go & d0.last & (station.write | d0.atomic)),
             self.filled.valid.eq(d0.go & d0.last & station.fill),
             self.filled.payload.eq(station.tag_manager),

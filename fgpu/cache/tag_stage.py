@@ -271,6 +271,7 @@ class TagStage(wiring.Component):
         walk, first = t1.fill | t1.evict | (t1.request.op == TagOp.SCRUB), number_of(lowest(t1.request.rows))
         single = (t1.request.rows & (t1.request.rows - 1)) == 0
         room = Signal()         # a cycle late: it comes from far
+        able = Signal()         # all but a tag manager is ready
         m.d.sync += room.eq(self.stations_room)
         m.d.comb += [
             managers.line.eq(t1.request.line),
@@ -280,9 +281,10 @@ class TagStage(wiring.Component):
                 managers.conflict | (t1.replaces & (managers.victim_conflict | ~t1.waited)))),
             # Whether a retire evicts is known late: it always waits.
             self.stall.tag_manager.eq((t1.fill | t1.replaces | t1.cleans | t1.retires) & ~managers.allocations.ready),
-            t1.go.eq(t1.valid & ~self.stall.as_value().any()),
+            able.eq(t1.valid & ~(self.stall.station | self.stall.victim)),
+            t1.go.eq(able & ~self.stall.tag_manager),
             self.stations.valid.eq(t1.go & (t1.evict | ~t1.retires)),
-            managers.allocations.valid.eq(t1.go & (t1.fill | t1.evict)),
+            managers.allocations.valid.eq(able & (t1.fill | t1.evict)),
             self.fills.valid.eq(t1.go & t1.fill),
             self.fills.payload.eq(t1.request.line),
             managers.allocations.payload.fill.eq(t1.fill),

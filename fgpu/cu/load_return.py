@@ -177,8 +177,8 @@ class LoadReturn(wiring.Component):
             return clear
 
         go = Signal()
-        able = self.stations.valid & clear_of_others(station.phase) & (~station.new_row | row_valid)
-        m.d.comb += [go.eq(able), self.stations.ready.eq(go)]
+        able = clear_of_others(station.phase) & (~station.new_row | row_valid)
+        m.d.comb += [self.stations.ready.eq(able), go.eq(self.stations.valid & self.stations.ready)]
         for number, queue in enumerate(queues):
             m.submodules[f"rows{number}"] = queue
             connect(m, flipped(self.rows[number]), queue.input)
@@ -197,9 +197,9 @@ class LoadReturn(wiring.Component):
             # What is collected of a phase stays: its steps come one after the other, and no row between them.
             m.d.comb += [
                 local.go.eq(turn & (clear_of_others(local.phase) | ~local.returns)),
-                go.eq(able & ~turn),
+                self.stations.ready.eq(able & ~turn),
             ]
-            m.d.sync += local.pause.eq(able & turn)
+            m.d.sync += local.pause.eq(self.stations.valid & able & turn)
             m.submodules.inputs = chosen = CrossbarInputs()
             m.d.comb += [
                 chosen.rows[number].eq(word) for number, word in enumerate(inputs)

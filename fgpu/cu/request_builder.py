@@ -144,15 +144,13 @@ class RequestBuilder(wiring.Component):
         flush = Signal()
         m.d.comb += flush.eq(opened & (close | (self.accesses.valid & (direct | needs_flush | ~station.ready))))
 
+        room = Signal()            # all but the station is ready
         take = Signal()
-        goes = Signal()            # all but the station is ready
         m.d.comb += [
-            goes.eq(self.accesses.valid & Mux(direct, direct_free, load_room)),
-            take.eq(goes & (station.ready | ~access.load)),
-        ]
-        m.d.comb += [
-            self.accesses.ready.eq(take),
-            station.valid.eq(goes & access.load),
+            room.eq(Mux(direct, direct_free, load_room)),
+            self.accesses.ready.eq(room & (station.ready | ~access.load)),
+            take.eq(self.accesses.valid & self.accesses.ready),
+            station.valid.eq(self.accesses.valid & room & access.load),
             station.payload.new_row.eq(new_row), station.payload.looks.eq(new_row.replicate(2)),
             station.payload.slice.eq(access_slice),
             station.payload.wavefront.eq(access.wavefront),

@@ -22,6 +22,10 @@ def test_random_requests(count: int) -> None:
             ctx.set(dut.accept, accept)
             wanted = [number for number in range(count) if requests >> number & 1]
             assert ctx.get(dut.valid) == bool(wanted)
+            for number in range(count):
+                asking = sorted({*wanted, number})
+                first = min([other for other in asking if other > last] or asking)
+                assert ctx.get(dut.offered) >> number & 1 == (first == number)
             if wanted:
                 choice = ctx.get(dut.choice)
                 assert choice == min([number for number in wanted if number > last] or wanted)

@@ -121,7 +121,7 @@ def test_work_groups(unit: Unit, old: str, new: str) -> None:
     (PAIRS, "_PART * number] for", "_PART * number - 1] for"),
     (PAIRS, "range(1, len(self.parts))", "range(2, len(self.parts))"),
     (RETURN, "clear_of_others(local.phase) | ~local.returns", "1"),
-    (RETURN, "go.eq(able & ~turn)", "go.eq(able)"),
+    (RETURN, "self.stations.ready.eq(able & ~turn)", "self.stations.ready.eq(able)"),
     (RETURN, "~local.served & (turn & local.load).replicate(PE_COUNT)", "Const(0, PE_COUNT)"),
 ])
 def test_memory(unit: Unit, old: str, new: str) -> None:

@@ -77,6 +77,7 @@ def cleaner_claim(config: Config, tag_stage: type[TagStage] = TagStage, cleaner:
     replaces = event & brings & ~(valid & (stage.tag_managers.line == line))
     claim.always(~(replaces & dirty) | station.evict)
     claim.always(~(event & station.evict) | (dirty & (victim == line) & stage.tag_managers.allocations.valid
+                                             & stage.tag_managers.allocations.ready
                                              & stage.tag_managers.allocations.payload.evict))
     claim.always(~(event & ~station.walk & ~station.write) | (valid & (stage.tag_managers.line == line)))
     claim.always(~(event & station.merge) | (valid & (stage.tag_managers.line == line)))

@@ -62,7 +62,7 @@ def data_stage_claim(config: Config, data_stage: type[DataStage] = DataStage) ->
     m.d.comb += [due.eq(all_rows), below.eq((1 << number) - 1)]
     claim.always(~go | ~seen.bit_select(number, 1))
     claim.always(~(go & due.any()) | (due.bit_select(number, 1) & ((due & below & ~seen) == 0)))
-    claim.always(dut.stations.ready == (go & ((due & ~seen & ~(1 << number)) == 0)))
+    claim.always((dut.stations.valid & dut.stations.ready) == (go & ((due & ~seen & ~(1 << number)) == 0)))
     with m.If(go):
         m.d.sync += seen.eq(Mux(dut.stations.ready, 0, seen | 1 << number))
     done = claim.inside("dut.d0_done", config.line_rows)

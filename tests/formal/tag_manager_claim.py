@@ -89,9 +89,9 @@ def tag_manager_claim(config: Config, tag_managers: type[TagManagers] = TagManag
     with m.If(stage.step):
         m.d.sync += line.eq(stage.next_line)
     claim.assume(stage.line == line)
-    claim.assume(~stage.allocations.valid | stage.step)
     entries = follow_entries(claim, dut, "dut", config)
     evicts, victims, allocate, taken = entries.evicts, entries.victims, entries.allocate, entries.taken
+    claim.assume(~allocate | stage.step)
 
     busy = Signal(count)
     m.d.comb += busy.eq(entries.fills | evicts)

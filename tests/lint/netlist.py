@@ -67,8 +67,8 @@ class Netlist:
         else:
             raise ValueError(f"{name} is a {kind}, of which it is not known what depends on what")
 
-    def paths(self, inputs: Callable[[str], bool],
-              outputs: Callable[[str], bool]) -> dict[tuple[str, str], list[str]]:
+    def paths(self, inputs: Callable[[str], object],
+              outputs: Callable[[str], object]) -> dict[tuple[str, str], list[str]]:
         """For each input and output port with a combinational path between: the names of nets along a shortest."""
         ends = {bit: name for name, port in self._ports.items() if port["direction"] == "output" and outputs(name)
                 for bit in port["bits"]}
