@@ -1,4 +1,4 @@
-"""A flat netlist of generated Verilog, and the combinational paths through it: those without a register."""
+"""A flat netlist of a generated design, and the combinational paths through it: those without a register."""
 
 import json
 from collections import defaultdict, deque
@@ -23,12 +23,15 @@ _INPUTS = {"$memrd", "$memrd_v2"}       # read ports without a clock
 
 
 class Netlist:
-    """Of the module ``top``, with all that is in it. Raises ValueError for a cell that nobody has thought of."""
+    """Of the module ``top``, with all that is in it; ``language`` as Yosys reads it: ``verilog`` or ``rtlil``.
 
-    def __init__(self, verilog: str, top: str) -> None:
-        script = ["read_verilog design.v", f"hierarchy -check -top {top}", "proc", "flatten", "opt_clean",
+    Raises ValueError for a cell that nobody has thought of.
+    """
+
+    def __init__(self, text: str, top: str, language: str = "verilog") -> None:
+        script = [f"read_{language} design", f"hierarchy -check -top {top}", "proc", "flatten", "opt_clean",
                   "write_json design.json"]
-        module = json.loads(run_yosys(script, {"design.v": verilog}, "design.json"))["modules"][top]
+        module = json.loads(run_yosys(script, {"design": text}, "design.json"))["modules"][top]
         self._ports: dict[str, Any] = module["ports"]
         self._names: dict[int, str] = {}
         for name, net in module["netnames"].items():
