@@ -191,18 +191,22 @@ class RequestBuilder(wiring.Component):
                 m.d.sync += close.eq(1)
 
         if config.compute_units > 1:
-            guess = Signal(config.slice_bits)
-            likely = Signal()
-            m.d.comb += likely.eq(1)
-            with m.If(directs.has_second):
-                m.d.comb += guess.eq(directs.second)
-            with m.Elif(placed_valid):
-                m.d.comb += guess.eq(placed.slice)
-            with m.Elif(direct_out.valid & loads.output.valid):
-                m.d.comb += guess.eq(loads.output.payload.slice)
-            with m.Elif(loads.has_second):
-                m.d.comb += guess.eq(loads.second)
-            with m.Else():
-                m.d.comb += [likely.eq(opened), guess.eq(slice)]
-            m.d.comb += self.next_slice.eq(Mux(likely, 1 << guess, 0))
+            self._tell_next_slice(m, directs, loads, (placed_valid, placed.slice), (opened, slice))
         return m
+
+    def _tell_next_slice(self, m: Module, directs: Queue, loads: Queue, placed: tuple[Any, Any],
+                         opened: tuple[Any, Any]) -> None:
+        """Stores and atomic operations go before loads; each kind in its queue, or about to come there."""
+        slice, likely = Signal(self._config.slice_bits, name="next_slice_number"), Signal()
+        m.d.comb += likely.eq(1)
+        with m.If(directs.has_second):
+            m.d.comb += slice.eq(directs.second)
+        with m.Elif(placed[0]):
+            m.d.comb += slice.eq(placed[1])
+        with m.Elif(directs.output.valid & loads.output.valid):
+            m.d.comb += slice.eq(loads.output.payload.slice)
+        with m.Elif(loads.has_second):
+            m.d.comb += slice.eq(loads.second)
+        with m.Else():
+            m.d.comb += [likely.eq(opened[0]), slice.eq(opened[1])]
+        m.d.comb += self.next_slice.eq(Mux(likely, 1 << slice, 0))
