@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from fgpu.config import ATOMICS, Config
@@ -128,7 +129,7 @@ def compile_unit(source: str, filename: str = "<opencl>", options: Sequence[str]
                     raise CompileError(f"the header {name!r} is outside the folder of headers")
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8", errors="surrogateescape")
-            return _made(source, filename, [f"-I{folder}", *options])
+            return _made(source, filename, [f"-I{folder}", *options], folder)
     if depends_on_more(source, *options):
         return _made(source, filename, options)
     key = json.dumps([compiler_version(), source, filename, list(options)])
@@ -136,12 +137,12 @@ def compile_unit(source: str, filename: str = "<opencl>", options: Sequence[str]
     return Unit.from_bytes(kept_bytes("units", name, lambda: _made(source, filename, options).to_bytes()))
 
 
-def _made(source: str, filename: str, options: Sequence[str]) -> Unit:
+def _made(source: str, filename: str, options: Sequence[str], folder: Path | None = None) -> Unit:
     demand("compiling OpenCL C", "opencl")
     from .frontend import clang
     from .frontend.interface import read_interfaces
 
-    made = clang.compile_unit(source, filename, options)
+    made = clang.compile_unit(source, filename, options, folder)
     kernels = {kernel.name: kernel for kernel in read_interfaces(made.declared)}
     with _parsed(made.bitcode) as module:
         return Unit(made.bitcode, made.extensions, kernels, _undefined(module), made.log,

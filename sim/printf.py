@@ -50,6 +50,8 @@ class Printf:
     size: int = _SIZE_DEFAULT
     """Bytes of global memory for the records of a launch: two words for each call, and the arguments. Without the
     atomic operation ``add`` the work-items have equal shares, with room for one call each at least."""
+    errors: str = "backslashreplace"
+    """What bytes that are no UTF-8 become in the text, as :meth:`bytes.decode` wants it."""
     tell: Callable[[str], object] | None = None
     """What is told of calls that found no room; None: a :class:`~fgpu.errors.PrintfWarning` tells of them."""
 
@@ -160,7 +162,7 @@ class PrintfBuffer:
         found = list(self._records(regions, has_ended))
         if self._option.order == "work-item":
             found.sort(key=lambda record: record[0])
-        text = b"".join(printed for _, printed in found).decode("utf-8", "backslashreplace")
+        text = b"".join(printed for _, printed in found).decode("utf-8", self._option.errors)
         if text:
             self._option.print(text)
         self._warn(regions, len(found))

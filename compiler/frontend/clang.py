@@ -58,7 +58,7 @@ _PRINTED_DOUBLE = re.compile(r"\bprintf\s*\([^;]*?(?<![\w.])((\d+\.\d*|\.\d+)(e[
 _LATER = {"ctz": re.compile(r"error:.* undeclared (?:identifier|function) 'ctz'")}
 """Functions of later versions that are declared only once clang misses them: programs may have their own."""
 _AMBIGUOUS = "' is ambiguous"
-_NO_PROMISES = ("-Drestrict=", "-D__restrict=", "-D__restrict__=")
+_NO_PROMISES = ("-Drestrict=", "-D__restrict=", "-D__restrict__=", "-Wno-macro-redefined")
 """Without the promise that nobody else accesses what a pointer points to, by which LLVM would move accesses over
 barriers."""
 _RESTRICT = re.compile("restrict|include")
@@ -221,21 +221,28 @@ class Unoptimized:
     """Warnings."""
 
 
-def compile_unit(source: str, filename: str, options: Sequence[str] = ()) -> Unoptimized:
-    """Run clang on ``source``. Its errors become a :class:`~fgpu.errors.CompileError`."""
+def compile_unit(source: str, filename: str, options: Sequence[str] = (), folder: Path | None = None) -> Unoptimized:
+    """Run clang on ``source``. Its errors become a :class:`~fgpu.errors.CompileError`.
+
+    What it includes between quotes is looked for in ``folder`` before the working directory.
+    """
     options = accepted(options)
+    here = [] if folder is None else ["-iquote", str(Path.cwd())]
+    if folder is not None:
+        options = [f"-I{Path.cwd() / option[2:]}" if option.startswith("-I") else option for option in options]
     text = f'#line 1 "{_quoted(filename)}"\n{source.removeprefix(_BYTE_ORDER_MARK)}\n'
     code = text.encode("utf-8", "surrogateescape")
 
     def run(extensions: Collection[str], defined: Sequence[str]) -> _Answer:
-        return _run_clang([*_CLANG, *_UNOPTIMIZED, *_supporting(extensions), *defined, *options], code, filename)
+        return _run_clang([*_CLANG, *_UNOPTIMIZED, *_supporting(extensions), *defined, *options, *here], code,
+                          filename, folder)
 
     has_doubles = _PRINTED_DOUBLE.search(_STRING.sub('""', source)) and "-cl-single-precision-constant" not in options
     (status, bitcode, messages), extensions = _as_wide_as_needed(run, options, ["cl_khr_fp64"] if has_doubles else [])
     _check(status, messages)
     made = Unoptimized(bitcode, bitcode, tuple(extensions), explained(_without_ours(messages)))
     if _promises_too_much(source, options, bitcode):
-        return replace(made, bitcode=compile_unit(source, filename, [*options, *_NO_PROMISES]).bitcode)
+        return replace(made, bitcode=compile_unit(source, filename, [*options, *_NO_PROMISES], folder).bitcode)
     return made
 
 
@@ -255,10 +262,10 @@ _Answer = tuple[int, bytes, str]
 """Clang's status, bitcode and messages."""
 
 
-def _run_clang(command: Sequence[str], code: bytes, filename: str) -> _Answer:
+def _run_clang(command: Sequence[str], code: bytes, filename: str, folder: Path | None = None) -> _Answer:
     try:
         run = subprocess.run([*command, "-o", "-", "-"], capture_output=True, input=code, timeout=CLANG_SECONDS,
-                             check=False)
+                             check=False, cwd=folder)
     except OSError as error:
         raise ToolError(f"cannot run clang: {error}") from None
     except subprocess.TimeoutExpired:

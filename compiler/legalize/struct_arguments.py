@@ -5,6 +5,7 @@ not known, the kernel starts with a copy of it in private memory.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ..ir.builder import Builder, rewrite
 from ..ir.inline import substitute
@@ -46,7 +47,7 @@ def split_structs(function: Function) -> None:
         reads = _known_reads(function, name)
         if reads is None:
             entry = next(iter(function.blocks.values()))
-            entry.instructions[:0] = _copy(function, name, struct, words)
+            entry.instructions[:0] = _copy(function, name, type, words)
         else:
             addresses = {i for i in reads if i.op is Op.GETELEMENTPTR}
             for block in function.blocks.values():
@@ -124,11 +125,12 @@ def _part(b: Builder, type: Type, offset: int, words: list[Value]) -> Value:
     return b.add(op, word, type=type, types=[WORD])
 
 
-def _copy(function: Function, name: str, struct: Type, words: list[str]) -> list[Instruction]:
-    """A private variable of the parameter's name that starts with ``words``."""
+def _copy(function: Function, name: str, type: Type, words: list[str]) -> list[Instruction]:
+    """A private variable of the parameter's name, of its ``type``, that starts with ``words``."""
     b = Builder(function)
-    b.start(Instruction(Op.ALLOCA, _PRIVATE, name, source=struct, location=function.location))
+    pointer = replace(type, fields=())
+    b.start(Instruction(Op.ALLOCA, pointer, name, source=type.fields[0], align=WORD.size, location=function.location))
     b.append(b.like)
     for number, word in enumerate(words):
-        b.store(Local(word), WORD, b.offset(Local(name), _PRIVATE, number * WORD.size), _PRIVATE, 4)
+        b.store(Local(word), WORD, b.offset(Local(name), pointer, number * WORD.size), pointer, 4)
     return b.made

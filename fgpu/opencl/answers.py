@@ -48,7 +48,7 @@ def handles(found: Iterable[Object]) -> bytes:
 
 def text(string: str | bytes) -> bytes:
     """A string with its end."""
-    return (string.encode() if isinstance(string, str) else string) + b"\0"
+    return (string.encode("utf-8", "surrogateescape") if isinstance(string, str) else string) + b"\0"
 
 
 def answer(table: Mapping[Any, Callable[[Any], bytes]], subject: Object, name: int,

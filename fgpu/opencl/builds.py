@@ -108,8 +108,13 @@ def link_program(context: int, count: int, devices: int, options: int, program_c
             builds = [program.build_for(device) for program in inputs]
             wanted = (BinaryType.COMPILED_OBJECT, BinaryType.LIBRARY)
             units[device] = [build.unit for build in builds if build.unit is not None and build.kind in wanted]
-            if len(units[device]) != len(builds):
+            if not units[device] and not count:     # without a list, only for devices with something to link
+                del units[device]
+            elif len(units[device]) != len(builds):
                 raise ClError(Status.INVALID_OPERATION, "a program that was not compiled for each of the devices")
+        if not units:
+            raise ClError(Status.INVALID_OPERATION, "programs that were compiled for none of the devices")
+        chosen = list(units)
         made = Program(found, chosen)
         _begin(made, chosen, text)
     is_library = "-create-library" in text.split()

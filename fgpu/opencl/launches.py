@@ -163,7 +163,7 @@ def _work(device: Device, kernel: Kernel, prepared: "PreparedLaunch", words: tup
             simulator = _simulator(device)
             began = time.perf_counter()
             run = simulator.run_prepared(prepared, words, max_cycles=_NO_LIMIT,
-                                         printf=Printf(to=_print, tell=_tell))
+                                         printf=Printf(to=_print, errors="surrogateescape", tell=_tell))
         except FgpuError as error:
             _tell(str(error))
             raise ClError(Status.OUT_OF_RESOURCES, str(error)) from None
@@ -188,16 +188,23 @@ def _tell(text: str) -> None:
 
 
 def _print(text: str) -> None:
-    """To the host's standard output, behind what it printed itself. Where it takes nothing, a kernel has run all the
-    same."""
+    """To the host's standard output, behind what it printed itself, as the bytes that it is.
+
+    Where the output takes nothing, a kernel has run all the same.
+    """
     from fgpu.sim.printf import print_to
 
+    printed = text.encode("utf-8", "surrogateescape")
     libc = ctypes.CDLL(None)
     libc.fflush(ctypes.c_void_p.in_dll(libc, "stdout"))
     if sys.stdout is None:
         return
     try:
-        print_to(sys.stdout, text)
+        if binary := getattr(sys.stdout, "buffer", None):
+            sys.stdout.flush()
+            binary.write(printed)
+        else:       # a notebook's
+            print_to(sys.stdout, printed.decode("utf-8", "backslashreplace"))
         getattr(sys.stdout, "flush", int)()
     except (OSError, ValueError) as error:
         _tell(f"what a kernel printed cannot be written to standard output: {error}")

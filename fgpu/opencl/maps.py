@@ -16,6 +16,8 @@ from .transfers import NO_READING, NO_WRITING, find_buffer
 
 __all__ = ["enqueue_map_buffer", "enqueue_unmap_mem_object"]
 
+_memcmp = ctypes.CDLL(None).memcmp
+_memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 _READ = int(MapFlags.READ)
 _INVALIDATE = int(MapFlags.WRITE_INVALIDATE_REGION)
 _WRITES = int(MapFlags.WRITE | MapFlags.WRITE_INVALIDATE_REGION)
@@ -33,7 +35,8 @@ def enqueue_map_buffer(queue: int, buffer: int, blocking: int, flags: int, offse
     at = found.host_pointer or found.place
 
     def work() -> None:
-        if found.host_pointer and not flags & _INVALIDATE:
+        # The host may have memory that cannot be written, of which the device has made nothing else.
+        if found.host_pointer and not flags & _INVALIDATE and _memcmp(at + offset, found.place + offset, size):
             ctypes.memmove(at + offset, found.place + offset, size)
 
     target.enqueue(CommandType.MAP_BUFFER, work, (count, events), event, blocking=blocking != 0)

@@ -44,7 +44,8 @@ class Build:
 
         if self.unit is None:
             return b""
-        content = f"{int(self.kind)} {len(self.options.encode())}\n{self.options}".encode() + self.unit.to_bytes()
+        options = self.options.encode("utf-8", "surrogateescape")
+        content = f"{int(self.kind)} {len(options)}\n".encode() + options + self.unit.to_bytes()
         return _MAGIC + with_digest(content)
 
     @classmethod
@@ -60,7 +61,8 @@ class Build:
         try:
             head, _, rest = kept.partition(b"\n")
             kind, length = map(int, head.split())
-            return cls(options=rest[:length].decode(), kind=BinaryType(kind), unit=Unit.from_bytes(rest[length:]))
+            return cls(options=rest[:length].decode("utf-8", "surrogateescape"), kind=BinaryType(kind),
+                       unit=Unit.from_bytes(rest[length:]))
         except (ValueError, CompileError) as error:
             raise ClError(Status.INVALID_BINARY, str(error)) from None
 

@@ -28,6 +28,17 @@ def test_struct_by_value():
     assert launch(source, [CONTENT], 8, 8)[:6] == [-5, -2, 300, -256, 9, 252]
 
 
+@pytest.mark.parametrize("element", ["char", "short"])
+def test_structs_by_value_of_parts_of_words(element):
+    """Their copies are written by words, though what is in them may begin anywhere."""
+    size = 1 if element == "char" else 2
+    source = f"struct A {{ {element} x[{168 // size}]; }};\nstruct B {{ {element} y[{170 // size}]; }};\n" \
+        "__kernel void k(__global int *o, struct A a, struct B b) { int i = get_global_id(0);\n" \
+        "o[i] = i < 168 ? ((uchar *)&a)[i] : i < 338 ? ((uchar *)&b)[i - 168] : 0; }"
+    content = bytes(j % 251 + 1 for j in range(168 + 170))
+    assert bytes(launch(source, [content[:168], content[168:]], 384)) == content + bytes(384 - 338)
+
+
 def test_struct_by_value_that_is_written_and_indexed():
     source = "struct S { int t[4]; short u[4]; };\n__kernel void k(__global int *o, struct S s, int n) {\n" \
         "int i = get_global_id(0); s.t[i & 3] += n; struct S *p = &s;\n" \

@@ -304,6 +304,17 @@ def test_a_kernel_ends_well_where_its_output_cannot_be_written(program, queue, c
     assert str(error) in capsys.readouterr().err
 
 
+def test_bytes_are_printed_as_they_are(queue, context, capfdbinary):
+    source = texts("kernel void k(int n) { printf(\"%c\\xE9|%s\\n\", n, \"\\u00e9\"); }")
+    program = call("clCreateProgramWithSource", context, 1, source, 0)
+    call("clBuildProgram", program, 0, 0, 0, 0, 0)
+    kernel = kernel_of(program, "k")
+    set_value(kernel, 0, np.array([0xFF], np.int32))
+    call("clEnqueueTask", queue, kernel, 0, 0, 0)
+    call("clFinish", queue)
+    assert capfdbinary.readouterr().out == b"\xff\xe9|" + "\u00e9\n".encode()
+
+
 def test_output_without_room_is_a_line(queue, context, capfd):
     source = texts("kernel void many(int n) { for (int i = 0; i < n; i++) printf(\"%v16d\\n\", (int16)(i)); }")
     program = call("clCreateProgramWithSource", context, 1, source, 0)

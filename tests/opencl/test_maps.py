@@ -82,6 +82,16 @@ def test_memory_of_the_host_is_as_the_buffer_while_it_is_mapped(context, queue, 
         assert _content(queue, buffer, 8)[3:] == [begin + 3, flags, flags, begin + 6, begin + 7]
 
 
+def test_memory_of_the_host_that_cannot_be_written_is_mapped_for_reading(context, queue, tmp_path):
+    content = np.arange(4096, dtype=np.uint8)
+    content.tofile(tmp_path / "content")
+    host = np.memmap(tmp_path / "content", np.uint8, "r")
+    buffer = call("clCreateBuffer", context, MemFlags.READ_ONLY | MemFlags.USE_HOST_PTR, 4096, host)
+    place = call("clEnqueueMapBuffer", queue, buffer, 1, MapFlags.READ, 0, 4096, 0, 0, 0)
+    assert place == host.ctypes.data
+    assert np.array_equal(host, content)
+
+
 def test_a_map_waits_for_what_is_before_it(context, queue):
     host = np.zeros(4, np.uint8)
     buffer = call("clCreateBuffer", context, MemFlags.USE_HOST_PTR, 4, host)

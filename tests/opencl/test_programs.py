@@ -253,6 +253,59 @@ def test_programs_are_compiled_with_headers_and_linked(context, queue):
         linked(caller, called, words="-DN=1")
 
 
+def test_a_header_comes_before_a_file_of_its_name(context, queue, tmp_path, monkeypatch):
+    """Which is found all the same where no header has that name, and by paths that begin here."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "h.h").write_text("#define H 9900\n")
+    (tmp_path / "here.h").write_text("#define HERE 7\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "there.h").write_text("#define THERE 5\n")
+    program = made(context, '#include "h.h"\n#include "here.h"\n#include "there.h"\n'
+                            "kernel void k(global int *p) { *p = H + HERE + THERE; }")
+    header = made(context, "#define H 100\n")
+    call("clCompileProgram", program, 0, 0, options("-I", "folder"), 1, ctypes.c_size_t(header), texts("h.h"), 0, 0)
+    assert result(context, queue, call("clLinkProgram", context, 0, 0, 0, 1, direct.sizes(program), 0, 0)) == 112
+
+
+def test_without_a_list_programs_are_linked_for_the_devices_that_they_were_compiled_for():
+    parts = (ctypes.c_size_t * 2)()
+    call("clCreateSubDevices", direct.device(), (ctypes.c_ssize_t * 3)(Partition.EQUALLY, 2, 0), 2, parts, 0)
+    context = call("clCreateContext", 0, 2, parts, 0, 0)
+    one, both, none = (made(context, f"kernel void {name}(global int *p) {{ *p = 3; }}") for name in "kbn")
+    call("clCompileProgram", one, 1, (ctypes.c_size_t * 1)(parts[0]), 0, 0, 0, 0, 0, 0)
+    call("clCompileProgram", both, 0, 0, 0, 0, 0, 0, 0, 0)
+
+    def linked(*programs):
+        return call("clLinkProgram", context, 0, 0, 0, len(programs), direct.sizes(*programs), 0, 0)
+
+    assert info(linked(one), ProgramInfo.NUM_DEVICES, ctypes.c_uint32) == 1
+    assert result(context, call("clCreateCommandQueue", context, parts[0], 0), linked(one)) == 3
+    assert info(linked(both), ProgramInfo.NUM_DEVICES, ctypes.c_uint32) == 2
+    for wrong in ((one, both), (none,)):
+        with pytest.raises(direct.Failed, match="INVALID_OPERATION"):
+            linked(*wrong)
+
+
+def test_options_may_be_any_bytes(context, queue, tmp_path):
+    """As a path in another encoding; they are returned as they came, and kept in binaries."""
+    program, given = made(context, _SOURCE), b"-DN=4 -I/tmp/\xe9"
+    call("clBuildProgram", program, 0, 0, ctypes.create_string_buffer(given), 0, 0)
+    for each in (program, from_binary(context, binary_of(program))):
+        size = ctypes.c_size_t()
+        call("clGetProgramBuildInfo", each, direct.device(), BuildInfo.BUILD_OPTIONS, 0, 0, size)
+        value = ctypes.create_string_buffer(size.value)
+        call("clGetProgramBuildInfo", each, direct.device(), BuildInfo.BUILD_OPTIONS, size.value, value, 0)
+        assert value.value == given
+    assert result(context, queue, program) == 4
+
+
+@pytest.mark.parametrize(("define", "words"), [
+    ("#define restrict __restrict__\n", ()), ("", ("-Drestrict=__restrict",))])
+def test_a_program_may_define_restrict_where_warnings_are_errors(context, queue, define, words):
+    source = define + "kernel void k(global int *restrict p) { *p = 1; barrier(1); *p += 4; }"
+    assert result(context, queue, built(context, source, "-Werror", *words)) == 5
+
+
 def test_there_are_no_built_in_kernels(context):
     device = ctypes.c_size_t(direct.device())
     name = ctypes.create_string_buffer(b"k")
