@@ -10,12 +10,11 @@ from fgpu.config import Config
 __all__ = ["ReadWindow", "has_read_window"]
 
 _LEAST = 4
-_LEAST_OF_A_SLICE = 3
-"""So that lines which are in the cache are not kept waiting for those that are not."""
+"""Of a port: so many keep a memory busy that answers at once."""
 
 
 def _least(config: Config) -> int:
-    return max(_LEAST // config.port_slices, _LEAST_OF_A_SLICE)
+    return max(_LEAST // config.port_slices, 1)
 
 
 def has_read_window(config: Config) -> bool:
@@ -28,10 +27,9 @@ class ReadWindow(wiring.Component):
 
     Requests are served in order, so each line that is on its way makes those behind it wait: stores, too, and the
     early write-backs of what they complete. Lines beyond what the memory's latency wants only make them wait longer.
-    So a kernel begins with a window of four lines (but three for each slice), unless the one before it did not clean
-    the cache. When the port gave nothing, though a
-    slice was full, for as long as a burst of each slice takes, each may have a line more: with a memory that is far
-    away the window grows while the first lines come.
+    So a kernel begins with a window of four lines a port (but one for each slice), unless the one before it did not
+    clean the cache. When the port gave nothing, though a slice was full, for as long as a burst of each slice takes,
+    each may have a line more: with a memory that is far away the window grows while the first lines come.
 
     ``arrives``: the port gives a beat; ``are_full``: which slices have the ``most_reads``; ``restart`` (a pulse): the
     kernel has ended.
