@@ -21,6 +21,10 @@ _LATE = {"Config": "fgpu.config", "Device": "fgpu.sim", "Image": "fgpu.compiler"
 """Where names are that not everybody needs: nobody else waits for what they import."""
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version

@@ -157,14 +157,23 @@ class Config:
     cram_size: int = 16
     """KiB of code RAM: 1, 2, 4, 8, 16, 32, 64 (256 instructions a KiB)."""
     atomics: frozenset[str] = frozenset()
-    """Atomic operations in hardware, of :data:`ATOMICS`, or 'all'. Any collection of names becomes a frozenset."""
+    """Atomic operations in hardware, of :data:`ATOMICS`, or 'all'.
+
+    Any collection of names becomes a frozenset.
+    """
     float_ops: frozenset[str] = frozenset()
-    """Floating-point operations in hardware, of :data:`FLOAT_OPS`, or 'all'; like ``atomics``."""
+    """Floating-point operations in hardware, of :data:`FLOAT_OPS`, or 'all'.
+
+    Any collection of names becomes a frozenset.
+    """
     float_subnormals: bool = True
     """Hardware's floats go down to subnormals; without, those are zeros of the same sign, as operands and results."""
     float_lanes: frozenset[str] = frozenset()
     """Lanes that have a floating-point operation, 1, 2, 4 or 8, as 'fdiv:1'; 8 where none are given. On fewer lanes
-    a wavefront's results take as many cycles more. A mapping, as ``{"fdiv": 1}``, becomes a frozenset of texts."""
+    a wavefront's results take as many cycles more.
+
+    A mapping, as ``{"fdiv": 1}``, becomes a frozenset of texts.
+    """
     scratchpad_size: int = 32
     """KiB of scratchpad a compute unit: 0, 8, 16, 32; 32 gives each work-item 16 words."""
     scratchpad_check: bool = False

@@ -4,9 +4,9 @@ All errors derive from :class:`FgpuError`; the command line prints their message
 """
 
 __all__ = [
-    "AmbiguousRunsError", "AssemblyError", "BoardError", "CompileError", "CompileWarning", "ConfigError",
-    "DescriptorWarning", "DivergentBarrierWarning", "EncodingError", "FgpuError", "IRSyntaxError", "ImageError",
-    "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
+    "AmbiguousRunsError", "AssemblyError", "BoardError", "CapacityError", "CompileError", "CompileWarning",
+    "ConfigError", "DescriptorWarning", "DivergentBarrierWarning", "EncodingError", "FgpuError", "IRSyntaxError",
+    "ImageError", "KernelAccessError", "KernelFault", "LaunchError", "MemoryAccessError",
     "MissingExtraError", "PerformanceWarning", "PrintfWarning", "SimulationError", "SimulationTimeout", "ToolError",
 ]
 

@@ -198,6 +198,8 @@ def _word(what: str, argument: Argument, parameter: Parameter | None, device: ob
         if parameter is not None:
             _check_elements(what, argument, parameter)
         return argument.address
+    if parameter is not None and parameter.kind == "scalar" and isinstance(argument, list | tuple):
+        raise LaunchError(f"{what} is one {parameter.type}, not {argument!r}; pass one number")
     if isinstance(argument, np.ndarray | list | tuple | np.void):
         raise LaunchError(f"{what} is a NumPy array or a list; put it into global memory with "
                           "device.buffer(array) and pass the buffer")

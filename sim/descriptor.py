@@ -55,8 +55,8 @@ class KernelDescriptor:
         if len(self.local_size) != dimensions:
             raise LaunchError(f"the local size {self.local_size} has {len(self.local_size)} dimensions, "
                               f"the global size {self.global_size} has {dimensions}; give equally many")
-        _check_each("global size", self.global_size, _WORD[1:])
-        _check_each("local size", self.local_size, range(1, WORK_GROUP_MAX + 1))
+        _check_each("the global size in dimension", self.global_size, _WORD[1:])
+        _check_each("the local size in dimension", self.local_size, range(1, WORK_GROUP_MAX + 1))
         if self.work_items > WORK_GROUP_MAX:
             raise LaunchError(f"the local size {self.local_size} makes {self.work_items} work-items; "
                               f"a work-group holds at most {WORK_GROUP_MAX}")
@@ -65,11 +65,11 @@ class KernelDescriptor:
         if len(self.global_offset) != dimensions:
             raise LaunchError(f"the global offset {self.global_offset} has {len(self.global_offset)} dimensions, "
                               f"the global size {dimensions}; give equally many")
-        _check_each("global offset", self.global_offset, _WORD)
+        _check_each("the global offset in dimension", self.global_offset, _WORD)
         if not self.work_groups:
             groups = tuple(-(-size // local) for size, local in zip(self.global_size, self.local_size, strict=True))
             object.__setattr__(self, "work_groups", groups)
-        _check_each("number of work-groups", self.work_groups, range(1, (1 << 32) + 1))
+        _check_each("the number of work-groups in dimension", self.work_groups, range(1, (1 << 32) + 1))
         if len(self.parameters) > PARAMETERS_MAX:
             raise LaunchError(f"{len(self.parameters)} parameters are too many; a kernel takes at most "
                               f"{PARAMETERS_MAX}")

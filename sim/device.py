@@ -51,7 +51,7 @@ class Device(DeviceMemory):
     config
         The hardware; by default :class:`~fgpu.config.Config`'s defaults.
     engine
-        ``verilator`` (cycle-accurate, fast; builds a model at the first use of a configuration), ``pysim``
+        ``verilator`` (cycle-accurate, fast; builds a model at the first launch on a configuration), ``pysim``
         (cycle-accurate, slow, no build), ``functional`` (no cycles), or ``board``: hardware at a serial port, with
         memory of its own. There, ``config`` may be left out, and accesses are not checked. ``mapped`` is hardware
         beside this processor, as on a Zynq; ``config`` says which.
@@ -120,6 +120,16 @@ class Device(DeviceMemory):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
         self.close()
+
+    @alone
+    def build(self) -> None:
+        """Build the simulator now, or find it, instead of at the first launch; with other engines than ``verilator``
+        there is nothing to do.
+
+        Raises :class:`~fgpu.errors.ToolError`, and :class:`~fgpu.errors.LaunchError` if there are no such units as
+        are to be traced.
+        """
+        self._engine.build()
 
     @alone
     def close(self) -> None:
@@ -201,7 +211,8 @@ class Device(DeviceMemory):
         of them. Where the kernel ``is_everywhere``, it may access memory outside of buffers. See :meth:`launch` for
         the rest."""
         if (profile or record) and self.engine == "functional":
-            raise LaunchError("the functional engine has no cycles to profile; use engine='verilator' or 'pysim'")
+            raise LaunchError("the functional engine has no cycles to profile or record; use engine='verilator' or "
+                              "'pysim'")
         recording = Recording.of(record)
         if recording is not None:
             recording.parts(self.config)

@@ -101,9 +101,9 @@ def contradictions(words: Sequence[int]) -> list[str]:
     items = unpacked(SizeWord, words[_ITEMS])["work_items"]
     dimensions = range(shape["dimensions_minus_1"] + 1)
     extents = tuple(shape["work_group_size"][index] for index in dimensions)
-    found = [f"word {_SIZE + index}: the global size {index} is 0" for index in dimensions
+    found = [f"word {_SIZE + index}: the global size in dimension {index} is 0" for index in dimensions
              if not words[_SIZE + index]]
-    wrong = [f"word 7: the local size {index} is {extent}, not 1 to {WORK_GROUP_MAX}"
+    wrong = [f"word 7: the local size in dimension {index} is {extent}, not 1 to {WORK_GROUP_MAX}"
              for index, extent in enumerate(extents) if extent not in range(1, WORK_GROUP_MAX + 1)]
     if wrong:
         return found + wrong

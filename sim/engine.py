@@ -170,6 +170,13 @@ class Engine(Protocol):
 
     name: str
 
+    def build(self) -> None:
+        """Make now what the first launch would wait for, if there is such a thing.
+
+        Raises :class:`~fgpu.errors.ToolError`.
+        """
+        ...
+
     def launch(self, launch: Launch) -> EngineResult:
         """Run one kernel until its status bit rises.
 

@@ -53,6 +53,10 @@ class HardwareEngine(ABC):
     def is_late(self, max_cycles: int, seconds: float) -> bool:
         """Whether a kernel that was started ``seconds`` ago has taken more cycles than these."""
 
+    def build(self) -> None:
+        """Hardware is there: nothing happens."""
+        return
+
     @abstractmethod
     def close(self) -> None:
         """Give back what the engine holds."""

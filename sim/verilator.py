@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import byref
+from functools import cached_property
 from pathlib import Path
 
 from rich.console import Console
@@ -83,7 +84,7 @@ def _path(unit: str, there: Sequence[str]) -> str:
 
 
 class VerilatorEngine(BenchEngine):
-    """FGPU compiled by Verilator. The first use of a configuration builds a model, which takes minutes.
+    """FGPU compiled by Verilator. The first launch on a configuration builds a model, which takes a minute or more.
 
     Parameters
     ----------
@@ -113,19 +114,28 @@ class VerilatorEngine(BenchEngine):
                  power_up: int | None = None) -> None:
         super().__init__(config, memory, timing)
         self.power_up = _power_up(power_up)
-        with _terminal(self.config) as terminal:
-            model = build_model(self.config, core=core, trace=trace is not None, split=split,
-                                compiler=compiler, progress=progress or terminal)
         self._trace = trace if trace is None or isinstance(trace, Trace) else Trace(trace)
-        self._units = [] if self._trace is None else [_path(unit, model.units) for unit in self._trace.units]
-        self._events = model.cache_events
-        self._loaded = abi.BenchLibrary(model.library, model=True)
+        self._core, self._split, self._compiler, self._progress = core, split, compiler, progress
         self._model: int | None = None
         self._process = os.getpid()
 
-    @property
+    def build(self) -> None:
+        """Build the model, or find it, and load it.
+
+        A first launch does so once it was checked: what cannot run is refused before anybody waits. Raises
+        :class:`~fgpu.errors.ToolError`, and :class:`~fgpu.errors.LaunchError` for units to trace that the model does
+        not have.
+        """
+        _ = self._library
+
+    @cached_property
     def _library(self) -> abi.BenchLibrary:
-        return self._loaded
+        with _terminal(self.config) as terminal:
+            model = build_model(self.config, core=self._core, trace=self._trace is not None, split=self._split,
+                                compiler=self._compiler, progress=self._progress or terminal)
+        self._units = [] if self._trace is None else [_path(unit, model.units) for unit in self._trace.units]
+        self._events = model.cache_events
+        return abi.BenchLibrary(model.library, model=True)
 
     def launch(self, launch: Launch) -> EngineResult:
         """As any engine; a process that was forked makes a model of its own, which has no program yet."""
@@ -137,16 +147,16 @@ class VerilatorEngine(BenchEngine):
     def _open(self) -> int:
         if self._model is None:
             config = abi.bench_config(self.config, self.memory, self.timing)
-            trace = self._trace
+            library, trace = self._library, self._trace     # which knows the units
             path = None if trace is None else create(trace.path).encode()
             units = "\n".join(f"fgpu.fgpu.{path}" for path in self._units)
             first, end = (0, 0) if trace is None or trace.window is None else trace.window
-            self._model = self._loaded.model_create(
+            self._model = library.model_create(
                 byref(config), path, units.encode(), first, end, self.config.wake_cycles, self.power_up)
-        return self._loaded.model_bench(self._model)
+        return self._library.model_bench(self._model)
 
     def _run(self, cycles: int) -> int:
-        return self._loaded.model_run(self._model, cycles)
+        return self._library.model_run(self._model, cycles)
 
     def close(self) -> None:
         """Give back the model's memory; the next launch powers up anew.
@@ -155,7 +165,7 @@ class VerilatorEngine(BenchEngine):
         """
         if self._model is not None:
             if self._process == os.getpid():
-                self._loaded.model_destroy(self._model)
+                self._library.model_destroy(self._model)
             self._model = None
             self._written.clear()
 

@@ -22,7 +22,7 @@ from .bench_local import print_comparison, with_all_units
 from .bench_scaling import print_scaling
 from .bench_seconds import BASELINE, Clock, Megahertz, clock_of
 from .bench_tables import print_bounds, print_markdown, print_records, print_speedups
-from .common import config_options, engine_options
+from .common import config_options, engine_options, refuse_given
 from .groups import command
 from .values import NameList, NumberList
 
@@ -95,6 +95,8 @@ def bench(kernels: tuple[str, ...], suite: str | None, divergence: tuple[str, ..
     if write_baseline:
         _write_baseline()
         return
+    if engine == "functional":
+        refuse_given("engines with a clock: --engine verilator or pysim", "latency")
     from fgpu.benchmarks.campaign import ACCURATE_CYCLES, Point
 
     if sum((bool(kernels), suite is not None, patterns)) > 1:
@@ -205,7 +207,7 @@ def _run(points: "list[Point]", results: Path | None, jobs: int, dask: str | Non
     left = [point for point in points if point.key not in records]
     if dask is None:
         for config in {EVERY[point.kernel].fitting(point.config) for point in left if point.engine == "verilator"}:
-            Device(config).close()    # builds of models show their own progress
+            Device(config).build()    # which shows its own progress
     console = Console(stderr=True)
     with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                   TimeRemainingColumn(), console=console, transient=True,
@@ -232,5 +234,5 @@ def _write_baseline() -> None:
     from fgpu.sim import Device
 
     refuse_other_options()
-    Device(Config()).close()    # builds of models show their own progress
+    Device(Config()).build()    # which shows its own progress
     rewrite(baseline, "baselines", "measuring")

@@ -123,6 +123,8 @@ def asm(file: Path, output: Path) -> None:
     """
     from fgpu.compiler import assemble
 
+    if file.suffix == ".cl":
+        raise click.ClickException(f"{file} is OpenCL C, not assembly: fgpu compile {file}")
     image = assemble(read_text(file), filename=str(file))
     image.save(output)
     _report(image, output)

@@ -61,14 +61,14 @@ def _listed(constant: str) -> str:
 
 
 def _descriptions() -> dict[str, str]:
-    """The first line of the text under each parameter of :class:`Config`."""
+    """The first paragraph of the text under each parameter of :class:`Config`; what follows is for Python."""
     found = {}
     [tree] = ast.parse(inspect.getsource(Config)).body
     assert isinstance(tree, ast.ClassDef)
     for item, following in zip(tree.body, tree.body[1:], strict=False):
         if (isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
                 and isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)):
-            text = re.sub(r"``|\*", "", str(following.value.value))
+            text = re.sub(r"``|\*", "", str(following.value.value).split("\n\n")[0])
             found[item.target.id] = re.sub(r":data:`(\w+)`", lambda name: _listed(name[1]), text)
     return found
 
@@ -158,8 +158,8 @@ def _latency(context: click.Context, parameter: click.Parameter, value: str | No
         bounds = [int(part) for part in value.split(":")]
     except ValueError:
         bounds = []
-    if len(bounds) not in (1, 2):
-        raise ConfigError(f"--latency {value!r} must be cycles, as 20, or a range of cycles, as 10:40")
+    if len(bounds) not in (1, 2) or not 0 <= bounds[0] <= bounds[-1]:
+        raise ConfigError(f"--latency {value!r} must be cycles, as 20, or a range from fewer to more, as 10:40")
     return bounds[0] if len(bounds) == 1 else (bounds[0], bounds[1])
 
 
@@ -184,8 +184,10 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise click.ClickException(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise click.ClickException(f"{path} is not a text file") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise click.ClickException(f"{path}:{line}: byte 0x{error.object[error.start]:02X} is not UTF-8; "
+                                   "save the file as UTF-8") from None
 
 
 def refuse_given(purpose: str, *names: str) -> None:
@@ -263,4 +265,4 @@ def load_image(path: Path, config: Config, options: tuple[str, ...] = (), kernel
     if suffix in (".mif", ".json"):
         return Image.load(path)
     raise click.ClickException(f"{path}: a program is a .cl, .s, .mif or .json file, "
-                               f"not {path.suffix or 'one without suffix'!r}")
+                               f"not {repr(path.suffix) if path.suffix else 'one without a suffix'}")

@@ -49,12 +49,12 @@ _PICTURES = (".svg", ".png")
 @click.option("--arg", "arguments", multiple=True, metavar="VALUE",
               help="The next argument: a number, a vector as 1,2.5, a .npy file, or an array as random:int32:1024, "
                    "zeros:int32:32x32, ones:..., range:...., or local:BYTES of local memory for each work-group.")
-@click.option("--output", "outputs", type=Assignment(), multiple=True, metavar="N=FILE",
+@click.option("--output", "outputs", type=Assignment("2=out.npy"), multiple=True, metavar="N=FILE",
               help="After the run, save the array of argument N (from 0), or the --memory array at address N, "
                    "as a .npy file.")
 @click.option("--descriptor", type=click.Path(path_type=Path), metavar="XML",
               help="Take sizes and parameters from a kernel descriptor in XML instead.")
-@click.option("--memory", "preloads", type=Assignment(), multiple=True, metavar="ADDRESS=VALUE",
+@click.option("--memory", "preloads", type=Assignment("0x10000000=in.npy"), multiple=True, metavar="ADDRESS=VALUE",
               help="Put an array at a byte address first, as 0x10000000=in.npy.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random arrays.")
 @click.option("--trace", type=click.Path(path_type=Path), metavar="VCD",
@@ -129,6 +129,9 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
     check_outputs([(name, path) for name, path in (
         ("--trace", trace), ("--record", record), ("--profile-to", profile_to),
         *((f"--output {key}", Path(path)) for key, path in outputs)) if path is not None], file)
+    for key, path in outputs:
+        if not path.lower().endswith(".npy"):
+            raise click.ClickException(f"--output {key}={path}: an array becomes a .npy file; name it so")
     if engine == "functional":
         refuse_given("engines with a clock: --engine verilator or pysim", "latency")
     image = load_image(file, config, options, () if kernel is None else (kernel,))

@@ -14,7 +14,7 @@ from fgpu.tools.families import FAMILIES, TIMED_FAMILIES
 
 from . import frequency
 from .baselines import progress_bar, refuse_other_options, rewrite, steps
-from .common import check_output, config_options, write_file
+from .common import check_output, config_options, refuse_given, write_file
 from .groups import command
 from .report import print_table
 from .values import NameList, NumberList
@@ -80,9 +80,13 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
     timed = frequency.chosen(family, timing, no_timing)
     if refine:
         frequency.check_refine(family, placed)
+    if not timed:
+        refuse_given("frequencies, of which none are asked for: give --timing UNIT", "placed", "seeds", "refine")
+    if placed:
+        refuse_given("routing the best of several placements; --placed routes none", "seeds")
+    variants = {units: config.replace(compute_units=units) for units in cus}     # wrong ones are told first
     trees = {}
-    for units in cus:
-        variant = config.replace(compute_units=units)
+    for units, variant in variants.items():
         with progress_bar(f"synthesizing modules, {units} CU(s)") as update:
             trees[units] = synthesize(variant, family, progress=update)
     console = Console(highlight=False)

@@ -77,9 +77,12 @@ class CycleWindow(click.ParamType):
 
 
 class Assignment(click.ParamType):
-    """``NUMBER=TEXT``."""
+    """``NUMBER=TEXT``, as the ``example``; the number is not negative."""
 
     name = "N=..."
+
+    def __init__(self, example: str) -> None:
+        self._example = example
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, str]:
         """The number and the text."""
@@ -87,11 +90,11 @@ class Assignment(click.ParamType):
             return value
         number, equals, text = value.partition("=")
         try:
-            if equals and text:
+            if equals and text and int(number, 0) >= 0:
                 return int(number, 0), text
         except ValueError:
             pass
-        self.fail(f"{value!r} must be a number, '=' and a value, as 2=out.npy", param, ctx)
+        self.fail(f"{value!r} must be a number, '=' and a value, as {self._example}", param, ctx)
 
 
 def argument(
@@ -144,6 +147,8 @@ def _load(path: Path) -> "np.ndarray":
         raise LaunchError(f"{path} is not a NumPy array of numbers: {error}") from None
     if not isinstance(array, np.ndarray):
         raise LaunchError(f"{path} holds several arrays; save one with numpy.save")
+    if array.size == 0:
+        raise LaunchError(f"the array in {path} has no elements, its shape is {array.shape}; a buffer needs one")
     return array
 
 

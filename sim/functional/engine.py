@@ -75,6 +75,9 @@ class FunctionalEngine:
             seconds=time.perf_counter() - started,
         )
 
+    def build(self) -> None:
+        """Nothing to build."""
+
     def close(self) -> None:
         """Nothing to give back."""
 

@@ -107,6 +107,10 @@ class BenchEngine(ABC):
         self._events: Sequence[str] = ()
         self._written: dict[int, int] = {}      # control address: the word last written there
 
+    def build(self) -> None:
+        """As of any engine; here nothing happens."""
+        return
+
     # -- what subclasses bring ----------------------------------------------------------------------
 
     @property

@@ -11,6 +11,7 @@ from fgpu.isa import Opcode, encode
 RUN = "--engine functional --arg zeros:int32:64 --arg zeros:int32:64"
 FILES = {
     "bad.cl": "__kernel void k( {",
+    "scale.cl": "kernel void scale(global int *all, int factor) { all[get_global_id(0)] *= factor; }",
     "bad.s": ".kernel k\n    frobnicate r1\n",
     "bad.mif": "hello\n",
     "empty.mif": "-- nothing\n",
@@ -34,6 +35,7 @@ FILES = {
 def files(folder):
     for name, text in FILES.items():
         Path(name).write_bytes(text.encode(errors="surrogateescape"))
+    np.save("empty.npy", np.zeros(0, np.int32))
     np.save("object.npy", np.array([{}], dtype=object), allow_pickle=True)
     Image.from_words([encode(Opcode.RET)] * 2000, {"copy": 0}).save("big.json")
 
@@ -45,6 +47,12 @@ def files(folder):
     ("compile none.cl -o x.json", "cannot read none.cl"),
     ("asm none.s -o x.json", "cannot read none.s"),
     ("disasm none.mif", "none.mif"),
+    ("asm vec_add.cl -o x.json", "vec_add.cl is OpenCL C, not assembly: fgpu compile vec_add.cl"),
+    ("disasm nothing", "not one without a suffix"),
+    (f"run copy.s --global 64 {RUN} --output 1=x.txt", "--output 1=x.txt: an array becomes a .npy file"),
+    ("run copy.s --global 64 --arg none.npy --latency 9:3", "--latency '9:3' must be cycles"),
+    ("run copy.s --global 64 --engine functional --arg empty.npy", "the array in empty.npy has no elements"),
+    ("run scale.cl --global 64 --engine functional --arg zeros:int32:64 --arg 1,2", "is one int, not (1, 2)"),
     ("run program.txt --global 64", "a program is a .cl, .s, .mif or .json file, not '.txt'"),
     ("compile copy.s -o x.json", "copy.s is not OpenCL C"),
     ("compile vec_add.cl -o x.bin", "x.bin"),
@@ -67,7 +75,7 @@ def files(folder):
     (f"run loop.s --global 64 {RUN} --max-cycles 100 --profile-to none/x.html", "cannot write none/x.html"),
     ("run none.cl --global 64 --arg zeros:int32:64 --trace none/x.vcd", "cannot write none/x.vcd"),
     ("synth --json none/x.json", "cannot write none/x.json"),
-    ("run binary.cl --global 64", "binary.cl is not a text file"),
+    ("run binary.cl --global 64", "binary.cl:1: byte 0xFF is not UTF-8"),
     # programs
     ("run bad.cl --global 64", "bad.cl:1"),
     ("asm bad.s -o x.json", "bad.s:2: unknown instruction 'frobnicate'"),
@@ -88,7 +96,6 @@ def files(folder):
      "preset must be one of tiny, basic, full, float, float-small, reference"),
     ("bench --cus 3 --engine functional", "compute_units"),
     (f"run copy.s --global 64 {RUN} --latency slow", "--latency 'slow'"),
-    ("run copy.s --global 64 --latency 9:3", "least <= greatest"),
     (f"run copy.s --global 64 {RUN} --trace x.vcd", "no signals to trace"),
     # launches
     (f"run copy.s --kernel kopy --global 64 {RUN}", "no kernel 'kopy'; the kernels it has: copy"),
@@ -97,7 +104,7 @@ def files(folder):
     (f"run vec_add.cl --global 64 {RUN} --arg zeros:float32:64", "points to int, but the buffer has elements of"),
     ("run vec_add.cl --global 64 --engine functional --arg 1", "takes 3 arguments"),
     ("run vec_add.cl --global 64 --engine functional --arg 1 --arg 2 --arg 1.5", "argument 2"),
-    (f"run copy.s --global 0 {RUN}", "global size 0 is 0"),
+    (f"run copy.s --global 0 {RUN}", "global size in dimension 0 is 0"),
     (f"run copy.s --global 1024 --local 1024 {RUN}", "from 1 to 512"),
     (f"run copy.s --global 100 --local 64 {RUN}", "not a multiple of the local size 64"),
     (f"run copy.s --global 1,2,3,4 {RUN}", "1 to 3 dimensions"),
@@ -147,13 +154,30 @@ def test_refused_with_a_message(fgpu, arguments, message):
     assert set(Path().rglob("*")) == before, "nothing half written"
 
 
+@pytest.mark.parametrize(("arguments", "message"), [
+    ("run vec_add.cl --global 64", "3 arguments"),
+    ("run copy.s --global 0", "global size in dimension 0 is 0"),
+    ("run copy.s --descriptor none.xml", "cannot read descriptor none.xml"),
+    ("run copy.s --global 64 --arg zeros:int32:64 --output 1=x.npy", "there is no such array"),
+    ("run scale.cl --global 64 --arg zeros:int32:64 --arg 0.5", "floating-point number 0.5"),
+    ("trace vec_add.cl --global 64 -o x.csv", "3 arguments"),
+])
+def test_nobody_waits_for_a_simulator_to_be_told(fgpu, monkeypatch, arguments, message):
+    monkeypatch.setattr("fgpu.sim.verilator.build_model", lambda *_, **__: pytest.fail("builds a model"))
+    result = fgpu(arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
 def test_accesses_may_be_left_unchecked(fgpu):
     assert fgpu(f"run copy.s --global 128 --no-check-accesses {RUN}").exit_code == 0
 
 
 @pytest.mark.parametrize("arguments", [
     "nonsense", "run", "run copy.s", "run copy.s --global x", "run copy.s --global 4 --engine modelsim",
-    "run copy.s --global 4 --output x=y", "run copy.s --global 4 --max-cycles 0", "compile vec_add.cl",
+    "run copy.s --global 4 --output x=y", "run copy.s --global 4 --memory -4=1", "synth --seeds 2 --no-timing",
+    "synth --cus 1 --family ecp5 --timing pe --placed --seeds 2",
+    "bench copy --engine functional --latency 5", "run copy.s --global 4 --max-cycles 0", "compile vec_add.cl",
     "run copy.s --descriptor a.xml --arg 1", "bench --sizes many", "run copy.s --global 4 --cus two",
     "run copy.s --global 4 --seed -1", "bench copy --seed -1", "bench copy --suite floats",
     "bench copy --mhz -3", "bench copy --mhz fast",

@@ -82,7 +82,7 @@ def test_offsets_and_index_are_optional(tmp_path):
     ("<param2>0x10080000</param2>", "<param3>1</param3>", "param2"),
     ("<nParameters>3", "<nParameters>2", "<param2> is unknown"),
     ("<nParameters>3", "<nParameters>17", "takes 0 to 16"),
-    ("<global_size0>10<", "<global_size0>0<", "global size 0 is 0"),
+    ("<global_size0>10<", "<global_size0>0<", "global size in dimension 0 is 0"),
     ("</kernel>", "", "not a well-formed"),
     ("kernel>", "program>", "root element must be <kernel>"),
     ("<index>9</index>", "<index>9</index><index>9</index>", "given twice"),
@@ -106,11 +106,11 @@ GOOD = KernelDescriptor(entry=0, global_size=(128,), local_size=(64,)).words()
 
 @pytest.mark.parametrize(("index", "word", "message"), [
     (0, 1 << 28, "2 wavefronts in a work-group, but 64 work-items need 1"),
-    (1, 0, "global size 0 is 0"),
-    (7, 0, "local size 0 is 0"),
+    (1, 0, "global size in dimension 0 is 0"),
+    (7, 0, "local size in dimension 0 is 0"),
     (7, 3 << 30 | 64, "4 dimensions"),
     (7, 65, "64 work-items in a work-group, but word 7"),
-    (7, 513, "local size 0 is 513"),
+    (7, 513, "local size in dimension 0 is 513"),
     (11, 0, "0 work-items in a work-group"),
     (3, -1, "word 3 is -1"),
     (3, 1 << 32, "not a 32-bit unsigned integer"),
