@@ -25,6 +25,7 @@ from .backend.schedule import overlap, shorten_lives
 from .backend.uniformity import find_divergent_branches
 from .backend.unify_exits import unify_exits
 from .ir.module import Function
+from .legalize.aggregates import split_aggregates
 from .legalize.bit_counting import expand_bit_counting
 from .legalize.comparisons import expand_comparisons
 from .legalize.division import expand_divisions
@@ -162,6 +163,8 @@ PASSES: tuple[Pass, ...] = (
          _lower_local_to_global, needs=(Fact.INLINED,), leaves=(Fact.PLACED,), applies=_lacks_local_memory),
     Pass("private-in-frame", _IR, "pointers to private memory point to the frame", _alone(private_in_frame),
          needs=(Fact.INLINED,), applies=_has_frame),
+    Pass("split-aggregates", _IR, "phis, selects and freezes of structs become ones of their members",
+         _alone(split_aggregates)),
     Pass("expand-overflow", _IR, "arithmetic with overflow and saturation becomes plain operations",
          _alone(expand_overflow), leaves=(Fact.NO_OVERFLOW,)),
     Pass("expand-comparisons", _IR, "comparisons in three ways become differences of two",

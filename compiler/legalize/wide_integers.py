@@ -348,7 +348,7 @@ class _Splitter(WordArithmetic):
 
     def call_uadd_sat(self, i: Instruction) -> list[Value]:
         a, b = self.both(i, False)
-        total = self.sum(a, b)
+        total = self.clean(self.sum(a, b), i.type.bits, False)
         return self.choose(self.compare("ult", total, a), [Constant(-1)] * len(a), total)
 
     def call_usub_sat(self, i: Instruction) -> list[Value]:
@@ -358,13 +358,17 @@ class _Splitter(WordArithmetic):
     def signed_saturation(self, i: Instruction) -> list[Value]:
         """The other sign than that of the first operand, in all bits but the top one, where it overflows."""
         adds = "sadd" in i.callee
-        a, b = self.both(i, True)
+        a, b = self.both(i)
+        spare = -i.type.bits % WORD_BITS
+        if spare:       # at the top of the words
+            a, b = self.shifted_by(Op.SHL, a, spare), self.shifted_by(Op.SHL, b, spare)
         result = self.sum(a, b) if adds else self.difference(a, b)
         changed = self.add(Op.XOR, a[-1], result[-1])
         other = self.add(Op.XOR, b[-1], result[-1]) if adds else self.add(Op.XOR, a[-1], b[-1])
         overflow = self.icmp("slt", self.add(Op.AND, changed, other), Constant(0))
         sign = self.add(Op.ASHR, result[-1], Constant(WORD_BITS - 1))
         limit = [sign] * (len(a) - 1) + [self.add(Op.XOR, sign, Constant(-1 << WORD_BITS - 1))]
-        return self.choose(overflow, limit, result)
+        saturated = self.choose(overflow, limit, result)
+        return self.shifted_by(Op.ASHR, saturated, spare) if spare else saturated
 
     call_sadd_sat = call_ssub_sat = signed_saturation

@@ -29,9 +29,43 @@ def lengths(i):
     return len(WORDS[i % 3]) * 256 + ord(WORDS[i % 3][1])
 
 
+def odd(i):
+    return i * 0x9E3779B1 % (1 << 32) | 1
+
+
+def product(a, b):
+    """Or 77 if it has more than 32 bits, as an int."""
+    return a * b - (a * b >> 31 << 32) if a * b < 1 << 32 else 77
+
+
+def sums_of_48(a, b):
+    """Of the sum, the difference and the unsigned sum."""
+    def limited(value):
+        return min(max(value, -1 << 47), (1 << 47) - 1)
+
+    whole = (1 << 48) - 1
+    word = ((limited(a + b) >> 20) ^ (limited(a - b) >> 30) ^ (min((a & whole) + (b & whole), whole) >> 40) * 3)
+    return (word + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
 CASES = {       # before the kernel, in it, and what it writes for i
     "null pointers": ("", "int x = i; int *p[3] = {0, 0, 0}; p[i % 3] = &x; int r = 0; "
                       "for (int j = 0; j < 3; j++) if (p[j]) r += *p[j] + j; o[i] = r;", lambda i: i + i % 3),
+    "a product of two that is checked": (
+        "", "uint x = i * 0x9E3779B1u | 1, y = x >> 7 | 1, z; bool f; volatile uint v = i & 3, way; uint a = v; "
+        "if (i % 5) { z = x * a; f = z / x != a; way = 1; } else { z = y * i; f = z / y != i; } o[i] = f ? 77 : z;",
+        lambda i: product(odd(i), i & 3) if i % 5 else product(odd(i) >> 7 | 1, i)),
+    "a power that is checked": (
+        "", "volatile uint v = i, w = i & 14; uint x = v, n = w, power = 1; bool f = false; "
+        "for (uint j = 0; j < n; j++) { f |= power > 0xffffffff / (x | 1); power *= x | 1; } "
+        "if (!(i & 1)) ((global ulong *)o)[i / 2] = (ulong)f ? 77 : power;",
+        lambda i: 0 if i & 1 else product(1, (i | 1) ** (i & 14))),
+    "sums of 48 bits that saturate": (
+        "", "_BitInt(48) a = (_BitInt(48))(i - 32) << 42, b = (_BitInt(48))(i * 7 - 200) << 38; "
+        "unsigned _BitInt(48) c = a, d = b; "
+        "o[i] = (int)(__builtin_elementwise_add_sat(a, b) >> 20) ^ (int)(__builtin_elementwise_sub_sat(a, b) >> 30)"
+        " ^ (int)(__builtin_elementwise_add_sat(c, d) >> 40) * 3;",
+        lambda i: sums_of_48((i - 32) << 42, (i * 7 - 200) << 38)),
     "null in a struct": ("struct N { int v; struct N *n; };", "struct N s = {0}, t = {i, 0}; if (i & 1) s.n = &t; "
                          "int r = 0; for (struct N *p = &s; p; p = p->n) r += p->v + 1; o[i] = r;",
                          lambda i: 2 + i if i & 1 else 1),
