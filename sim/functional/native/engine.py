@@ -84,6 +84,9 @@ class NativeEngine:
                    "divergent_branches": outcome.divergent_branches, "stack_entries": outcome.stack_entries},
             seconds=time.perf_counter() - started)
 
+    def build(self) -> None:
+        """Nothing to build."""
+
     def close(self) -> None:
         """Give back the memory of wavefronts."""
         if self._handle is not None:
