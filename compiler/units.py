@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fgpu.config import ATOMICS, Config
-from fgpu.errors import CompileError
+from fgpu.errors import CapacityError, CompileError
 from fgpu.extras import demand
 from fgpu.store import kept_bytes, with_digest, without_digest, workspace
 
@@ -30,6 +30,8 @@ from .work_groups import BARRIERS
 __all__ = ["Unit", "code_key", "compile_unit", "link_units"]
 
 _MAGIC: Final = b"fgpu-unit 3\n"
+_REFUSED: Final = b"refused: "
+"""Before the reason, where an image would be."""
 _HEADER_DEPTH: Final = 8
 """Folders above that of headers, so that they may include each other by "../"."""
 _KNOWN: Final = ("llvm.", "_Z", "fgpu_", "__fgpu", "printf", SAMPLER)
@@ -84,14 +86,18 @@ class Unit:
                 or (words := self.estimates.get(kernel)) is None or words > config.cram_words // _MARGIN]
 
     def image(self, kernel: str, config: Config) -> Image:
-        """The image of one kernel for a configuration; it is kept in the user's cache folder.
+        """The image of one kernel for a configuration.
 
+        It is kept in the user's cache folder, as is that a kernel needs more than the hardware has.
         Raises :class:`~fgpu.errors.CompileError` for what is not supported or does not fit.
         """
         key = json.dumps([compiler_version(), hashlib.sha256(self.bitcode).hexdigest(), self.extensions, kernel,
                           code_key(config)])
         name = hashlib.sha256(key.encode()).hexdigest()
-        return Image.from_json(kept_bytes("programs", name, partial(self._compiled, kernel, config)).decode())
+        kept = kept_bytes("programs", name, partial(self._compiled, kernel, config))
+        if kept.startswith(_REFUSED):
+            raise CapacityError(kept.removeprefix(_REFUSED).decode())
+        return Image.from_json(kept.decode())
 
     def _compiled(self, kernel: str, config: Config) -> bytes:
         demand("compiling OpenCL C", "opencl")
@@ -103,7 +109,10 @@ class Unit:
         def bitcode(size: Size) -> tuple[bytes, ...]:
             return (optimize(alone, size),)
 
-        return compile_modules({"the program": ""}, bitcode, config, [kernel]).to_json().encode()
+        try:
+            return compile_modules({"the program": ""}, bitcode, config, [kernel]).to_json().encode()
+        except CapacityError as error:      # to know takes as long as to compile
+            return _REFUSED + str(error).encode()
 
 
 def code_key(config: Config) -> str:

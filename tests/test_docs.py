@@ -1,14 +1,17 @@
-"""What the documents say of the tree is so: the files that they name exist."""
+"""What the documents say of the tree is so: the files that they name exist, and the README's cycles are measured."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from fgpu.benchmarks import baseline
+
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted(path for pattern in ("*.md", "docs/*.md", "examples/**/*.md", "tests/**/*.md")
                    for path in ROOT.glob(pattern))
 _FOLDERS = "benchmarks|compiler|docs|examples|fgpu|sim|tests"
+_RUN = re.compile(r"^\| (\w+), ([\d,]+)(?: x \d+| words|, 12 taps)? \| ([\d,]+) \|", re.MULTILINE)
 _NAMED = re.compile(rf"`((?:{_FOLDERS})/[\w./*-]*)`|\]\(([\w./-]+)(?:#[\w-]*)?\)")
 
 
@@ -18,3 +21,12 @@ def test_files_exist(document: Path) -> None:
     missing = [code or link for code, link in named
                if not (list(ROOT.glob(code.rstrip("/"))) if code else (document.parent / link).exists())]
     assert not missing
+
+
+def test_the_readme_has_the_cycles_of_the_baselines() -> None:
+    counts, checked = baseline.load(), []
+    for name, size, cycles in _RUN.findall((ROOT / "README.md").read_text(encoding="utf-8")):
+        elements = int(size.replace(",", "")) ** (2 if name == "matmul" else 1)
+        assert (name, int(cycles.replace(",", ""))) == (name, counts[f"{name} {elements}"]["cycles"])
+        checked.append(name)
+    assert checked == ["copy", "vec_add", "fir", "matmul"]

@@ -7,7 +7,7 @@ from llvmlite.binding import create_context, parse_bitcode
 from fgpu.compiler import compile_opencl
 from fgpu.compiler.units import Unit, compile_unit, link_units
 from fgpu.config import ATOMICS, Config
-from fgpu.errors import CompileError
+from fgpu.errors import CapacityError, CompileError
 from fgpu.sim import Device
 
 CONFIG = Config(atomics=ATOMICS)
@@ -34,6 +34,20 @@ def test_an_image_is_that_of_the_whole_source():
     assert list(unit.kernels) == ["add", "mul"]
     for name in unit.kernels:
         assert unit.image(name, CONFIG) == compile_opencl(SOURCE, kernels=[name], config=CONFIG)
+
+
+def test_that_a_kernel_is_too_large_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("FGPU_CACHE_DIR", str(tmp_path))
+    unit = compile_unit(
+        "kernel void k(global int *p) { local int t[9000]; t[get_local_id(0)] = *p; barrier(1); *p = t[*p]; }")
+    messages = []
+    for _ in range(2):
+        with pytest.raises(CapacityError) as caught:
+            unit.image("k", Config(local_memory=8))
+        messages.append(str(caught.value))
+        monkeypatch.setattr("fgpu.compiler.kernels.compile_modules", lambda *_: pytest.fail("compiles again"))
+    assert messages[0] == messages[1]
+    assert "36000 bytes of __local variables" in messages[0]
 
 
 def test_the_interface_is_as_declared():
