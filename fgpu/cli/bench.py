@@ -22,7 +22,7 @@ from .bench_local import print_comparison, with_all_units
 from .bench_scaling import print_scaling
 from .bench_seconds import BASELINE, Clock, Megahertz, clock_of
 from .bench_tables import print_bounds, print_markdown, print_records, print_speedups
-from .common import config_options, engine_options, refuse_given
+from .common import config_options, engine_options
 from .groups import command
 from .values import NameList, NumberList
 
@@ -95,8 +95,6 @@ def bench(kernels: tuple[str, ...], suite: str | None, divergence: tuple[str, ..
     if write_baseline:
         _write_baseline()
         return
-    if engine == "functional":
-        refuse_given("engines with a clock: --engine verilator or pysim", "latency")
     from fgpu.benchmarks.campaign import ACCURATE_CYCLES, Point
 
     if sum((bool(kernels), suite is not None, patterns)) > 1:
