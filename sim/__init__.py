@@ -1,4 +1,4 @@
-"""Simulation: a device with buffers and launches, on one of three engines."""
+"""Simulation: a device with buffers and launches, on a simulator or on hardware."""
 
 from fgpu.extras import demand
 

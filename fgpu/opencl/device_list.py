@@ -14,7 +14,7 @@ __all__ = ["CLOCK_MHZ", "DEFAULT_DEVICES", "VARIABLE", "DeviceListError", "Offer
 
 CLOCK_MHZ: Final = 50
 """The clock whose cycles profiling tells as time, if a device's line says no other. Below what the whole core of the
-default configuration reaches, routed on an ECP5 of speed grade 6 (docs/architecture.md, Frequency)."""
+default configuration reaches, routed on an ECP5 of speed grade 6 (docs/frequency.md)."""
 
 VARIABLE: Final = "FGPU_OPENCL_DEVICES"
 """The environment variable with other devices: their lines with ``;`` between, or the path of a file."""
