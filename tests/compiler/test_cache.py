@@ -97,10 +97,23 @@ def test_several_sources():
         compile_opencl({"a.cl": "__kernel void k() {}", "b.cl": "__kernel void k() {}"})
 
 
-@pytest.mark.parametrize("option", ["-cl-fast-relaxed-math", "-cl-opt-disable", "-cl-finite-math-only",
-                                    "-cl-single-precision-constant", "-cl-no-signed-zeros", "-cl-std=CL1.1"])
-def test_standard_options(option):
+@pytest.mark.parametrize("option", ["-cl-opt-disable", "-cl-finite-math-only", "-cl-single-precision-constant",
+                                    "-cl-mad-enable", "-cl-denorms-are-zero", "-cl-strict-aliasing"])
+def test_standard_options_are_accepted(option):
     compile_opencl("__kernel void k(__global float *a) { a[0] = a[1] * a[2] + 1.5; }", options=[option])
+
+
+@pytest.mark.parametrize(("option", "value", "same"), [
+    ("-cl-fast-relaxed-math", "(a[1] + a[2]) - a[1]", "a[2]"),
+    ("-cl-unsafe-math-optimizations", "(a[1] + a[2]) - a[1]", "a[2]"),
+    ("-cl-no-signed-zeros", "a[1] + 0.0f", "a[1]"),
+    ("-cl-std=CL1.1", "__OPENCL_C_VERSION__", "110"),
+])
+def test_standard_options_have_an_effect(option, value, same):
+    code = "__kernel void k(__global float *a) {{ a[0] = {}; }}"
+    as_written = compile_opencl(code.format(value)).words
+    assert compile_opencl(code.format(value), options=[option]).words == compile_opencl(code.format(same)).words
+    assert as_written != compile_opencl(code.format(same)).words
 
 
 def test_option_without_value():
