@@ -55,82 +55,94 @@ def compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple[
                     wanted: Sequence[str] | None = None, observers: Sequence[Observer] = ()) -> Image:
     """Compile what ``bitcode`` makes of the ``sources`` to one image."""
     with seldom_collected():
-        return _compile_modules(sources, bitcode, config, wanted, observers)
+        return _Search(sources, bitcode, config, wanted, observers).image()
 
 
-def _compile_modules(sources: Mapping[str, str], bitcode: Callable[[Size], tuple[bytes, ...]], config: Config,
-                     wanted: Sequence[str] | None, observers: Sequence[Observer]) -> Image:
-    words: list[int] = []
-    least: list[int] = []
-    far: list[str] = []
-    outlined: list[Image] = []
-    count = 0
-    observers = [*default_observers(), *observers]
-    tried: dict[tuple[bool, tuple[bytes, ...]], Image | None] = {}
-    promising: set[tuple[bytes, ...]] = set()       # for which there are more plans if nothing is shorter
+class _Search:
+    """For an image that fits the code RAM: attempts, the fastest first, and what those that failed have told."""
 
-    bitcode_of = cache(bitcode)
+    def __init__(self, sources: Mapping[str, str], bitcode: Callable[[Size], tuple[bytes, ...]], config: Config,
+                 wanted: Sequence[str] | None, observers: Sequence[Observer]) -> None:
+        self._sources = sources
+        self._bitcode = cache(bitcode)
+        self._config = config
+        self._wanted = wanted
+        self._observers = [*default_observers(), *observers]
+        self._tried: dict[tuple[bool, tuple[bytes, ...]], Image | None] = {}
+        self._promising: set[tuple[bytes, ...]] = set()     # for which there are more plans if nothing is shorter
+        self._words: list[int] = []         # of images that are too large
+        self._least: list[int] = []         # of attempts that were given up: so many words at least
+        self._far: list[str] = []           # branches and calls that do not reach their targets
+        self._outlined: list[Image] = []    # that fit because repeats became subroutines
+        self._kernels = 0
 
-    def attempt(size: Size, reconverges: bool = True) -> Image | None:
-        bitcode = bitcode_of(size)
-        if (reconverges, bitcode) not in tried or (size is Size.SMALL and bitcode in promising):
-            tried[reconverges, bitcode] = compiled(bitcode, size, reconverges)
-        return tried[reconverges, bitcode]
+    def image(self) -> Image:
+        """Raises :class:`~fgpu.errors.CapacityError` if none fits."""
+        # Only where there is no room at all do work-items that parted stay so.
+        for size in Size:
+            image = self._attempt(size)
+            if image is not None and size is Size.LARGE and _private_memory(image):
+                # Registers that are kept there cost more than counting does.
+                image = min(image, self._attempt(Size.MEDIUM) or image, key=_private_memory)
+            if image is not None:
+                return image
+        if self._outlined:
+            return self._outlined[-1]
+        most = self._config.cram_words
+        if min([*self._words, *self._least], default=_MANY * most) <= _WITHOUT_RECONVERGENCE * most:
+            image = self._attempt(Size.SMALL, reconverges=False)
+            if image is not None:
+                return image
+        raise self._too_large()
 
-    def compiled(bitcode: tuple[bytes, ...], size: Size, reconverges: bool) -> Image | None:
-        nonlocal count
-        modules = _modules(dict(zip(sources, map(read_ir, bitcode), strict=True)), sources, wanted)
-        count = sum(map(len, modules.values()))
+    def _attempt(self, size: Size, reconverges: bool = True) -> Image | None:
+        bitcode = self._bitcode(size)
+        if (reconverges, bitcode) not in self._tried or (size is Size.SMALL and bitcode in self._promising):
+            self._tried[reconverges, bitcode] = self._made(bitcode, size, reconverges)
+        return self._tried[reconverges, bitcode]
+
+    def _made(self, bitcode: tuple[bytes, ...], size: Size, reconverges: bool) -> Image | None:
+        modules = _modules(dict(zip(self._sources, map(read_ir, bitcode), strict=True)), self._sources, self._wanted)
+        self._kernels = sum(map(len, modules.values()))
         for module, functions in modules.items():
-            check_program(module, functions, config)
+            check_program(module, functions, self._config)
         # Only of the last attempt anybody asks how much too large it is.
-        most = int(config.cram_words * (_WITHOUT_RECONVERGENCE if size is Size.SMALL else 1))
+        most = int(self._config.cram_words * (_WITHOUT_RECONVERGENCE if size is Size.SMALL else 1))
         variant = f"{size.name.lower()}, {'' if reconverges else 'no reconvergence, '}"
-        fitting = Fitting(config, Linker(config), reconverges, most, observers, variant, size is Size.SMALL)
+        fitting = Fitting(self._config, Linker(self._config), reconverges, most, self._observers, variant,
+                          size is Size.SMALL)
         warnings: list[str] = []
         try:
             linker, kernels = _compiled(modules, fitting, warnings)
         except TooLargeError as error:
-            least.append(error.least)
+            self._least.append(error.least)
             return None
         except EncodingError as error:      # a branch or a call that does not reach its target
-            far.append(str(error))
+            self._far.append(str(error))
             return None
         finally:
             if fitting.left_plans_out:
-                promising.add(bitcode)
-        if len(linker.words) <= config.cram_words:
-            image = Image(tuple(linker.words), kernels, bytes(linker.data.content), linker.lines,
-                         tuple(sorted(linker.data.pointers)), tuple(dict.fromkeys(warnings)),
-                         tuple(linker.formats.formats), tuple(linker.formats.strings))
-            if fitting.outlined:
-                outlined.append(image)
-                return None
+                self._promising.add(bitcode)
+        if len(linker.words) > self._config.cram_words:
+            self._words.append(len(linker.words))
+            return None
+        image = Image(tuple(linker.words), kernels, bytes(linker.data.content), linker.lines,
+                      tuple(sorted(linker.data.pointers)), tuple(dict.fromkeys(warnings)),
+                      tuple(linker.formats.formats), tuple(linker.formats.strings))
+        if not fitting.outlined:
             return image
-        words.append(len(linker.words))
+        self._outlined.append(image)
         return None
 
-    # The fastest first; only where there is no room at all do work-items that parted stay so.
-    for size in Size:
-        image = attempt(size)
-        if image is not None and size is Size.LARGE and _private_memory(image):
-            # Registers that are kept there cost more than counting does.
-            image = min(image, attempt(Size.MEDIUM) or image, key=_private_memory)
-        if image is not None:
-            return image
-    if outlined:
-        return outlined[-1]
-    if min([*words, *least], default=_MANY * config.cram_words) <= _WITHOUT_RECONVERGENCE * config.cram_words:
-        image = attempt(Size.SMALL, reconverges=False)
-        if image is not None:
-            return image
-    if words or least:
-        what = f"{min(words)}" if words else f"at least {min(least)}"
-        why = f"{what} instructions; the code RAM holds {config.cram_words} (cram_size={config.cram_size})"
-    else:
-        why = f"a branch or a call over too many instructions ({far[-1]})"
-    raise CapacityError(f"{', '.join(sources)}: the program has {why}"
-                        + ("; compile fewer of its kernels with kernels=[...]" if count > 1 else ""))
+    def _too_large(self) -> CapacityError:
+        config = self._config
+        if self._words or self._least:
+            what = f"{min(self._words)}" if self._words else f"at least {min(self._least)}"
+            why = f"{what} instructions; the code RAM holds {config.cram_words} (cram_size={config.cram_size})"
+        else:
+            why = f"a branch or a call over too many instructions ({self._far[-1]})"
+        return CapacityError(f"{', '.join(self._sources)}: the program has {why}"
+                             + ("; compile fewer of its kernels with kernels=[...]" if self._kernels > 1 else ""))
 
 
 def _private_memory(image: Image) -> int:

@@ -25,7 +25,7 @@ from .backend.schedule import overlap, shorten_lives
 from .backend.uniformity import find_divergent_branches
 from .backend.unify_exits import unify_exits
 from .ir.module import Function
-from .legalize.aggregates import split_aggregates
+from .legalize.aggregates import chooses_aggregates, split_aggregates
 from .legalize.bit_counting import expand_bit_counting
 from .legalize.comparisons import expand_comparisons
 from .legalize.division import expand_divisions
@@ -132,6 +132,10 @@ def _has_frame(_function: Any, context: Context) -> bool:
     return context.plan.has_frame
 
 
+def _chooses_aggregates(function: Function, _context: Context) -> bool:
+    return chooses_aggregates(function)
+
+
 def _is_subroutine(function: MachineFunction, _context: Context) -> bool:
     return not function.is_kernel
 
@@ -164,7 +168,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("private-in-frame", _IR, "pointers to private memory point to the frame", _alone(private_in_frame),
          needs=(Fact.INLINED,), applies=_has_frame),
     Pass("split-aggregates", _IR, "phis, selects and freezes of structs become ones of their members",
-         _alone(split_aggregates)),
+         _alone(split_aggregates), applies=_chooses_aggregates),
     Pass("expand-overflow", _IR, "arithmetic with overflow and saturation becomes plain operations",
          _alone(expand_overflow), leaves=(Fact.NO_OVERFLOW,)),
     Pass("expand-comparisons", _IR, "comparisons in three ways become differences of two",

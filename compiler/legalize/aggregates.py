@@ -6,9 +6,14 @@ from ..ir.builder import Builder
 from ..ir.module import Function, Instruction, Op
 from ..ir.values import Constant, Local, Value
 
-__all__ = ["split_aggregates"]
+__all__ = ["chooses_aggregates", "split_aggregates"]
 
 _CHOICES = (Op.PHI, Op.SELECT, Op.FREEZE)
+
+
+def chooses_aggregates(function: Function) -> bool:
+    """Whether there is a phi, select or freeze of structs."""
+    return any(i.op in _CHOICES and i.type.kind == "struct" for i in function.instructions())
 
 
 def split_aggregates(function: Function) -> None:
@@ -17,8 +22,6 @@ def split_aggregates(function: Function) -> None:
     LLVM has such structs where it takes the results of a call, as of one that tells overflow, behind a join.
     """
     choices = _choices(function)
-    if not choices:
-        return
     definitions = {i.name: i for i in function.instructions() if i.name}
     sources = [value.name for i in choices.values() for value in _structs(i) if isinstance(value, Local)]
     builder = Builder(function)

@@ -58,13 +58,14 @@ def test_observers_see_each_pass_in_its_order():
     seen = Seen()
     compile_opencl(SOURCE, observers=[seen], config=Config(scratchpad_size=0))
     names = [step.name for step in PASSES]
-    absent = {"place-local-variables", "local-to-global", "expand-printf", "merge-narrow-loads", "outline-repeats"}
+    absent = {"place-local-variables", "local-to-global", "expand-printf", "split-aggregates", "merge-narrow-loads",
+              "outline-repeats"}
     # No subroutine, as the table is in memory and there is room for the kernel, and nothing spills.
     assert {name for _, name in seen.passes} == set(names) - {"tail-calls", "schedule-pressure"} - absent
     by_kernel = [name for _, name in seen.passes]
-    assert by_kernel[:3] == ["inline-calls", "split-aggregates", "expand-overflow"]      # no frame at first
+    assert by_kernel[:3] == ["inline-calls", "expand-overflow", "expand-comparisons"]      # no frame at first
     last = len(by_kernel) - by_kernel[::-1].index("inline-calls") - 1
-    assert by_kernel[last:last + 3] == ["inline-calls", "private-in-frame", "split-aggregates"]
+    assert by_kernel[last:last + 3] == ["inline-calls", "private-in-frame", "expand-overflow"]
     selected = by_kernel.index("select", last)
     legal = [step.name for step in PASSES if step.phase.is_ir and step.name not in absent]
     assert by_kernel[last:selected] == legal
