@@ -151,7 +151,7 @@ def everything(config: Config, *, split: bool, power_up: int) -> tuple[list[Any]
         told += [str(late.value), str(stray.value)]
         launch("turns", 64, out, 7)                             # after a power cycle
         assert engine._model is not None
-        return told, engine._loaded.model_rested(engine._model)
+        return told, engine._library.model_rested(engine._model)
 
 
 @pytest.mark.ci
