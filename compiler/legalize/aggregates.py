@@ -13,7 +13,7 @@ _CHOICES = (Op.PHI, Op.SELECT, Op.FREEZE)
 
 def chooses_aggregates(function: Function) -> bool:
     """Whether there is a phi, select or freeze of structs."""
-    return any(i.op in _CHOICES and i.type.kind == "struct" for i in function.instructions())
+    return any(map(_is_choice, function.instructions()))
 
 
 def split_aggregates(function: Function) -> None:
@@ -49,6 +49,10 @@ def split_aggregates(function: Function) -> None:
         i.operands = [taken.get(value.name, value) if isinstance(value, Local) else value for value in i.operands]
 
 
+def _is_choice(i: Instruction) -> bool:
+    return i.op in _CHOICES and i.type.kind == "struct"
+
+
 def _structs(choice: Instruction) -> list[Value]:
     """The operands that are chosen from."""
     return [value for value, type in zip(choice.operands, choice.types, strict=True) if type == choice.type]
@@ -57,7 +61,7 @@ def _structs(choice: Instruction) -> list[Value]:
 def _choices(function: Function) -> dict[str, Instruction]:
     """By name those that can be split: of results of instructions and of zeros, for members or others of them."""
     results = {i.name for i in function.instructions() if i.name and i.op is not Op.PHI}
-    found = {i.name: i for i in function.instructions() if i.op in _CHOICES and i.type.kind == "struct"}
+    found = {i.name: i for i in function.instructions() if _is_choice(i)}
 
     def has_members(value: Value) -> bool:
         return value == Constant(0) or (isinstance(value, Local) and (value.name in found or value.name in results))

@@ -280,6 +280,13 @@ def test_all_kernels_at_once(program):
     assert direct.text_info("clGetKernelInfo", handles[0], KernelInfo.FUNCTION_NAME) == "values"
 
 
+def built_kernel(context, source, name):
+    """A kernel of a program of its own."""
+    program = call("clCreateProgramWithSource", context, 1, texts(source), 0)
+    call("clBuildProgram", program, 0, 0, 0, 0, 0)
+    return kernel_of(program, name)
+
+
 def test_output_is_printed(program, queue, capfd):
     kernel = kernel_of(program, "says")
     for n in 1, 2:
@@ -305,10 +312,7 @@ def test_a_kernel_ends_well_where_its_output_cannot_be_written(program, queue, c
 
 
 def test_bytes_are_printed_as_they_are(queue, context, capfdbinary):
-    source = texts("kernel void k(int n) { printf(\"%c\\xE9|%s\\n\", n, \"\\u00e9\"); }")
-    program = call("clCreateProgramWithSource", context, 1, source, 0)
-    call("clBuildProgram", program, 0, 0, 0, 0, 0)
-    kernel = kernel_of(program, "k")
+    kernel = built_kernel(context, "kernel void k(int n) { printf(\"%c\\xE9|%s\\n\", n, \"\\u00e9\"); }", "k")
     set_value(kernel, 0, np.array([0xFF], np.int32))
     call("clEnqueueTask", queue, kernel, 0, 0, 0)
     call("clFinish", queue)
@@ -316,10 +320,8 @@ def test_bytes_are_printed_as_they_are(queue, context, capfdbinary):
 
 
 def test_output_without_room_is_a_line(queue, context, capfd):
-    source = texts("kernel void many(int n) { for (int i = 0; i < n; i++) printf(\"%v16d\\n\", (int16)(i)); }")
-    program = call("clCreateProgramWithSource", context, 1, source, 0)
-    call("clBuildProgram", program, 0, 0, 0, 0, 0)
-    kernel = kernel_of(program, "many")
+    source = "kernel void many(int n) { for (int i = 0; i < n; i++) printf(\"%v16d\\n\", (int16)(i)); }"
+    kernel = built_kernel(context, source, "many")
     set_value(kernel, 0, np.array([20_000], np.int32))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -48,11 +48,17 @@ def info(program, name, kind=None):
         direct.info("clGetProgramInfo", program, name, kind)
 
 
-def build_info(program, name, kind=None):
+def build_answer(program, name):
+    """The bytes of an answer."""
     size = ctypes.c_size_t()
     call("clGetProgramBuildInfo", program, direct.device(), name, 0, 0, size)
     value = ctypes.create_string_buffer(size.value)
     call("clGetProgramBuildInfo", program, direct.device(), name, size.value, value, 0)
+    return value
+
+
+def build_info(program, name, kind=None):
+    value = build_answer(program, name)
     return value.value.decode() if kind is None else kind.from_buffer(value).value
 
 
@@ -286,16 +292,12 @@ def test_without_a_list_programs_are_linked_for_the_devices_that_they_were_compi
             linked(*wrong)
 
 
-def test_options_may_be_any_bytes(context, queue, tmp_path):
+def test_options_may_be_any_bytes(context, queue):
     """As a path in another encoding; they are returned as they came, and kept in binaries."""
     program, given = made(context, _SOURCE), b"-DN=4 -I/tmp/\xe9"
     call("clBuildProgram", program, 0, 0, ctypes.create_string_buffer(given), 0, 0)
     for each in (program, from_binary(context, binary_of(program))):
-        size = ctypes.c_size_t()
-        call("clGetProgramBuildInfo", each, direct.device(), BuildInfo.BUILD_OPTIONS, 0, 0, size)
-        value = ctypes.create_string_buffer(size.value)
-        call("clGetProgramBuildInfo", each, direct.device(), BuildInfo.BUILD_OPTIONS, size.value, value, 0)
-        assert value.value == given
+        assert build_answer(each, BuildInfo.BUILD_OPTIONS).value == given
     assert result(context, queue, program) == 4
 
 
