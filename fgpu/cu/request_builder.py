@@ -18,11 +18,11 @@ from .scatter import Scatter
 
 __all__ = ["RequestBuilder"]
 
-_LOAD_QUEUE_DEPTH = 16
-"""Of requests: two for each wavefront's load of consecutive words."""
+_LOADS = 16
+"""Requests that wait, beside the one in the register: two for each wavefront's load of consecutive words."""
 
-_DIRECT_QUEUE_DEPTH = 4
-"""Of requests: one leaves while another comes, and two may come before it is known that there is no room."""
+_DIRECTS = 4
+"""Requests: one leaves while another comes, and two may come before it is known that there is no room."""
 
 
 class LoadRequest(data.StructLayout):
@@ -102,11 +102,12 @@ class RequestBuilder(wiring.Component):
         m.d.comb += joins.eq(opened & ~close & ascends)
 
         peek = "slice" if config.compute_units > 1 else None
-        m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOAD_QUEUE_DEPTH, peek=peek)
+        # From registers: what comes next is on its way through the arbiter to the tags in the same cycle.
+        m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOADS, registered=True, peek=peek)
         load_free = loads.input.ready
-        # Stores and atomic operations; in LUT RAM, since registers as wide would wait for who is far away.
-        m.submodules.directs = directs = Queue(_Head(config), depth=_DIRECT_QUEUE_DEPTH, peek=peek)
-        m.submodules.contents = contents = WideQueue(_Content(config), depth=_DIRECT_QUEUE_DEPTH)
+        # Stores and atomic operations; their contents in LUT RAM: as wide registers would wait for who is far away.
+        m.submodules.directs = directs = Queue(_Head(config), depth=_DIRECTS - 1, registered=True, peek=peek)
+        m.submodules.contents = contents = WideQueue(_Content(config), depth=_DIRECTS)
         load_room = Signal()        # found a cycle before, as this steers much
         m.d.sync += load_room.eq(loads.spacious)
         placed = Signal(MemoryRequest(config))      # all but its row, which comes a cycle later

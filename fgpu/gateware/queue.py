@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, ShapeLike, Signal, Value
+from amaranth.hdl import Module, Mux, ShapeLike, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.data import Layout
 from amaranth.lib.wiring import In, Out
@@ -49,15 +49,15 @@ class Queue(wiring.Component):
     registered : bool
         Whether there is an output register.
     peek : str | None
-        A field of the payload that ``second`` shows of the one behind the first, where ``has_second``. Only without
-        an output register.
+        A field of the payload that ``second`` shows of the one behind the first, where ``has_second``. Only with an
+        output register.
     """
 
     def __init__(self, shape: ShapeLike, *, depth: int, registered: bool = False, peek: str | None = None) -> None:
         if depth < 1:
             raise ValueError(f"Queue depth must be positive, not {depth!r}")
-        if registered and peek:
-            raise ValueError(f"A queue with an output register cannot peek at {peek!r}")
+        if peek and not registered:
+            raise ValueError(f"A queue without an output register cannot peek at {peek!r}")
         self._shape = shape
         self._depth = depth
         self._registered = registered
@@ -109,22 +109,8 @@ class Queue(wiring.Component):
         with m.If(pull):
             m.d.sync += read.addr.eq(read.addr + 1)
         if self._peek:
-            m.d.comb += self.has_second.eq(level > 1)
-            if len(Value.cast(self.second)):
-                self._peek_at(m, self._peek, write, pull)
+            m.d.comb += [self.has_second.eq(~empty), self.second.eq(read.data[self._peek])]
         return m
-
-    def _peek_at(self, m: Module, field: str, write: Any, pull: Signal) -> None:
-        """A copy of the field, read at an address of its own."""
-        m.submodules.peeked = peeked = LutRam(Value.cast(self.second).shape(), write.memory.depth)
-        copy, behind = peeked.write_port(), peeked.read_port()
-        place = Signal.like(behind.addr, init=1)
-        m.d.comb += [
-            copy.addr.eq(write.addr), copy.data.eq(write.data[field]), copy.en.eq(write.en),
-            behind.addr.eq(place), self.second.eq(behind.data),
-        ]
-        with m.If(pull):
-            m.d.sync += place.eq(place + 1)
 
 
 class WideQueue(wiring.Component):

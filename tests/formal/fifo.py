@@ -87,19 +87,21 @@ def queue_claim(depth: int, registered: bool, queue: type[Queue] = Queue) -> Cla
 
 def peek_claim(depth: int, queue: type[Queue] = Queue) -> Claim:
     """A queue that shows a field of what is behind the first."""
-    dut = queue(StructLayout({"hidden": 1, "seen": 2}), depth=depth, peek="seen")
+    dut = queue(StructLayout({"hidden": 1, "seen": 2}), depth=depth, registered=True, peek="seen")
     claim = Claim(dut=dut)
     push, pop = dut.input.valid & dut.input.ready, dut.output.valid & dut.output.ready
-    inside = fifo(claim, "dut", push, dut.input.payload, pop, dut.output.valid, dut.output.payload, depth=depth)
+    inside = fifo(claim, "dut", push, dut.input.payload, pop, dut.output.valid, dut.output.payload, depth=depth,
+                  registered=True)
     claim.always(claim.same(dut.has_second, inside > 1))
     it = follow(claim, push, inside - pop, dut.input.payload.seen, pop, bits=len(inside), name="seen")
     claim.always(~it.active | (it.ahead != 1) | claim.same(dut.second, it.value))
     claim.invariant(~it.active | (it.ahead < inside))
     pointers = ceil_log2(depth)
-    read, place = claim.inside("dut.read__addr", pointers), claim.inside("dut.place", pointers)
-    claim.invariant(place == (read + 1)[:pointers])
-    words = Array(claim.inside(f"dut.peeked[{n}]", 2) for n in range(1 << pointers))
-    claim.invariant(~it.active | (Mux(it.active, words[(read + it.ahead)[:pointers]], 0) == it.value))
+    read = claim.inside("dut.read__addr", pointers)
+    words = Array(claim.inside(f"dut.storage[{n}]", 3) for n in range(1 << pointers))
+    seen = Signal(2)
+    claim.m.d.comb += seen.eq(words[(read + it.ahead - 1)[:pointers]][1:])
+    claim.invariant(~it.active | (it.ahead == 0) | (seen == it.value))
     return claim
 
 

@@ -38,10 +38,9 @@ def test_peek(depth: int, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), [
-    ("level > 1", "level > 0"),
-    ("behind.addr, init=1", "behind.addr"),
-    ("place.eq(place + 1)", "place.eq(place)"),
-    ("copy.addr.eq(write.addr)", "copy.addr.eq(place)"),
+    ("has_second.eq(~empty)", "has_second.eq(~empty & (level > 1))"),
+    ("second.eq(read.data[self._peek])", "second.eq(self.output.payload[self._peek])"),
+    ("second.eq(read.data[self._peek])", "second.eq(self.input.payload[self._peek])"),
 ])
 def test_mutants_of_peeking_fail(old: str, new: str, tmp_path: Path) -> None:
     queue = mutant("fgpu.gateware.queue", old, new).Queue
