@@ -11,8 +11,11 @@ __all__ = ["cache_directory", "write_atomically"]
 
 
 def cache_directory() -> Path:
-    """The project's folder in the user's cache; ``FGPU_CACHE_DIR`` overrides the system's usual place."""
-    return Path(os.environ.get("FGPU_CACHE_DIR") or platformdirs.user_cache_path("fgpu"))
+    """The project's folder in the user's cache; ``FGPU_CACHE_DIR`` overrides the system's usual place.
+
+    Absolute, since compilers run in folders of their own.
+    """
+    return Path(os.environ.get("FGPU_CACHE_DIR") or platformdirs.user_cache_path("fgpu")).absolute()
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

@@ -18,6 +18,7 @@ from fgpu.cli import main
 from fgpu.compiler.frontend import bitcode
 from fgpu.compiler.runtime_library import routines
 from fgpu.errors import ToolError
+from fgpu.files import cache_directory
 from fgpu.store import Kind, clear, kept_bytes, kept_files, kinds, workspace
 from fgpu.tools import area
 from fgpu.tools.families import FAMILIES
@@ -137,6 +138,13 @@ def test_an_empty_cache(cache):
     clear()
     assert kinds() == []
     assert CliRunner().invoke(main, ["cache"]).output == f"{cache}\n"
+
+
+def test_a_relative_folder_is_that_of_where_the_program_runs(tmp_path, monkeypatch):
+    """Compilers run in folders of their own, and would look for it there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FGPU_CACHE_DIR", "kept here")
+    assert cache_directory() == tmp_path / "kept here"
 
 
 def test_what_cannot_be_cleared(cache, monkeypatch):
