@@ -1,5 +1,6 @@
 """``fgpu opencl``: the OpenCL platform for programs that exist."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -35,7 +36,7 @@ def install(folder: Path | None) -> None:
             continue
         click.echo(f"{put(place.folder)}: found by {place.readers}")
     if folder is not None:
-        click.echo(f"export OCL_ICD_VENDORS={folder.absolute()}")
+        click.echo(f"export OCL_ICD_VENDORS={shlex.quote(str(folder.absolute()))}")
     if find_libpython() is None:
         click.echo("Python programs only: this Python has no shared library (libpython), which C programs need")
 

@@ -1,5 +1,6 @@
 """``fgpu opencl``: what it puts where, and takes away again."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +14,14 @@ def run(*arguments: str) -> str:
     done = CliRunner().invoke(main, ["opencl", *arguments])
     assert done.exit_code == 0, done.output
     return done.output
+
+
+def test_what_it_says_to_export_is_for_a_shell(tmp_path):
+    folder = tmp_path / "my vendors"
+    line = run("install", "--folder", str(folder)).splitlines()[1]
+    shown = subprocess.run(["sh", "-c", f'{line}; printf %s "$OCL_ICD_VENDORS"'], capture_output=True, text=True,
+                           check=True)
+    assert shown.stdout == str(folder)
 
 
 def test_a_folder_gets_the_library_and_loses_it(tmp_path):
