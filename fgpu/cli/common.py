@@ -3,8 +3,10 @@
 import ast
 import errno
 import inspect
+import io
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -43,6 +45,8 @@ class ErrorGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; the project's errors become a line on standard error and exit status 1."""
+        if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+            sys.stdout.reconfigure(errors="replace")    # a terminal of Latin-1 has no bars, but shows the rest
         try:
             return super().invoke(ctx)
         except FgpuError as error:

@@ -5,10 +5,13 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
+from click.testing import CliRunner
+from rich.console import Console
 
-from fgpu.cli import progress
+from fgpu.cli import main, progress
 from fgpu.cli.common import _descriptions
 from fgpu.cli.report import BUCKETS, time_table
 from fgpu.cli.values import argument
@@ -49,6 +52,14 @@ def test_every_hardware_parameter_has_an_option_with_its_description(fgpu):
         assert f"--{name.replace('_', '-')}" in text
     assert "KiB of the central cache" in text
     assert "--statistics" not in text
+
+
+def test_a_terminal_that_lacks_the_bars_gets_the_rest(folder, monkeypatch):
+    """``LANG=de_DE.ISO-8859-1``, say."""
+    monkeypatch.setitem(main.commands, "bars", click.Command("bars", callback=lambda: Console().print("█ 5 %")))
+    result = CliRunner(charset="latin-1").invoke(main, ["bars"])
+    assert result.exception is None
+    assert result.output == "? 5 %\n"
 
 
 def test_compile_writes_an_image(fgpu):
