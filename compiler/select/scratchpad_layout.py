@@ -109,16 +109,21 @@ class PrivateLayout:
 
     def _note_moves(self, function: Function, allocas: set[str]) -> None:
         """Moves by parts of elements have the size -1, too: only several of them together may make whole ones. Where
-        one is all that is between a variable and an access, that access says that it does."""
+        one is all that is between a variable and an access, that access says that it does if it is aligned."""
         moved: set[Value] = set()       # pointers that are used for more than accesses
+        aligned: dict[Value, int] = {}  # to so many bytes all accesses by a pointer are
         for i in function.instructions():
-            moved.update(i.operands[:-1] if i.op in (Op.LOAD, Op.STORE) else i.operands)
+            is_access = i.op in (Op.LOAD, Op.STORE)
+            moved.update(i.operands[:-1] if is_access else i.operands)
+            if is_access:
+                aligned[i.operands[-1]] = min(i.align, aligned.get(i.operands[-1], i.align))
         for i in function.instructions():
             sizes = self._sizes.get(self._root(i.name))
             if i.op is not Op.GETELEMENTPTR or not i.type.is_private or sizes is None:
                 continue
             unit, base = max(sizes), i.operands[0]
-            is_alone = isinstance(base, Local) and base.name in allocas and Local(i.name) not in moved
+            is_alone = isinstance(base, Local) and base.name in allocas and Local(i.name) not in moved \
+                and aligned.get(Local(i.name), 0) >= unit
             if any(step % unit for step, is_constant in _steps(i) if is_constant or not is_alone):
                 sizes.add(-1)
 

@@ -269,3 +269,25 @@ def test_memory_is_read_as_another_type_than_it_was_written(body, expected):
         halves = device.buffer(np.zeros(64, np.float16))
         device.launch(compile_opencl(source), "k", global_size=64, args=[out, halves, 5])
         assert out.read().tolist() == [expected(i) for i in range(64)]
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_an_access_begins_within_an_element(config):
+    """At a byte that the compiler does not know, by one index from the variable on."""
+    source = "kernel void k(global uint *o, uint n) { uint i = get_global_id(0), v, t[4] = {n, n, n, n}; ushort w, " \
+        "s[8] = {n, n, n, n}; t[i & 1] = 0x04030201; s[i & 3] = 0x0605; " \
+        "__builtin_memcpy(&v, (uchar *)t + (i & 7), 4); __builtin_memcpy(&w, (uchar *)s + (i & 7), 2); " \
+        "__builtin_memcpy((uchar *)t + (i * 3 & 7), &w, 2); o[2 * i] = v; o[2 * i + 1] = t[i >> 3 & 3] ^ w << 16; }"
+
+    def expected(i):
+        words, halves = bytearray(16), bytearray(16)
+        words[4 * (i & 1):4 * (i & 1) + 4], halves[2 * (i & 3):2 * (i & 3) + 2] = b"\1\2\3\4", b"\5\6"
+        v, w = words[i & 7:(i & 7) + 4], halves[i & 7:(i & 7) + 2]
+        words[i * 3 & 7:(i * 3 & 7) + 2] = w
+        return [int.from_bytes(v, "little"), int.from_bytes(words[4 * (i >> 3 & 3):][:4], "little")
+                ^ int.from_bytes(w, "little") << 16]
+
+    with Device(config, engine="functional") as device:
+        out = device.buffer(2 * ITEMS)
+        device.launch(compile_opencl(source, config=config), "k", global_size=ITEMS, args=[out, 0])
+        assert out.read().astype(np.uint32).tolist() == [word for i in range(ITEMS) for word in expected(i)]
