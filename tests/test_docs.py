@@ -1,5 +1,6 @@
 """What the documents say of the tree is so: the files that they name exist, and the README's cycles are measured."""
 
+import json
 import re
 from pathlib import Path
 
@@ -12,6 +13,8 @@ DOCUMENTS = sorted(path for pattern in ("*.md", "docs/*.md", "examples/**/*.md",
                    for path in ROOT.glob(pattern))
 _FOLDERS = "benchmarks|compiler|docs|examples|fgpu|sim|tests"
 _RUN = re.compile(r"^\| (\w+), ([\d,]+)(?: x \d+| words|, 12 taps)? \| ([\d,]+) \|", re.MULTILINE)
+_TIMING = ROOT / "benchmarks/timing.json"
+_MICROSECONDS = re.compile(r"^\| `\w+` \| 1,024 \| 1 \| ([\d,]+) \| ([\d,.]+) \| ([\d.]+) \|", re.MULTILINE)
 _NAMED = re.compile(rf"`((?:{_FOLDERS})/[\w./*-]*)`|\]\(([\w./-]+)(?:#[\w-]*)?\)")
 
 
@@ -30,3 +33,11 @@ def test_the_readme_has_the_cycles_of_the_baselines() -> None:
         assert (name, int(cycles.replace(",", ""))) == (name, counts[f"{name} {elements}"]["cycles"])
         checked.append(name)
     assert checked == ["copy", "vec_add", "fir", "matmul"]
+
+
+def test_the_microseconds_are_those_of_the_clock_that_is_checked_in() -> None:
+    clock, checked = json.loads(_TIMING.read_text(encoding="utf-8"))["core"]["routed"], 0
+    for cycles, microseconds, mhz in _MICROSECONDS.findall((ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")):
+        assert (microseconds, mhz) == (f"{int(cycles.replace(',', '')) / clock:,.1f}", f"{clock:.1f}")
+        checked += 1
+    assert checked > 80
