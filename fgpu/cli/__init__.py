@@ -6,8 +6,8 @@ from .bench import bench
 from .board import build_, load
 from .build import asm, compile_, disasm, verilog
 from .cache import cache
-from .common import ErrorGroup
 from .demo import demo
+from .groups import ErrorGroup
 from .opencl import opencl
 from .plot import plot
 from .run import run

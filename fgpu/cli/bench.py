@@ -22,8 +22,8 @@ from .bench_local import print_comparison, with_all_units
 from .bench_scaling import print_scaling
 from .bench_seconds import BASELINE, Clock, Megahertz, clock_of
 from .bench_tables import print_bounds, print_markdown, print_records, print_speedups
-from .common import config_options, engine_options
 from .groups import command
+from .options import config_options, engine_options
 from .values import NameList, NumberList
 
 if TYPE_CHECKING:

@@ -1,35 +1,23 @@
-"""``fgpu build``, ``fgpu load`` and what ``fgpu demo`` does on a board."""
+"""``fgpu build`` and ``fgpu load``: bitstreams of boards."""
 
-import random
-import time
-from collections.abc import Callable
-from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.table import Table
 
 from fgpu.config import Config
-from fgpu.errors import SimulationError
 from fgpu.extras import demand
 
 from .baselines import progress_bar
-from .common import check_output, config_options, hardware_options, refuse_given, write_file
+from .files import check_output, write_file
 from .groups import command
+from .options import config_options, hardware_options, refuse_given
 from .package import package_ip
 from .report import print_table
 from .values import FloatRange
 
-if TYPE_CHECKING:
-    from fgpu.board.link import Link
-
-__all__ = ["build_", "demonstrate", "load"]
-
-_SIZE = 64
-_LINE_BYTES = 8192
+__all__ = ["build_", "load"]
 
 
 @command("build", short_help="A bitstream for a board, or an IP for Vivado.")
@@ -173,78 +161,3 @@ def load(name: str, flash: bool, bitstream: Path | None) -> None:
     path = bitstream or Path(f"{name}.bit")
     load_bitstream(chosen, path, flash=flash)
     click.echo(f"loaded {path}")
-
-
-def demonstrate(name: str, port: str | None, sizes: tuple[int, ...], config: Config, max_cycles: int) -> None:
-    """Run kernels of chapter 6 on a board at ``port``, or on a simulated one, and compare with NumPy; with ``sizes``
-    also with the cycles that they take behind the plain memory model. A board at a port has its core already: only
-    one that is not the default must be it."""
-    demand("fgpu demo --board", "board", "sim", "opencl")
-    from fgpu.benchmarks import BENCHMARKS
-    from fgpu.benchmarks.record import run_benchmark
-    from fgpu.board.boards import board
-    from fgpu.board.link import Link
-    from fgpu.board.protocol import DEFAULT_BAUD
-    from fgpu.sim import Device
-
-    console = Console(highlight=False)
-    chosen = board(name)
-    for benchmark in BENCHMARKS.values():
-        for size in sizes:
-            benchmark.check(size)       # before a simulator is built
-    with ExitStack() as after:
-        seconds: Callable[[], float] = time.monotonic
-        if port is None:
-            from fgpu.sim.board.simulated import SimulatedBoard
-
-            simulated = after.enter_context(SimulatedBoard(
-                chosen, config, progress=lambda text: click.echo(f"simulated {name}: {text}", err=True)))
-            console.print(f"{name}, simulated, is at {simulated.port}")
-            open_link: Callable[[], Link] = simulated.link
-            open_slow_link = partial(simulated.link, baud=DEFAULT_BAUD)
-
-            def seconds() -> float:
-                return simulated.state.cycles / link.clock
-        else:
-            open_link, open_slow_link = partial(Link, port), partial(Link, port, baud=DEFAULT_BAUD)
-        link = open_link()
-        wanted = config if port is not None and config != Config() else None
-        device = after.enter_context(Device(wanted, engine="board", port=link))
-        table = Table("kernel", box=None, pad_edge=False)
-        plain_titles = ["on the memory model", "times"] if sizes else []
-        for title in ("elements", "cycles", *plain_titles, "bytes sent", "repeated"):
-            table.add_column(title, justify="right")
-        for kernel in BENCHMARKS:
-            for size in sizes or [_SIZE]:
-                record = run_benchmark(kernel, size, device=device, max_cycles=max_cycles)
-                plain = run_benchmark(kernel, size, config=device.config) if sizes else record
-                for each in (record, plain):
-                    if not each.passed:
-                        raise SimulationError(f"{kernel} of {size}: {each.failure}")
-                beside = [f"{plain.cycles:,}", f"{(record.cycles or 0) / (plain.cycles or 1):.2f}"] if sizes else []
-                table.add_row(kernel, f"{size:,}", f"{record.cycles:,}", *beside,
-                              f"{record.stats['line.bytes_sent']:,}", str(record.stats["line.failures"]))
-        print_table(console, table)
-        console.print(_line_rates(link, seconds))
-        if sizes:       # at the rate that the line begins with, too
-            device.close()
-            link = open_slow_link()
-            after.callback(link.close)
-            console.print(_line_rates(link, seconds, _LINE_BYTES // 8))
-        console.print("[green]All results are what NumPy computes.[/]")
-
-
-def _line_rates(link: "Link", seconds: Callable[[], float], length: int = _LINE_BYTES) -> str:
-    """What the line carries to the board's memory and back, of so many bytes; they must come back as they went."""
-    from fgpu.board.protocol import MEMORY_BASE
-
-    content = random.Random(1).randbytes(length)
-    begin = seconds()
-    link.write(MEMORY_BASE, content)
-    middle = seconds()
-    found = link.read(MEMORY_BASE, length)
-    end = seconds()
-    if found != content:
-        raise SimulationError("the board's memory has other bytes than were written")
-    to, back = (length / (after - before) / 1e3 for before, after in ((begin, middle), (middle, end)))
-    return f"The line has {link.baud:,} baud: {to:.1f} kB/s to the board, {back:.1f} back."

@@ -10,18 +10,10 @@ from rich.table import Table
 from fgpu.config import Config
 from fgpu.extras import demand
 
-from .common import (
-    OPENCL,
-    check_output,
-    check_outputs,
-    compile_file,
-    compiler_options,
-    config_options,
-    load_image,
-    read_text,
-    write_file,
-)
+from .files import check_output, check_outputs, read_text, write_file
 from .groups import command
+from .options import compiler_options, config_options
+from .programs import OPENCL, compile_file, load_image
 
 __all__ = ["asm", "compile_", "disasm", "verilog"]
 

@@ -11,9 +11,9 @@ from fgpu.config import Config
 from fgpu.errors import SimulationError
 from fgpu.extras import demand
 
-from .board import demonstrate
-from .common import config_options, engine_options, refuse_given
+from .board_demo import demonstrate
 from .groups import command
+from .options import config_options, engine_options, refuse_given
 from .report import run_lines, time_table
 from .values import NumberList
 

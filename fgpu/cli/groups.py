@@ -1,14 +1,35 @@
-"""Commands whose help has the options in groups: a command's own first."""
+"""Commands, whose errors become a line, and whose help has the options in groups: a command's own first."""
 
+import io
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-__all__ = ["COMPILER", "HARDWARE", "SIMULATION", "Option", "command", "option"]
+from fgpu.errors import FgpuError
+
+__all__ = ["COMPILER", "HARDWARE", "SIMULATION", "ErrorGroup", "Option", "command", "option"]
 
 COMPILER, SIMULATION, HARDWARE = "OpenCL C", "Simulation", "Hardware"
 _ORDER = ("Options", COMPILER, SIMULATION, HARDWARE)
+
+
+class ErrorGroup(click.Group):
+    """A group whose commands answer every error of fgpu with its message and exit code 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; the project's errors become a line on standard error and exit status 1."""
+        if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+            sys.stdout.reconfigure(errors="replace")    # a terminal of Latin-1 has no bars, but shows the rest
+        try:
+            return super().invoke(ctx)
+        except FgpuError as error:
+            raise click.ClickException(str(error)) from error
+        except BrokenPipeError:
+            raise   # click ends quietly when the reader of a pipe has
+        except OSError as error:
+            raise click.ClickException(f"{error.filename or 'input/output'}: {error.strerror or error}") from error
 
 
 class Option(click.Option):

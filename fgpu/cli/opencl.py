@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from .common import ErrorGroup
+from .groups import ErrorGroup
 
 __all__ = ["opencl"]
 

@@ -8,35 +8,25 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from rich.console import Console
 
-from fgpu.config import PARAMETERS_MAX, Config
-from fgpu.errors import LaunchError
+from fgpu.config import Config
 from fgpu.extras import demand
 
-from .common import (
-    OPENCL,
-    check_outputs,
-    compiler_options,
-    config_options,
-    engine_options,
-    load_image,
-    refuse_given,
-    told_warnings,
-    write_file,
-)
+from .files import check_outputs
 from .groups import command
+from .options import compiler_options, config_options, engine_options, refuse_given
+from .profile_file import check_profile_file, source_lines, write_profile
 from .profile_report import print_profile
+from .programs import OPENCL, load_image, told_warnings
 from .progress import launch_progress
 from .report import array_text, counter_table, run_lines, time_table
-from .values import Assignment, CycleWindow, NameList, NumberList, argument, array_bytes
+from .values import Assignment, CycleWindow, NameList, NumberList
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from fgpu.sim import Buffer, Run
+    from fgpu.sim import Recording, Run
 
 __all__ = ["run"]
-
-_PICTURES = (".svg", ".png")
 
 
 @command(short_help="Run a kernel with data from the command line.")
@@ -100,11 +90,11 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
           --arg random:int32:1024 --arg zeros:int32:1024 --output 2=sum.npy
     """
     demand("fgpu run", "sim", *(["opencl"] if file.suffix.lower() in OPENCL else []))
-    import numpy as np
-
     from fgpu.compiler import Image
-    from fgpu.sim import Device, KernelDescriptor, Printf, Recording, Trace
-    from fgpu.sim.traces import check_trace, write_trace
+    from fgpu.sim import Device, KernelDescriptor, Printf, Trace
+    from fgpu.sim.traces import write_trace
+
+    from .arrays import Arrays, check_array_files  # late, as it imports NumPy
 
     if (global_size is None) == (descriptor is None):
         raise click.UsageError("give either --global with the number of work-items, or --descriptor")
@@ -114,48 +104,29 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
         raise click.UsageError("the functional engine counts nothing; --stats needs --engine verilator or pysim")
     if descriptor is not None and (profile or profile_to or record):
         raise click.UsageError("profiles and records are of kernels with --global; --descriptor has none")
-    recording = None if record is None else Recording(record_window, record_units)
-    if record is not None and recording is not None:
-        check_trace(record, recording.parts(config))
-    elif record_window is not None or record_units:
-        raise click.UsageError("--record-window and --record-units choose from what --record writes; give it, too")
+    recording = _recording(record, record_window, record_units, config)
     if profile_to is not None:
-        if profile_to.suffix not in (".html", ".json", *_PICTURES):
-            raise click.UsageError(f"--profile-to {profile_to} must end in .html, .json, .svg or .png")
-        if profile_to.suffix in _PICTURES:
-            demand("a picture", "plot")
+        check_profile_file(profile_to)
     if trace is None and (trace_window is not None or trace_units):
         raise click.UsageError("--trace-window and --trace-units choose from what --trace VCD writes; give it, too")
     check_outputs([(name, path) for name, path in (
         ("--trace", trace), ("--record", record), ("--profile-to", profile_to),
         *((f"--output {key}", Path(path)) for key, path in outputs)) if path is not None], file)
-    for key, path in outputs:
-        if not path.lower().endswith(".npy"):
-            raise click.ClickException(f"--output {key}={path}: an array becomes a .npy file; name it so")
+    check_array_files(outputs)
     if engine == "functional":
         refuse_given("engines with a clock: --engine verilator or pysim", "latency")
     image = load_image(file, config, options, () if kernel is None else (kernel,))
     if not image.kernels:
         image = Image.from_words(image.words, {"main": 0})
-    rng = np.random.default_rng(seed)
-    values = [argument(text, rng) for text in arguments]
-    contents = [(address, _array(text, rng)) for address, text in preloads]
+    arrays = Arrays(arguments, preloads, seed)
     waves = None if trace is None else Trace(trace, window=trace_window, units=trace_units)
     printf = Printf(order=printf_order, size=printf_size, to=lambda text: click.echo(
         text, nl=not text.endswith("\n"), err=as_json))      # with --json, standard output is JSON alone
     with launch_progress() as progress, told_warnings(), Device(
             config, engine=engine, memory_latency=latency, trace=waves, check_accesses=check_accesses,
             progress=progress, printf=printf) as device:
-        buffers = {address: device.buffer(array, address=address) for address, array in contents}
-        args: list[Any] = []
-        for index, value in enumerate(values):
-            if isinstance(value, np.ndarray):
-                buffers[index] = device.buffer(value)
-                args.append(buffers[index])
-            else:
-                args.append(value)
-        _check_arrays(outputs, buffers)
-        before = {key: buffer.read() for key, buffer in buffers.items()}
+        args = arrays.put(device)
+        arrays.check_keys(outputs)
         if descriptor is not None:
             parsed, slot = KernelDescriptor.from_xml(descriptor)
             parsed.check_divisible()
@@ -166,72 +137,45 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
                                  global_offset=global_offset, max_cycles=max_cycles,
                                  profile=profile or profile_to is not None,
                                  record=recording or False)
-        after = {key: buffer.read() for key, buffer in buffers.items()}
-    for key, path in outputs:
-        write_file(Path(path), array_bytes(after[key]))
+        arrays.fetch()
+    arrays.save(outputs)
     if record is not None:
         assert done.events is not None
         write_trace(done.events, record)
     if profile_to is not None:
-        _write_profile(profile_to, done)
+        assert done.profile is not None
+        write_profile(done.profile, profile_to)
     if as_json:
         click.echo(json.dumps({**asdict(replace(done, profile=None, events=None)),
                                "cycles_per_second": done.cycles_per_second,
                                "profile": done.profile.to_json() if profile and done.profile else None}))
         return
-    _print(done, {key: array for key, array in after.items() if not np.array_equal(array, before[key])}, stats,
-           profile)
+    _print(done, arrays.changed(), stats, profile)
 
 
-def _write_profile(path: Path, done: "Run") -> None:
-    from .profile_html import profile_page
+def _recording(path: Path | None, window: tuple[int, int] | None, units: tuple[str, ...],
+               config: Config) -> "Recording | None":
+    """What ``--record`` asks for, if it can be written."""
+    from fgpu.sim import Recording
+    from fgpu.sim.traces import check_trace
 
-    assert done.profile is not None
-    if path.suffix in _PICTURES:
-        from .profile_picture import draw_profile
-
-        draw_profile(done.profile, _sources(done), path)
-        return
-    page = path.suffix == ".html"
-    write_file(path, profile_page(done.profile, _sources(done)) if page else json.dumps(done.profile.to_json()))
-
-
-def _sources(done: "Run") -> dict[str, list[str]]:
-    """The lines of the files that a profile speaks of, where they can be read."""
-    sources = {}
-    for at in done.profile.lines if done.profile else ():
-        if at is not None and at.file not in sources and Path(at.file).is_file():
-            sources[at.file] = Path(at.file).read_text(errors="replace").splitlines()
-    return sources
+    if path is None:
+        if window is not None or units:
+            raise click.UsageError("--record-window and --record-units choose from what --record writes; "
+                                   "give it, too")
+        return None
+    recording = Recording(window, units)
+    check_trace(path, recording.parts(config))
+    return recording
 
 
-def _array(text: str, rng: "np.random.Generator") -> "np.ndarray":
-    import numpy as np
-
-    value = argument(text, rng)
-    if not isinstance(value, np.ndarray):
-        raise LaunchError(f"--memory needs an array, not {text}")
-    return value
-
-
-def _check_arrays(outputs: tuple[tuple[int, str], ...], buffers: "dict[int, Buffer]") -> None:
-    for key, path in outputs:
-        if key not in buffers:
-            there = ", ".join(_name(key) for key in buffers) or "none"
-            raise LaunchError(f"--output {key}={path}: there is no such array; arrays: {there}")
-
-
-def _name(key: int) -> str:
-    return f"argument {key}" if key < PARAMETERS_MAX else f"0x{key:08X}"
-
-
-def _print(done: "Run", changed: "dict[int, np.ndarray]", stats: bool, profile: bool) -> None:
+def _print(done: "Run", changed: "dict[str, np.ndarray]", stats: bool, profile: bool) -> None:
     console = Console(highlight=False)
     console.print(f"[bold]{done.kernel}[/] on the {done.engine} engine")
     for line in run_lines(done):
         console.print(f"  {line}")
-    for key, array in changed.items():
-        console.print(f"  {_name(key)} is now {array_text(array)}", soft_wrap=True)
+    for name, array in changed.items():
+        console.print(f"  {name} is now {array_text(array)}", soft_wrap=True)
     table = time_table(done.stats)
     if table is not None:
         console.print("Where the compute units' time went:")
@@ -240,4 +184,4 @@ def _print(done: "Run", changed: "dict[int, np.ndarray]", stats: bool, profile: 
         console.print("What the hardware counted:")
         console.print(counter_table(done.stats))
     if done.profile is not None and profile:
-        print_profile(console, done.profile, _sources(done))
+        print_profile(console, done.profile, source_lines(done.profile))

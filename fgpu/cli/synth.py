@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from fgpu.config import Config
 from fgpu.tools.families import FAMILIES, TIMED_FAMILIES
 
 from . import frequency
+from .area_report import area_table, comparison_table
 from .baselines import progress_bar, refuse_other_options, rewrite, steps
-from .common import check_output, config_options, refuse_given, write_file
+from .files import check_output, write_file
 from .groups import command
+from .options import config_options, refuse_given
 from .report import print_table
 from .values import NameList, NumberList
 
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
     from fgpu.tools.area import ModuleArea
 
 __all__ = ["synth"]
-
-_REFERENCE = {
-    # Vivado, routed (the dissertation's table); for one compute unit Yosys on the reference's source.
-    1: ("Yosys", 32208, 36128, 50.0, 32),
-    2: ("Vivado", 42754, 56191, 82.5, 64),
-    4: ("Vivado", 64990, 111878, 188.5, 128),
-    8: ("Vivado", 119371, 214323, 436.5, 256),
-}
 
 
 @command(short_help="Area of a core, by module, beside the reference design; frequency.")
@@ -91,10 +84,10 @@ def synth(family: str, cus: tuple[int, ...], depth: int, json_file: Path | None,
             trees[units] = synthesize(variant, family, progress=update)
     console = Console(highlight=False)
     for units, tree in trees.items():
-        print_table(console, _table(tree, depth, f"{units} CU(s)"))
+        print_table(console, area_table(tree, depth, f"{units} CU(s)"))
         console.print()
     if family == "xc7" and not config.float_ops and not config.atomics:      # as the reference was synthesized
-        print_table(console, _comparison(trees))
+        print_table(console, comparison_table(trees))
     timings = {}
     for name in timed:
         timings[name] = frequency.measure(name, config.replace(compute_units=cus[0]), family, route=not placed,
@@ -134,37 +127,3 @@ def _write_timing(names: tuple[str, ...] | None, seeds: int, refine: bool) -> No
 
 def _as_dict(module: "ModuleArea") -> dict[str, object]:
     return {"name": module.name, **asdict(module.area), "children": [_as_dict(child) for child in module.children]}
-
-
-def _table(tree: "ModuleArea", depth: int, title: str) -> Table:
-    table = Table(f"module, {title}", box=None, pad_edge=False)
-    for column in ("LUTs", "LUT memory", "FFs", "block RAMs", "DSPs"):
-        table.add_column(column, justify="right")
-
-    def add(module: "ModuleArea", level: int) -> None:
-        area = module.area
-        table.add_row("  " * level + module.name, f"{area.luts:,}", f"{area.lut_memories:,}", f"{area.ffs:,}",
-                      f"{area.block_rams:g}", str(area.dsps))
-        if level + 1 < depth:
-            for child in sorted(module.children, key=lambda child: -child.area.luts):
-                add(child, level + 1)
-
-    add(tree, 0)
-    return table
-
-
-def _comparison(trees: "dict[int, ModuleArea]") -> Table:
-    """Beside the reference's areas. Vivado's LUTs include those of LUT memory, Yosys' do not."""
-    table = Table("CUs", "beside the reference", box=None, pad_edge=False)
-    for column in ("fgpu", "reference", "of it"):
-        table.add_column(column, justify="right")
-    for units, tree in trees.items():
-        area = tree.area
-        tool, luts, ffs, block_rams, dsps = _REFERENCE[units]
-        rows = (("LUTs", area.luts, luts if tool == "Yosys" else None),
-                ("LUTs with LUT memory", area.all_luts, luts if tool == "Vivado" else None),
-                ("FFs", area.ffs, ffs), ("block RAMs", area.block_rams, block_rams), ("DSPs", area.dsps, dsps))
-        for name, ours, theirs in rows:
-            table.add_row(str(units) if name == "LUTs" else "", name, f"{ours:,.6g}", *(
-                () if theirs is None else (f"{theirs:,.6g} ({tool})", f"{ours / theirs:.2f}")))
-    return table

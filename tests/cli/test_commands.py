@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from fgpu.cli import main, progress
-from fgpu.cli.common import _descriptions
+from fgpu.cli.options import _descriptions
 from fgpu.cli.report import BUCKETS, time_table
 from fgpu.cli.values import argument
 from fgpu.compiler import Image, assemble

@@ -1,17 +1,10 @@
-"""What the commands share: errors, hardware options, files."""
+"""Options that commands share: of the hardware, the simulator and the compiler."""
 
 import ast
-import errno
 import inspect
-import io
-import os
 import re
-import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -20,44 +13,19 @@ from click.core import ParameterSource
 import fgpu.config
 from fgpu.config import PRESETS, Config
 from fgpu.engines import ENGINES, MAX_CYCLES
-from fgpu.errors import ConfigError, FgpuError
-from fgpu.files import write_atomically
+from fgpu.errors import ConfigError
 
 from .groups import COMPILER, HARDWARE, SIMULATION, option
 from .values import NameList
 
 __all__ = [
-    "OPENCL", "ErrorGroup", "check_output", "check_outputs", "compile_file", "compiler_options", "config_options",
-    "engine_options", "hardware_options", "latency_option", "load_image", "read_text", "refuse_given",
-    "told_warnings", "write_file",
+    "compiler_options", "config_options", "engine_options", "hardware_options", "latency_option", "refuse_given",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _SHORT = {"compute_units": ["--cus"]}
-OPENCL = (".cl", ".ocl", ".c")
-"""How names of files with OpenCL C end."""
 _INTERNAL = ("statistics",)     # simulators set it themselves
-
-
-class ErrorGroup(click.Group):
-    """A group whose commands answer every error of fgpu with its message and exit code 1."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; the project's errors become a line on standard error and exit status 1."""
-        if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
-            sys.stdout.reconfigure(errors="replace")    # a terminal of Latin-1 has no bars, but shows the rest
-        try:
-            return super().invoke(ctx)
-        except FgpuError as error:
-            raise click.ClickException(str(error)) from error
-        except BrokenPipeError:
-            raise   # click ends quietly when the reader of a pipe has
-        except OSError as error:
-            raise click.ClickException(f"{error.filename or 'input/output'}: {error.strerror or error}") from error
-
-
-# -- hardware -----------------------------------------------------------------------------------
 
 
 def _listed(constant: str) -> str:
@@ -179,94 +147,9 @@ def latency_option(command: Command, *, several: bool = False) -> Command:
                   help=f"{text}, one or several to try. Default 0." if several else f"{text}. Default 0.")(command)
 
 
-# -- files --------------------------------------------------------------------------------------
-
-
-def read_text(path: Path) -> str:
-    """A text file."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise click.ClickException(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise click.ClickException(f"{path}:{line}: byte 0x{error.object[error.start]:02X} is not UTF-8; "
-                                   "save the file as UTF-8") from None
-
-
 def refuse_given(purpose: str, *names: str) -> None:
     """An error if one of the current command's options of these names, which serve another purpose, was given."""
     context = click.get_current_context()
     for each in context.command.params:
         if each.name in names and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{each.opts[-1]} is for {purpose}")
-
-
-def check_output(path: Path) -> None:
-    """An error for a file that :func:`write_file` could not write, for commands that take long until then."""
-    if path.is_dir() or not path.parent.is_dir():
-        reason = os.strerror(errno.EISDIR if path.is_dir() else errno.ENOENT)
-        raise click.ClickException(f"cannot write {path}: {reason}")
-
-
-def check_outputs(outputs: Sequence[tuple[str, Path]], source: Path) -> None:
-    """An error for one of the files, each with the option that names it, that could not be written, would be written
-    twice, or is the ``source`` that the command reads."""
-    written: dict[Path, str] = {}
-    for name, path in outputs:
-        check_output(path)
-        place = path.resolve()
-        if place == source.resolve():
-            raise click.ClickException(f"{name} {path} would replace the program itself; give another file")
-        if place in written:
-            raise click.ClickException(f"{written[place]} and {name} both write {path}; give each a file of its own")
-        written[place] = name
-
-
-def write_file(path: Path, content: bytes | str) -> None:
-    """Write a file that appears whole or not at all."""
-    try:
-        write_atomically(path, content)
-    except OSError as error:
-        raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from None
-
-
-@contextmanager
-def told_warnings() -> Iterator[None]:
-    """Warnings are for who typed the command, who has no line of Python to look at."""
-    def tell(message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None,
-             line: str | None = None) -> None:
-        click.echo(f"Warning: {message}", err=True)
-
-    with warnings.catch_warnings():
-        warnings.showwarning = tell
-        yield
-
-
-def compile_file(path: Path, config: Config, options: tuple[str, ...] = (), kernels: tuple[str, ...] = (),
-                 observers: Sequence[Any] = ()) -> Any:
-    """The image of OpenCL C, of which only ``kernels`` are compiled if there are any; ``observers`` see the
-    passes."""
-    from fgpu.compiler import compile_opencl
-
-    with told_warnings():
-        return compile_opencl(read_text(path), filename=str(path), options=(*options, f"-I{path.parent}"),
-                              config=config, kernels=kernels or None, observers=observers)
-
-
-def load_image(path: Path, config: Config, options: tuple[str, ...] = (), kernels: tuple[str, ...] = ()) -> Any:
-    """An image from OpenCL C (.cl; see :func:`compile_file`), from assembly (.s, .asm) or from a program image (.mif,
-    .json)."""
-    from fgpu.compiler import Image, assemble
-
-    suffix = path.suffix.lower()
-    if suffix in OPENCL:
-        return compile_file(path, config, options, kernels)
-    if options:
-        raise click.UsageError(f"{options[0]} is for OpenCL C, which {path} is not")
-    if suffix in (".s", ".asm"):
-        return assemble(read_text(path), filename=str(path))
-    if suffix in (".mif", ".json"):
-        return Image.load(path)
-    raise click.ClickException(f"{path}: a program is a .cl, .s, .mif or .json file, "
-                               f"not {repr(path.suffix) if path.suffix else 'one without a suffix'}")
