@@ -2,7 +2,7 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fgpu.errors import CapacityError
 from fgpu.isa import REGISTER_COUNT
@@ -215,17 +215,21 @@ def allocate(function: MachineFunction, room: int | None = None, frame_words: in
         frame = frame_register(function) if room is not None else None
         colours, failed = _colour(graph, temporaries if frame is None else temporaries | {frame}, available)
         if not failed:
-            for block in function.blocks.values():
-                for op in block.reading():
-                    op.substitute(colours.__getitem__)
-                    if op.dst is not None:
-                        op.dst = colours[op.dst]
+            _replace_registers(function, colours)
             _drop_repeated_constants(function)
             return words
         words, new = spill(function, failed, graph.edges, words, room, frame_words)
         temporaries |= new
         after_spilling(function, words)
     raise CapacityError(f"kernel {function.name!r} needs too many registers at once")
+
+
+def _replace_registers(function: MachineFunction, colours: Mapping[int, int]) -> None:
+    for block in function.blocks.values():
+        for op in block.reading():
+            op.substitute(colours.__getitem__)
+            if op.dst is not None:
+                op.dst = colours[op.dst]
 
 
 def _drop_repeated_constants(function: MachineFunction) -> None:

@@ -33,18 +33,10 @@ def find_divergent_branches(function: MachineFunction) -> None:
 def divergent_branches(function: MachineFunction, flow: Flow, differs: Callable[[Op], bool]) -> set[str]:
     """The blocks of ``function`` whose branches depend on what ``differs`` between work-items, or on arguments."""
     after = post_dominators(flow)
-    users: dict[int, set[int]] = {}
-    home: dict[int, str] = {}
+    users, home = _data_flow(function, flow)
     seeds = set(range(1, REGISTER_COUNT))       # what functions are given
     for name in flow.order:
-        block = function.blocks[name]
-        for dst, uses in [*((phi.dst, [*phi.sources.values()]) for phi in block.phis),
-                          *((op.dst, op.uses) for op in block.ops)]:
-            if dst is not None:
-                home[dst] = name
-                for register in uses:
-                    users.setdefault(register, set()).add(dst)
-        seeds.update(op.dst for op in block.ops if op.dst is not None and differs(op))
+        seeds.update(op.dst for op in function.blocks[name].ops if op.dst is not None and differs(op))
     deciding: dict[int, list[str]] = {}     # the blocks whose branches read a register
     for name in flow.order:
         branch = function.blocks[name].branch
@@ -70,6 +62,21 @@ def divergent_branches(function: MachineFunction, flow: Flow, differs: Callable[
                     if name in loop.blocks and end not in loop.blocks:
                         todo |= registers
     return splitting
+
+
+def _data_flow(function: MachineFunction, flow: Flow) -> tuple[dict[int, set[int]], dict[int, str]]:
+    """For each register those that are computed from it, and the block where it is."""
+    users: dict[int, set[int]] = {}
+    home: dict[int, str] = {}
+    for name in flow.order:
+        block = function.blocks[name]
+        for dst, uses in [*((phi.dst, [*phi.sources.values()]) for phi in block.phis),
+                          *((op.dst, op.uses) for op in block.ops)]:
+            if dst is not None:
+                home[dst] = name
+                for register in uses:
+                    users.setdefault(register, set()).add(dst)
+    return users, home
 
 
 def _differs(op: Op) -> bool:

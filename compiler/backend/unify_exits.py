@@ -51,15 +51,10 @@ def _meeting(function: MachineFunction) -> tuple[Flow, _Meeting] | None:
             end = inside.get(name, END)
             if end == END or end in flow.successors[end]:
                 continue
-            entry, blocks = name, flow.reached([name], end, loop.blocks)
-            while not all(flow.dominates(entry, block) for block in blocks):
-                for block in blocks:
-                    entry = flow.common_dominator(entry, block)
-                if entry not in loop.blocks:
-                    break
-                blocks = flow.reached([entry], end, loop.blocks)
-            if entry not in loop.blocks:
+            parted = _parted(flow, loop, name, end)
+            if parted is None:
                 continue
+            entry, blocks = parted
             if any(function.blocks[block].has_barrier for block in blocks):
                 continue        # it would not become a subroutine
             exits = [(block, to) for block in sorted(blocks, key=flow.number.__getitem__)
@@ -67,6 +62,18 @@ def _meeting(function: MachineFunction) -> tuple[Flow, _Meeting] | None:
             if exits and len({to for _, to in exits}) <= _MOST_TARGETS and flow.dominates(entry, end):
                 return flow, _Meeting(end, frozenset(blocks), tuple(exits))
     return None
+
+
+def _parted(flow: Flow, loop: Loop, name: str, end: str) -> tuple[str, set[str]] | None:
+    """The block of ``loop`` that dominates all on the ways from it to ``end``, ``name`` among them, and all these."""
+    entry, blocks = name, flow.reached([name], end, loop.blocks)
+    while not all(flow.dominates(entry, block) for block in blocks):
+        for block in blocks:
+            entry = flow.common_dominator(entry, block)
+        if entry not in loop.blocks:
+            return None
+        blocks = flow.reached([entry], end, loop.blocks)
+    return entry, blocks
 
 
 def _meetings_in(flow: Flow, loop: Loop) -> Mapping[str, str]:
@@ -86,13 +93,7 @@ def _rewrite(function: MachineFunction, flow: Flow, meeting: _Meeting, number: i
     for name in dict.fromkeys(on.successors):
         _rename(blocks[name], end.name, on.name)
     targets = list(dict.fromkeys(to for _, to in meeting.exits))
-    leaving: dict[tuple[str, str], MachineBlock] = {}
-    for at, (block, to) in enumerate(meeting.exits):
-        wish = function.new_register()
-        leaving[block, to] = MachineBlock(f"{end.name}.leave{number}.{at}", next=end.name,
-                                          ops=[Op(Pseudo.CONST, wish, imm=1 + targets.index(to))],
-                                          location=blocks[block].location)
-        _redirect(blocks[block], to, leaving[block, to].name)
+    leaving = _leave_by_end(function, meeting, targets, number)
     made = {op.dst for name in meeting.blocks for op in blocks[name].ops} \
         | {phi.dst for name in meeting.blocks for phi in blocks[name].phis}
     _keep(function, flow, made, meeting, on, before, leaving)
@@ -130,6 +131,19 @@ def _rewrite(function: MachineFunction, flow: Flow, meeting: _Meeting, number: i
     new = {block.name: block for block in [*ways, on, *leaving.values()]}
     function.blocks = {**blocks, **new}
     _share(function, ways[0], [*before, *(block.name for block in leaving.values())])
+
+
+def _leave_by_end(function: MachineFunction, meeting: _Meeting, targets: Sequence[str],
+                  number: int) -> dict[tuple[str, str], MachineBlock]:
+    """For each exit a block on its way to the meeting's end, which notes the number of its target, from 1."""
+    leaving: dict[tuple[str, str], MachineBlock] = {}
+    for at, (block, to) in enumerate(meeting.exits):
+        wish = function.new_register()
+        leaving[block, to] = MachineBlock(f"{meeting.end}.leave{number}.{at}", next=meeting.end,
+                                          ops=[Op(Pseudo.CONST, wish, imm=1 + targets.index(to))],
+                                          location=function.blocks[block].location)
+        _redirect(function.blocks[block], to, leaving[block, to].name)
+    return leaving
 
 
 def _share(function: MachineFunction, end: MachineBlock, arrivals: Sequence[str]) -> None:

@@ -115,19 +115,24 @@ def _is_left_of(rounds: Value, value: Value, definitions: Definitions) -> bool:
         and mask.operands[1].value % UNROLLED == UNROLLED - 1)
 
 
+def _block_between(function: Function, before: Block, block: Block) -> Block:
+    """A new one on the way from ``before``, the only predecessor, to ``block``."""
+    new = Block(f"{block.name}.done", [Instruction(Op.BR, blocks=[block.name])])
+    before.terminator.blocks = [new.name if name == block.name else name for name in before.terminator.blocks]
+    for phi in block.phis:
+        phi.blocks = [new.name]
+    blocks = list(function.blocks.values())
+    blocks.insert(blocks.index(block), new)
+    function.blocks = {each.name: each for each in blocks}
+    return new
+
+
 def _enter_late(found: _Unrolled, function: Function, flow: Flow, users: _Users) -> None:
     guard, check, rest = found.guard, found.check, found.rest
     found.test.operands[1] = Constant(found.limit + _LONG - UNROLLED)
     guard.terminator.blocks[0] = check.name
-    last = function.blocks[flow.predecessors[check.name][0]]
-    # What is told to the check is told here, and not in each round.
-    done = Block(f"{check.name}.done", [Instruction(Op.BR, blocks=[check.name])])
-    last.terminator.blocks = [done.name if name == check.name else name for name in last.terminator.blocks]
-    for phi in check.phis:
-        phi.blocks = [done.name]
-    blocks = list(function.blocks.values())
-    blocks.insert(blocks.index(check), done)
-    function.blocks = {block.name: block for block in blocks}
+    # What is told to the check is told there, and not in each round.
+    done = _block_between(function, function.blocks[flow.predecessors[check.name][0]], check)
     joined: list[Instruction] = []
 
     def join(few: Value, many: Value, type_of: Instruction, number: str) -> Value:
