@@ -4,12 +4,11 @@ import re
 from collections.abc import Callable, Mapping
 
 from fgpu.config import WORK_GROUP_MAX, Config
-from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
 from fgpu.isa import Opcode
 
 from ..backend.mir import ZERO, Callee
 from ..ir.module import Function, Instruction, Module
-from ..ir.values import Constant, Global, Type, Value
+from ..ir.values import WORD_BITS, Constant, Global, Type, Value
 from ..refusals import unsupported_call
 from ..work_groups import BARRIERS
 from .atomics import atomic_name, atomic_opcode

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 
 from fgpu.config import PARAMETERS_MAX, Config
-from fgpu.isa import INSTRUCTION_BITS as WORD_BITS
 from fgpu.isa import Opcode
 
 from ..backend.mir import FRAME_POINTER, ZERO, Callee, MachineBlock, MachineFunction, Phi
 from ..ir.module import Block, Function, Instruction, Module, Op
-from ..ir.values import Constant, Global, Local, Type, Value
+from ..ir.values import WORD_BITS, Constant, Global, Local, Type, Value
 from ..refusals import check_function, unsupported_instruction
+from .arithmetic import BINARY, ArithmeticSelector
 from .calls import CallSelector
 from .conditions import Condition, ConditionSelector
 from .frame import PARAMETER, frame_address
@@ -18,12 +18,6 @@ from .machine_builder import Builder
 from .memory import MemorySelector
 
 __all__ = ["lower"]
-
-_BINARY = {
-    Op.ADD: Opcode.ADD, Op.SUB: Opcode.SUB, Op.MUL: Opcode.MUL, Op.AND: Opcode.AND, Op.OR: Opcode.OR,
-    Op.XOR: Opcode.XOR, Op.SHL: Opcode.SLL, Op.LSHR: Opcode.SRL, Op.ASHR: Opcode.SRA,
-}
-
 
 class _Lowering:
     def __init__(self, function: Function, module: Module, config: Config, callees: Mapping[str, Callee]) -> None:
@@ -49,6 +43,8 @@ class _Lowering:
         self.calls = CallSelector(function, module, config, self.builder, self.value, self.memory,
                                   self.depth_of, callees)
         self.conditions = ConditionSelector(self.builder, self.value, self.definitions, self.depth_of)
+        self.arithmetic = ArithmeticSelector(self.builder, self.value, self.conditions, self.definitions, self.users,
+                                             self.depth_of)
         self.locations = source_locations(function, self.flow)
 
     def run(self) -> MachineFunction:
@@ -125,8 +121,8 @@ class _Lowering:
         if instruction.op is Op.PHI:
             return
         handler: Callable[[Instruction], int | None] | None = getattr(self, f"op_{instruction.op}", None)
-        if handler is None and instruction.op in _BINARY:
-            handler = self.binary
+        if handler is None and instruction.op in BINARY:
+            handler = self.arithmetic.binary
         elif handler is None and instruction.op in self.config.float_ops:
             handler = self.hard_float
         if handler is None:
@@ -141,114 +137,6 @@ class _Lowering:
                                                                        strict=True)]
         result = self.builder.emit(Opcode[instruction.op.upper()], *operands)
         return self.builder.note(result, 1) if instruction.op is Op.FSLT else result
-
-    def both(self, instruction: Instruction) -> tuple[int, int]:
-        return (self.value(instruction.operands[0], instruction.types[0]),
-                self.value(instruction.operands[1], instruction.types[1]))
-
-    def binary(self, instruction: Instruction) -> int:
-        op, bits = instruction.op, instruction.type.bits
-        if bits == 1:
-            return self.binary_bool(instruction)
-        a, b = self.both(instruction)
-        if op in (Op.SHL, Op.LSHR, Op.ASHR):
-            b = self.shift_amount(instruction.operands[1], instruction.type)
-        if op is Op.LSHR:
-            a = self.builder.zero_extended(a, bits)
-        elif op is Op.ASHR:
-            a = self.builder.sign_extended(a, bits)
-        if op is Op.AND and (field := self.bit_field(instruction)) is not None:
-            return field
-        if op is Op.ADD and (less := self.minus_condition(instruction)) is not None:
-            return less
-        if op in (Op.ADD, Op.SUB, Op.OR, Op.XOR) and (chosen := self.apply_unless(instruction)) is not None:
-            return chosen
-        if op is Op.ADD or instruction.is_disjoint:
-            fused = self.multiply_accumulate(instruction)
-            if fused is not None:
-                return fused
-        return self.builder.binary(_BINARY[op], a, b)
-
-    def minus_condition(self, add: Instruction) -> int | None:
-        """``x + (c ? -1 : 0)`` as ``x - c``."""
-        for extended, other in (add.operands, add.operands[::-1]):
-            sext = self.definitions.of(extended)
-            if sext is not None and sext.op is Op.SEXT and sext.types[0].bits == 1:
-                return self.builder.sub(self.value(other, add.type), self.value(sext.operands[0], sext.types[0]))
-        return None
-
-    def bit_field(self, instruction: Instruction) -> int | None:
-        """A masked shift by a constant as two shifts: no longer, and needs no mask in a register."""
-        shifted, constant = instruction.operands
-        shift = self.definitions.of(shifted)
-        mask = constant.value if isinstance(constant, Constant) else None
-        if shift is None or shift.op not in (Op.SHL, Op.LSHR) or mask is None or instruction.type.bits != WORD_BITS \
-                or not isinstance(shift.operands[1], Constant) or shift.operands[1].value is None:
-            return None
-        b, source, places = self.builder, self.value(shift.operands[0], shift.type), shift.operands[1].value
-        field = mask % (1 << WORD_BITS)
-        if shift.op is Op.SHL:
-            above, low = WORD_BITS - field.bit_length(), places
-            field |= (1 << places + b.zeros_below.get(source, 0)) - 1   # zeros anyway
-            field = field >> places << places
-            back = above
-        else:
-            above, low = WORD_BITS - field.bit_length() - places, 0
-            back = above + places
-            if len(self.users[shift.name]) > 1 or b.unsigned_bits.get(source, WORD_BITS) <= WORD_BITS - above:
-                return None
-        if field == 0 or above <= 0 or field != (1 << field.bit_length()) - (1 << low):
-            return None
-        return b.srl(b.shl(source, b.const(above + low if shift.op is Op.SHL else above)), b.const(back))
-
-    def apply_unless(self, instruction: Instruction) -> int | None:
-        """``x op (c ? 0 : y)`` as ``c ? x : x op y``: one constant and one move less."""
-        orders = [instruction.operands] if instruction.op is Op.SUB else [instruction.operands,
-                                                                         instruction.operands[::-1]]
-        for x, choice in orders:
-            select = self.definitions.of(choice)
-            if select is None or select.op is not Op.SELECT or len(self.users[select.name]) != 1 \
-                    or Constant(0) not in select.operands[1:] or self.depth_of(select.name) != self.depth_of(""):
-                continue
-            test, y, other = select.operands
-            condition = ~self.conditions.condition(test)
-            if y == Constant(0):
-                y, condition = other, ~condition
-            plain = self.value(x, instruction.type)
-            applied = self.builder.binary(_BINARY[instruction.op], plain, self.value(y, instruction.type))
-            return self.builder.select(condition.register, condition.negated, plain, applied)
-        return None
-
-    def shift_amount(self, amount: Value, type: Type) -> int:
-        """Shifts use the low five bits of a register: what OpenCL C asks for, so clang's mask can go."""
-        definition = self.definitions.of(amount)
-        if type.bits == 32 and definition is not None and definition.op is Op.AND \
-                and definition.operands[1] == Constant(31):
-            amount = definition.operands[0]
-        return self.builder.zero_extended(self.value(amount, type), type.bits)
-
-    def binary_bool(self, instruction: Instruction) -> int:
-        """Arithmetic modulo 2 on booleans, which are 0 or 1 in a register."""
-        if instruction.op in (Op.AND, Op.OR):
-            return self.conditions.materialize(self.conditions.condition(Local(instruction.name)))
-        if instruction.op in (Op.ADD, Op.SUB, Op.XOR):
-            return self.builder.xor(*self.both(instruction))
-        if instruction.op is Op.MUL:
-            return self.builder.and_(*self.both(instruction))
-        return self.value(instruction.operands[0], instruction.types[0])    # shifts of i1 can only shift by 0
-
-    def multiply_accumulate(self, add: Instruction) -> int | None:
-        for product, other in (add.operands, add.operands[::-1]):
-            mul = self.definitions.of(product)
-            if mul is None or mul.op not in (Op.MUL, Op.SHL) or len(self.users[mul.name]) != 1 \
-                    or self.depth_of(mul.name) != self.depth_of(""):
-                continue
-            old, (a, b) = self.value(other, add.type), self.both(mul)
-            if mul.op is Op.MUL:
-                return self.builder.macc(old, a, b)
-            if (shift := self.builder.value_of(b)) is not None and self.depth_of(""):
-                return self.builder.macc(old, a, self.builder.const(1 << shift), in_loop=True)
-        return None
 
     def op_icmp(self, instruction: Instruction) -> int:
         return self.conditions.materialize(self.conditions.compare(instruction))
