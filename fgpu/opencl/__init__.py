@@ -13,8 +13,9 @@ API's name:
 :mod:`.platforms`            the platform, :mod:`.device_list` which devices it has, :mod:`.devices` these,
                              :mod:`.device_info` what they can, :mod:`.sub_devices` parts of them, :mod:`.contexts`
                              contexts
-:mod:`.queues`               command queues and their threads, :mod:`.events` events, :mod:`.synchronization` what
-                             orders commands, :mod:`.callbacks` the thread that calls the host back
+:mod:`.queues`               command queues and their threads, :mod:`.commands` what these run, :mod:`.events` events,
+                             :mod:`.synchronization` what orders commands, :mod:`.callbacks` the thread that calls the
+                             host back
 :mod:`.buffers`              memory objects, :mod:`.farewells` callbacks at their end, :mod:`.images` images
 :mod:`.transfers`            what moves their content, :mod:`.rectangles` parts of it, :mod:`.maps` to the host
 :mod:`.native_kernels`       the host's functions as commands

@@ -12,7 +12,8 @@ from .enums import CommandType, EventInfo, ExecutionStatus, ProfilingInfo, Statu
 from .objects import CHANGED, ClError, Object, find, find_all
 
 if TYPE_CHECKING:
-    from .queues import Command, CommandQueue
+    from .commands import Command
+    from .queues import CommandQueue
 
 _QUEUED = int(ExecutionStatus.QUEUED)
 

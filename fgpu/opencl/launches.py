@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from .buffers import Buffer
+from .commands import Work
 from .devices import Device
 from .entry import entry
 from .enums import CommandType, Status
@@ -17,7 +18,7 @@ from .interrupts import pass_on
 from .kernels import Argument, Kernel
 from .launch_log import note
 from .objects import LOCK, ClError, find
-from .queues import CommandQueue, Work
+from .queues import CommandQueue
 
 if TYPE_CHECKING:
     from fgpu.sim import Device as Simulator

@@ -9,6 +9,7 @@ import pytest
 
 from fgpu.opencl import queues
 from fgpu.opencl.callbacks import EVENT_NOTIFY
+from fgpu.opencl.commands import Command
 from fgpu.opencl.contexts import _NOTIFY, Context
 from fgpu.opencl.enums import (
     CommandType,
@@ -20,7 +21,7 @@ from fgpu.opencl.enums import (
     Status,
 )
 from fgpu.opencl.objects import LOCK, ClError, find
-from fgpu.opencl.queues import Command, CommandQueue
+from fgpu.opencl.queues import CommandQueue
 from tests.growth import growth
 
 from . import direct
