@@ -15,15 +15,15 @@ from fgpu.compiler.bound_kernel import BoundKernel
 from fgpu.compiler.image import Image, Kernel
 from fgpu.config import KERNEL_SLOTS, LOCAL_ROW_BYTES, PARAMETERS_MAX, Config, check_config
 from fgpu.engines import BOARD, ENGINES, MAPPED, MAX_CYCLES
-from fgpu.errors import ConfigError, DescriptorWarning, LaunchError, MemoryAccessError
+from fgpu.errors import ConfigError, DescriptorWarning, LaunchError
 
 from .accesses import AccessCheck
 from .arguments import Argument, Size, argument_words, check_program, choose_kernel
-from .buffer import Buffer
 from .device_memory import DeviceMemory, alone
 from .dispatch import Dispatch, checked_words, contradictions
 from .engine import Engine, Launch, Progress, Trace
 from .engines import Latency, hardware_engine, make_engine, memory_timing
+from .implicit_parameters import ImplicitParameters
 from .index_space import Part
 from .memory import GlobalMemory
 from .numbers import is_integer
@@ -112,7 +112,7 @@ class Device(DeviceMemory):
         self._progress = progress
         self._printf = printf_option(printf, Printf())
         self._preparations = Preparations(self.config)
-        self._tables: dict[tuple[bytes, tuple[int, ...]], Buffer] = {}
+        self._implicit = ImplicitParameters(self)
 
     def __enter__(self) -> "Device":
         return self
@@ -220,7 +220,7 @@ class Device(DeviceMemory):
         with ExitStack() as after:
             parameters = tuple(words)
             if prepared.implicit:
-                implicit = self._implicit(prepared, after)
+                implicit = self._implicit.of(prepared, after)
                 if prints(kernel):
                     clean = True
                     buffer = PrintfBuffer(self, image, kernel, printf_option(printf, self._printf), prepared.whole)
@@ -273,42 +273,6 @@ class Device(DeviceMemory):
 
     def _is_in_memory(self, number: int) -> bool:
         return self.memory.base <= number < self.memory.base + self.memory.size
-
-    def _implicit(self, prepared: PreparedLaunch, after: ExitStack) -> dict[str, int]:
-        """The parameters that the source does not have. Tables go to memory when they are first needed."""
-        names, kernel, room = prepared.implicit, prepared.kernel, prepared.room
-        values = {"work_dim": prepared.whole.dimensions}
-        if "constants" in names:
-            values["constants"] = self._constants(prepared.image).address
-        if "private" in names:
-            work_items = prepared.work_items
-            values["private"] = self._reserved(
-                kernel.private_room(work_items), after, f"kernel {kernel.name!r} needs {kernel.private_bytes} bytes "
-                f"of private memory for each of {work_items} work-items")
-        if "local" in names:
-            values["local"] = self._reserved(
-                room.regions * room.region_bytes, after, f"kernel {kernel.name!r} needs {room.region_bytes:,} bytes "
-                f"of local memory, in global memory, for each of {room.regions} work-groups that run together")
-            values["local_bytes"] = room.region_bytes
-        return values
-
-    def _constants(self, image: Image) -> Buffer:
-        """Where the image's data are."""
-        key = image.data, image.pointers
-        if key not in self._tables:
-            tables = self._tables[key] = self.buffer(np.frombuffer(image.data, np.uint8))
-            if image.pointers:
-                tables.write(np.frombuffer(image.data_at(tables.address), np.uint8))
-        return self._tables[key]
-
-    def _reserved(self, size: int, after: ExitStack, why: str) -> int:
-        """The address of ``size`` bytes of memory for the time of a launch."""
-        try:
-            address = self._allocator.take(size)
-        except MemoryAccessError as error:
-            raise LaunchError(f"{why}: {error}") from None
-        after.callback(self._allocator.free, address)
-        return address
 
     @alone
     def reconfigured(self, config: Config) -> None:
