@@ -14,6 +14,7 @@ import numpy as np
 
 from fgpu.compiler.frontend.bitcode import compiler_version
 from fgpu.config import WAVEFRONT_SIZE, Config
+from fgpu.engines import MEMORY_BASE
 from fgpu.errors import ConfigError, FgpuError, LaunchError
 from fgpu.sim import Buffer, Device
 from fgpu.sim.device import MAX_CYCLES, Latency, memory_timing
@@ -24,15 +25,15 @@ from .benchmark import GROUP_SIZE, Problem
 from .reference import reference_cycles
 from .registry import EVERY
 
-__all__ = ["Record", "difference", "fixed_latency", "run_benchmark", "version"]
+__all__ = ["REFERENCE_SPACING", "Record", "difference", "fixed_latency", "run_benchmark", "version"]
 
 _LAUNCH_CYCLES: Final = 22
 """Of a kernel with one parameter that returns at once, in one wavefront, without the 8 in which its instruction is
 issued; tests/core/test_launch_time.py keeps these true."""
 _ENDS_CYCLES: Final = 14
 """More for that kernel if it initializes and cleans: of a run, the first launch does the one, the last the other."""
-_FIRST_ADDRESS: Final = 0x1000_0000
-_SPACING: Final = 0x4_0000
+REFERENCE_SPACING: Final = 0x4_0000
+"""Bytes between the arrays of the reference's measurements, the first of which is where memory begins."""
 _OUTPUT_PLACE: Final = 2
 
 
@@ -228,16 +229,16 @@ def version() -> str:
 def _place(device: Device, problem: Problem) -> dict[str, Buffer]:
     """Put the arrays at the addresses of the reference's measurements, where they alias in a small cache, unless the
     device's memory ends before."""
-    spacing = _SPACING
+    spacing = REFERENCE_SPACING
     while spacing < max(array.nbytes for array in problem.arrays.values()):
         spacing *= 2
-    end = _FIRST_ADDRESS + spacing * max(len(problem.arrays), _OUTPUT_PLACE + 1)
+    end = MEMORY_BASE + spacing * max(len(problem.arrays), _OUTPUT_PLACE + 1)
     if end > device.memory.base + device.memory.size:
         return {name: device.buffer(array) for name, array in problem.arrays.items()}
     output = next(name for name in problem.arrays if name in problem.expected)
     places = {output: _OUTPUT_PLACE} if output != next(iter(problem.arrays)) else {}
     others = (place for place in count() if place not in places.values())
-    return {name: device.buffer(array, address=_FIRST_ADDRESS + spacing * (
+    return {name: device.buffer(array, address=MEMORY_BASE + spacing * (
                 places[name] if name in places else next(others)))
             for name, array in problem.arrays.items()}
 

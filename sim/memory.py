@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 
+from fgpu.engines import MEMORY_BASE
 from fgpu.errors import MemoryAccessError
 
 from .allocator import Allocator
@@ -12,7 +13,6 @@ from .numbers import is_integer
 
 __all__ = ["GlobalMemory", "check_integers"]
 
-_DEFAULT_BASE = 0x1000_0000
 _DEFAULT_SIZE = 1 << 28
 _MANY = 1 << 18
 
@@ -31,7 +31,7 @@ class GlobalMemory:
     in use, by all devices that share this memory.
     """
 
-    def __init__(self, base: int = _DEFAULT_BASE, size: int = _DEFAULT_SIZE) -> None:
+    def __init__(self, base: int = MEMORY_BASE, size: int = _DEFAULT_SIZE) -> None:
         if size <= 0 or base < 0 or base + size > 1 << 32 or base % 4096 or size % 4096:
             raise MemoryAccessError(
                 f"memory of {size} bytes at 0x{base:08X} must be whole 4 KiB pages of the 32-bit address space")

@@ -8,6 +8,8 @@ from typing import Final
 
 from amaranth.lib import enum
 
+from fgpu.engines import MEMORY_BASE
+
 __all__ = [
     "BOARD_BASE", "BOARD_MAGIC", "BOARD_WORDS", "BREAK_SECONDS", "BURST_WORDS", "CONFIG_WORDS", "CONTROL_BASE",
     "DEFAULT_BAUD", "MEMORY_BASE", "RATE_BITS", "RETRIES_TO_DEFAULT", "TIMEOUT_SECONDS",
@@ -17,9 +19,7 @@ __all__ = [
 CONTROL_BASE: Final = 0x0000_0000
 """Of the core's control interface, which :mod:`fgpu.address_map` describes."""
 BOARD_BASE: Final = 0x0002_0000
-"""Of the board's own registers."""
-MEMORY_BASE: Final = 0x1000_0000
-"""Of global memory, for host and kernels: where the simulators have theirs."""
+"""Of the board's own registers; ``MEMORY_BASE`` is that of global memory, for host and kernels."""
 
 DEFAULT_BAUD: Final = 115_200
 TIMEOUT_SECONDS: Final = 0.1

@@ -8,6 +8,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 from fgpu.config import Config
+from fgpu.engines import MEMORY_BASE
 from fgpu.errors import SimulationError
 from fgpu.extras import demand
 
@@ -50,6 +51,7 @@ def demo(board: str | None, port: str | None, simulate: bool, sizes: tuple[int, 
     import numpy as np
 
     from fgpu.benchmarks import BENCHMARKS, reference_cycles
+    from fgpu.benchmarks.record import REFERENCE_SPACING
     from fgpu.compiler import disassemble
     from fgpu.sim import Device
 
@@ -65,8 +67,8 @@ def demo(board: str | None, port: str | None, simulate: bool, sizes: tuple[int, 
     a, b = (rng.integers(-1000, 1000, _SIZE, dtype=np.int32) for _ in range(2))
     with Device(config, engine=engine, memory_latency=latency) as device:
         # The addresses are those of the reference's measurement, where all three alias in the cache.
-        buffers = [device.buffer(array, address=address) for array, address in
-                   ((a, 0x1000_0000), (b, 0x1004_0000), (np.zeros_like(a), 0x1008_0000))]
+        buffers = [device.buffer(array, address=MEMORY_BASE + place * REFERENCE_SPACING)
+                   for place, array in enumerate((a, b, np.zeros_like(a)))]
         run = device.launch(image, global_size=_SIZE, args=buffers, max_cycles=max_cycles)
         result = buffers[2].read()
     console.rule(f"[bold]Run[/]: {_SIZE} work-items on {config.compute_units} compute unit(s), {engine} engine",

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from fgpu.config import Config
-from fgpu.engines import ENGINES
+from fgpu.engines import ENGINES, MEMORY_BASE
 from fgpu.errors import FgpuError
 
 from .answers import give_handles
@@ -26,7 +26,6 @@ __all__ = ["ALIGNMENT", "DEVICES", "Device", "allocator_lock", "max_allocation",
 
 ALIGNMENT: Final = 128
 """Bytes of the largest type, long16: parts of buffers begin at multiples of it."""
-_MEMORY_BASE = 0x1000_0000
 _MEMORY_SIZE = 1 << 30
 _BEFORE = 1 << 16
 """Bytes in front of the first buffer: programs read rows in front of a picture's first, and use nothing of them."""
@@ -46,7 +45,7 @@ def memory() -> "GlobalMemory":
         if _hardware is not None:
             _memory = _hardware.memory
         else:
-            _memory = GlobalMemory(_MEMORY_BASE - _BEFORE, _BEFORE + _MEMORY_SIZE)
+            _memory = GlobalMemory(MEMORY_BASE - _BEFORE, _BEFORE + _MEMORY_SIZE)
             _memory.allocator.take(_BEFORE)
     return _memory
 

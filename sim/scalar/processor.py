@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from fgpu.compiler.image import Kernel
+from fgpu.engines import MEMORY_BASE
 from fgpu.errors import MemoryAccessError, SimulationTimeout, ToolError
 from fgpu.extras import demand, package_folder
 from fgpu.sim.engine import MemoryTiming
@@ -22,7 +23,7 @@ from fgpu.sim.verilate import runtime_object, verilate, verilated_by, verilator_
 __all__ = ["CODE_BASE", "DATA_BASE", "Launches", "compile_program", "run_program"]
 
 CODE_BASE: Final = 0x4000_0000
-DATA_BASE: Final = 0x1000_0000
+DATA_BASE: Final = MEMORY_BASE
 _CODE_SIZE: Final = 1 << 20
 _STEPS: Final = CODE_BASE + (1 << 19)
 """Where the table of launches is; the stack grows down towards it from the end."""
