@@ -5,7 +5,6 @@ One source serves all element types; a variant's name ends with its type: ``fir`
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from math import log2
 from typing import Final
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from . import matrices, vectors
 from .benchmark import ELEMENTS, Benchmark, Case, Problem, Shape
 from .divergence import ALL as _DIVERGENCE
+from .growth import passes, sides, sorting, squared
 from .patterns import ALL as _PATTERNS
 from .work_groups import ALL as _WORK_GROUPS
 
@@ -21,21 +21,6 @@ __all__ = ["BENCHMARKS", "CHAPTER6", "DIVERGENCE", "EVERY", "FLOATS", "PATTERNS"
 _ADD, _MAX, _MIN = "-DCOMBINE(a,b)=(a+b)", "-DCOMBINE(a,b)=(a>b?a:b)", "-DCOMBINE(a,b)=(a<b?a:b)"
 _NARROW = "short char"
 _VECTORS = f"{_NARROW} short2 char4"
-
-def _squared(n: int) -> float:
-    return float(n) * n
-
-
-def _passes(n: int) -> float:
-    return n * log2(n)
-
-
-def _sorting(n: int) -> float:
-    return n * log2(n) ** 2
-
-
-def _sides(n: int) -> float:
-    return n ** 1.5
 
 
 def _variants(base: Benchmark, types: str) -> Iterator[Benchmark]:
@@ -67,17 +52,17 @@ def _chapter6() -> Iterator[Benchmark]:
                          f"{_NARROW} float")
     yield from _variants(
         Benchmark(name="matmul", summary="c = a * b, n x n matrices of size n * n", make=matrices.matmul,
-                  shape=Shape.SQUARE, growth=_sides), f"{_NARROW} float")
+                  shape=Shape.SQUARE, growth=sides), f"{_NARROW} float")
     bitonic = Benchmark(name="bitonic", summary="bitonic sort, a launch a pass", sizes=(256,), make=vectors.bitonic,
-                        shape=Shape.POWER, growth=_sorting, element=ELEMENTS["uint"])
+                        shape=Shape.POWER, growth=sorting, element=ELEMENTS["uint"])
     yield from _variants(bitonic, "ushort uchar float")
     yield from _variants(Benchmark(name="div", summary="out = in / number", make=vectors.divide), f"{_NARROW} float")
     yield from _variants(
-        Benchmark(name="xcorr", summary="sliding dot product of two vectors", make=vectors.xcorr, growth=_squared),
+        Benchmark(name="xcorr", summary="sliding dot product of two vectors", make=vectors.xcorr, growth=squared),
         f"{_NARROW} float")
     yield from _variants(
         Benchmark(name="selection", summary="sort: a work-item reads all and writes one", make=vectors.selection,
-                  growth=_squared), f"{_NARROW} float")
+                  growth=squared), f"{_NARROW} float")
     yield from _reduction("max", np.maximum, _MAX)
     yield from _reduction("min", np.minimum, _MIN)
     yield from _reduction("sum", np.add, _ADD)
@@ -92,14 +77,14 @@ def _chapter6() -> Iterator[Benchmark]:
     yield from _images()
     yield from _variants(
         Benchmark(name="floydwarshall", summary="shortest paths, a launch a node, size n * n", sizes=(256,),
-                  make=matrices.floydwarshall, shape=Shape.SQUARE, growth=_sides), f"{_NARROW} float")
+                  make=matrices.floydwarshall, shape=Shape.SQUARE, growth=sides), f"{_NARROW} float")
     real = ELEMENTS["float"]
     yield Benchmark(name="ludecomposition_float", kernel="lu", summary="L and U of a matrix, size n * n",
-                    sizes=(256,), make=matrices.lu, shape=Shape.SQUARE, growth=_sides, element=real)
+                    sizes=(256,), make=matrices.lu, shape=Shape.SQUARE, growth=sides, element=real)
     yield Benchmark(name="fft_float", kernel="fft", summary="radix-2 FFT of complex numbers, a launch a pass",
-                    make=vectors.fft, shape=Shape.POWER, growth=_passes, element=real)
+                    make=vectors.fft, shape=Shape.POWER, growth=passes, element=real)
     yield Benchmark(name="nbody_float", kernel="nbody", summary="a step of bodies under gravity", sizes=(64, 256),
-                    make=vectors.nbody, growth=_squared, element=real)
+                    make=vectors.nbody, growth=squared, element=real)
 
 
 def _images() -> Iterator[Benchmark]:

@@ -6,7 +6,6 @@ Those of chapter 6 and the access patterns serve as the latter where they do the
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from math import log2
 from typing import Final
 
 import numpy as np
@@ -16,6 +15,7 @@ from fgpu.sim import LocalMemory
 
 from . import matrices, vectors
 from .benchmark import ELEMENTS, GROUP_SIZE, LARGE_TILE, Benchmark, Case, Problem, Shape, Step
+from .growth import passes, sides, sorting, squared
 from .patterns import transpose
 
 __all__ = ["ALL", "CONFIG"]
@@ -211,23 +211,6 @@ def _mergesort_local(case: Case) -> Problem:
 
 # -- the benchmarks -----------------------------------------------------------------------------
 
-
-def _passes(n: int) -> float:
-    return n * log2(n)
-
-
-def _sorting(n: int) -> float:
-    return n * log2(n) ** 2
-
-
-def _sides(n: int) -> float:
-    return n ** 1.5
-
-
-def _squared(n: int) -> float:
-    return float(n) * n
-
-
 _UNSIGNED, _REAL = ELEMENTS["uint"], ELEMENTS["float"]
 _LOCAL: Final = ("-DLOCAL",)
 
@@ -235,11 +218,11 @@ _LOCAL: Final = ("-DLOCAL",)
 def _all() -> Iterator[Benchmark]:
     yield Benchmark(name="matmul_local", without="matmul", summary="c = a * b in tiles of 16 x 16",
                     sizes=(1024, 4096), make=_tiled(matrices.matmul, "a", "b", "c", rows=_ROWS), shape=Shape.TILES,
-                    growth=_sides)
+                    growth=sides)
     yield Benchmark(name="sum_local", without="sum", summary="sum of all elements, each launch leaves one of 1024",
                     sizes=(1024, 4096), make=_sum, atomic=True)
     scan = Benchmark(name="scan", summary="inclusive prefix sums, a launch a pass", sizes=(1024, 4096), make=_scan,
-                     growth=_passes)
+                     growth=passes)
     yield scan
     yield replace(scan, name="scan_local", without="scan", kernel="scan", options=_LOCAL, make=_scan_local,
                   growth=float, summary="inclusive prefix sums in blocks of 512", most=_SCANNED ** 2)
@@ -249,7 +232,7 @@ def _all() -> Iterator[Benchmark]:
     yield replace(histogram, name="histogram_local", without="histogram", kernel="histogram", options=_LOCAL,
                   make=_histogram_local, summary="counts of 256 numbers, of each work-group and of all")
     yield Benchmark(name="bitonic_local", without="bitonic", summary="bitonic sort of a block", sizes=(256, 512),
-                    make=_bitonic, shape=Shape.POWER, growth=_sorting, element=_UNSIGNED, fixed=True)
+                    make=_bitonic, shape=Shape.POWER, growth=sorting, element=_UNSIGNED, fixed=True)
     yield Benchmark(name="transpose_local", without="transpose", summary="n x n matrix in tiles of 16 x 16",
                     sizes=(4096, 16384), make=_tiled(transpose, "in", "out", rows=_ROWS), shape=Shape.TILES)
     yield Benchmark(name="fir_local", without="fir", summary=f"FIR filter of {vectors.TAPS} taps, with a halo",
@@ -261,10 +244,10 @@ def _all() -> Iterator[Benchmark]:
                   make=_tiled(_convolution, "in", "weights", "out", rows=_ROWS), shape=Shape.TILES,
                   summary="n x n image with 5 x 5 weights, in tiles of 16 x 16 with a halo")
     yield Benchmark(name="fft_local_float", kernel="fft_local", without="fft_float", summary="radix-2 FFT of a block",
-                    sizes=(256, 1024), make=_fft, shape=Shape.POWER, growth=_passes, element=_REAL, most=1024)
+                    sizes=(256, 1024), make=_fft, shape=Shape.POWER, growth=passes, element=_REAL, most=1024)
     yield Benchmark(name="nbody_local_float", kernel="nbody_local", without="nbody_float", sizes=(256, 512),
                     summary="a step of bodies under gravity, a work-group's bodies at a time", make=_nbody,
-                    growth=_squared, element=_REAL)
+                    growth=squared, element=_REAL)
     kmeans = Benchmark(name="kmeans", summary="two steps of k-means, eight clusters in the plane, atomic",
                        sizes=(1024, 4096), make=_kmeans_plain, atomic=True)
     yield kmeans
@@ -272,9 +255,9 @@ def _all() -> Iterator[Benchmark]:
                   summary="two steps of k-means, sums of each work-group and of all")
     yield Benchmark(name="floydwarshall_local", kernel="floydwarshall_local", without="floydwarshall",
                     summary="shortest paths in blocks of 16 x 16", sizes=(1024, 4096), make=_floydwarshall,
-                    shape=Shape.TILES, growth=_sides)
+                    shape=Shape.TILES, growth=sides)
     mergesort = Benchmark(name="mergesort", summary="merge sort, a launch a pass", sizes=(256, 512), make=_mergesort,
-                          shape=Shape.POWER, growth=_sorting, element=_UNSIGNED)
+                          shape=Shape.POWER, growth=sorting, element=_UNSIGNED)
     yield mergesort
     yield replace(mergesort, name="mergesort_local", without="mergesort", kernel="mergesort", options=_LOCAL,
                   make=_mergesort_local, summary="merge sort of a block", most=512)
