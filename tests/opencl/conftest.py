@@ -7,7 +7,20 @@ import pytest
 
 from fgpu.opencl.install import install
 
+from . import direct
 from .hosts import Icd
+
+
+@pytest.fixture(scope="module")
+def context() -> int:
+    """A context of the first device, without C between."""
+    return direct.context()
+
+
+@pytest.fixture(scope="module")
+def queue(context: int) -> int:
+    """A queue of it, in order."""
+    return direct.queue(context)
 
 
 @pytest.fixture(scope="session")

@@ -17,16 +17,6 @@ from .direct import call, hold, info, status_of
 _MIB = 1 << 20
 
 
-@pytest.fixture(scope="module")
-def context():
-    return direct.context()
-
-
-@pytest.fixture(scope="module")
-def queue(context):
-    return direct.queue(context)
-
-
 def test_a_buffer_holds_what_is_written(context, queue):
     content = np.arange(1000, dtype=np.int32)
     found = np.zeros_like(content)

@@ -47,16 +47,6 @@ kernel void faults(global int *p) { *(global int *)0x40 = 1; }
 
 
 @pytest.fixture(scope="module")
-def context():
-    return direct.context()
-
-
-@pytest.fixture(scope="module")
-def queue(context):
-    return direct.queue(context)
-
-
-@pytest.fixture(scope="module")
 def program(context):
     program = call("clCreateProgramWithSource", context, 1, texts(_SOURCE), 0)
     call("clBuildProgram", program, 0, 0, 0, 0, 0)

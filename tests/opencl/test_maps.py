@@ -18,16 +18,6 @@ from .direct import call, hold, info, sizes, status_of
 _REGION = 0x1220
 
 
-@pytest.fixture(scope="module")
-def context():
-    return direct.context()
-
-
-@pytest.fixture(scope="module")
-def queue(context):
-    return direct.queue(context)
-
-
 def _at(place, length):
     return np.frombuffer((ctypes.c_uint8 * length).from_address(place), np.uint8)
 

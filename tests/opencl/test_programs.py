@@ -19,16 +19,6 @@ _SOURCE = "kernel void k(global int *p) { p[get_global_id(0)] = N; }\nkernel voi
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
-@pytest.fixture(scope="module")
-def context():
-    return direct.context()
-
-
-@pytest.fixture(scope="module")
-def queue(context):
-    return direct.queue(context)
-
-
 def made(context, *sources):
     return call("clCreateProgramWithSource", context, len(sources), texts(*sources), 0)
 

@@ -32,11 +32,6 @@ _PROFILED = QueueProperties.PROFILING_ENABLE
 _SOON = 10.0        # seconds
 
 
-@pytest.fixture(scope="module")
-def context():
-    return direct.context()
-
-
 @pytest.fixture
 def queue(context):
     return direct.queue(context)

@@ -14,16 +14,6 @@ from . import direct
 from .direct import call, sizes, status_of
 
 
-@pytest.fixture(scope="module")
-def context():
-    return direct.context()
-
-
-@pytest.fixture(scope="module")
-def queue(context):
-    return direct.queue(context)
-
-
 def _buffer(context, content):
     return call("clCreateBuffer", context, MemFlags.COPY_HOST_PTR, content.nbytes, content)
 
