@@ -24,7 +24,12 @@ class HostLine(wiring.Component):
 
     The line starts at ``default_rate`` (see :func:`~fgpu.board.protocol.rate_of`), and has it again after a break,
     at the end of a session, and when ``RETRIES_TO_DEFAULT`` commands one after the other could not be understood.
-    ``new_rate`` with ``set_rate`` holds as soon as nothing is under way.
+    ``new_rate`` with ``set_rate`` holds as soon as nothing is under way. Rates have ``RATE_BITS`` bits. ``active`` is
+    high while a command is under way or a byte of an answer is sent.
+
+    ``rx`` counts two cycles late. ``timeout_cycles`` of silence end a command that is incomplete; ``break_cycles`` of
+    a line that is low are a break. 128 bytes wait for the bridge while it is busy; what comes then is lost, and the
+    bridge is told.
     """
 
     def __init__(self, *, default_rate: int, timeout_cycles: int, break_cycles: int) -> None:

@@ -25,7 +25,12 @@ _ALL_BANKS = 1 << 10
 
 
 class SDRAMInitializer(wiring.Component):
-    """Writes LiteDRAM's registers after a reset: clock enable, precharge, refreshes, mode. Then ``done``."""
+    """Writes LiteDRAM's registers after a reset: clock enable, precharge, refreshes, mode. Then ``done``.
+
+    ``registers`` are byte addresses by LiteDRAM's names, ``clock`` is in Hz. A write is one of Wishbone: ``address``
+    of a word of 32 bits and ``data`` stay while ``strobe`` is high, up to the cycle of ``acknowledge``. Behind the
+    first one come 200 µs, which the chip takes to power up, behind each other one 15 cycles.
+    """
 
     def __init__(self, registers: dict[str, int], *, clock: float) -> None:
         self._power_up = round(_POWER_UP_SECONDS * clock)
@@ -72,10 +77,11 @@ def _steps(registers: dict[str, int]) -> Any:
 
 
 class SDRAM(wiring.Component):
-    """Memory behind an AXI4 port: of an address the lower ``size_bits`` count.
+    """Memory behind an AXI4 port of ``data_width`` bits: of a byte's address the lower ``size_bits`` count.
 
-    ``pins`` are those of the chip, I/O ports by the names in ``PINS``. ``ready`` tells that it was initialized;
-    bursts wait for that.
+    ``pins`` are those of the chip, I/O ports by the names in ``PINS``; ``clock`` is in Hz. ``ready`` tells that it
+    was initialized (see :class:`SDRAMInitializer`); bursts wait for that, and then pass to LiteDRAM's controller in
+    the same cycle. How long it takes depends on its open rows and on refreshes.
     """
 
     def __init__(self, controller: LiteDRAM, pins: dict[str, Any], *, size_bits: int, clock: float, data_width: int,

@@ -25,8 +25,9 @@ class UARTReceiver(wiring.Component):
     """Bytes off ``rx``, which belongs to the clock's domain, sampled in the middle of their bits.
 
     The line waits for nobody: of bytes that are not taken before the next one has come, the first is kept, the next
-    one after it is ``bad``. ``rate`` is that of :func:`~fgpu.board.protocol.rate_of`. ``line_break`` is high while
-    the line has been low for ``break_cycles`` and more.
+    one after it is ``bad``. ``rate`` is that of :func:`~fgpu.board.protocol.rate_of`. A byte is at ``output`` from
+    the cycle after the middle of its stop bit on. ``line_break`` is high while the line has been low for
+    ``break_cycles`` and more.
     """
 
     def __init__(self, *, break_cycles: int) -> None:
@@ -84,7 +85,12 @@ class UARTReceiver(wiring.Component):
 
 
 class UARTTransmitter(wiring.Component):
-    """Bytes to ``tx``, one stop bit each; ``idle`` between them."""
+    """Bytes to ``tx``, one stop bit each; ``idle`` between them.
+
+    ``rate`` is that of :func:`~fgpu.board.protocol.rate_of`. The start bit begins in the cycle after a byte was
+    taken; the next byte is taken when the stop bit has passed, after 10 bits of 2^``RATE_BITS`` / ``rate`` cycles
+    each.
+    """
 
     def __init__(self) -> None:
         super().__init__({

@@ -15,9 +15,11 @@ __all__ = ["WordMaster"]
 
 
 class WordMaster(wiring.Component):
-    """A master on AXI4-Lite, or on AXI4 with bursts of one beat: one access at a time.
+    """A master on AXI4-Lite, or on AXI4 with bursts of one beat: one access to a word of 32 bits at a time.
 
-    On a port of 64 bits words with odd addresses are in the upper half of their beat.
+    On a port of 64 bits words with odd addresses are in the upper half of their beat. An access is on AXI from the
+    cycle after its request on, address and data of a write at once; AXI's response is the answer in the same cycle,
+    an error for SLVERR and DECERR. The next request is taken from the cycle after that on.
     """
 
     def __init__(self, signature: AXI4LiteSignature | AXI4Signature) -> None:

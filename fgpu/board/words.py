@@ -58,7 +58,11 @@ class AddressRange:
 
 
 class WordRouter(wiring.Component):
-    """Leads accesses to the target whose range has their address; answers the others with an error."""
+    """Leads accesses to the target whose range has their address; answers the others with an error.
+
+    Requests and answers pass in the cycle in which they come. The answer to what no target has comes a cycle after
+    the request, with data of ones only. ``ranges`` are those of ``targets``, in their order.
+    """
 
     def __init__(self, ranges: Sequence[AddressRange]) -> None:
         self._ranges = tuple(ranges)

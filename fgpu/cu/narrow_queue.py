@@ -129,6 +129,10 @@ class NarrowQueue(wiring.Component):
     ``issue`` and ``rd`` are those of stage 0. When a slot of results ends, ``book`` takes the one that follows it by
     ``distance``, and with ``book_both`` the next one too: no other results may be booked so far ahead. ``place`` is
     of the results that leave now, if ``leaves``; its ``lanes`` are 0 otherwise, and for r0.
+
+    ``NARROW_ENTRIES`` instructions have room. The first operands of one leave their memory in ``NARROW_FEED_STAGE``,
+    or later by slots of ``SLOT_CYCLES`` cycles, so that its results come after those of the one before it. They leave
+    :func:`~fgpu.cu.pipeline.narrow_leave_slots` slots behind that, a phase a cycle.
     """
 
     def __init__(self, lanes: Mapping[FloatOp, int], distance: int) -> None:

@@ -30,7 +30,7 @@ class RuntimeMemory(wiring.Component):
     Read in ``RUNTIME_STAGE`` of the pipeline, the local ids (if ``wants_local_ids``) and the ``uniform`` ``value``
     (for local ids none but the offset) are valid two stages later. ``wavefront_number`` gives, for the wavefront in
     ``RUNTIME_STAGE``, its number within its work-group; local ids of a dimension beyond ``dimensions_minus_1`` are
-    zero.
+    zero. A read a cycle, and beside it a ``write`` of a word, which reads get from the next cycle on.
     """
 
     write: In(RuntimeWrite)

@@ -32,9 +32,11 @@ _FORWARD, _LOOPS = range(2)
 
 
 class TwoStacks(DivergenceUnit):
-    """Resolves control instructions, one after the other; each stack has ``config.link_stack_depth`` entries.
+    """Resolves control instructions, one after the other: 3 to 9 cycles each (see above). Each of a wavefront's two
+    stacks has ``config.link_stack_depth`` entries; one more is an ``OVERFLOW``.
 
-    ``waits``: a path is on top of one of the wavefront's stacks, the one with the lower PC at ``tops``.
+    ``waits``, a bit for each wavefront: a path is on top of one of its stacks, the one with the lower PC at ``tops``
+    (``FAULT_PC_BITS`` bits for each wavefront). Both change two cycles after the outcome.
     """
 
     meets = True

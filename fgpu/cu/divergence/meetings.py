@@ -95,9 +95,12 @@ class Masks:
 
 
 class Meetings(DivergenceUnit):
-    """Resolves control instructions, one after the other.
+    """Resolves control instructions, one after the other: 3 to 6 cycles each, and 2 more for a meeting that is closed
+    or opened again (see above). A wavefront's stack has ``config.link_stack_depth`` entries; one more is an
+    ``OVERFLOW``.
 
-    ``waits``: the wavefront has a meeting, at ``tops``.
+    ``waits``, a bit for each wavefront: it has a meeting, at ``tops`` (``FAULT_PC_BITS`` bits for each wavefront).
+    Both change in the cycle after the outcome.
     """
 
     meets = True

@@ -30,9 +30,11 @@ __all__ = ["LowestPc"]
 
 
 class LowestPc(DivergenceUnit):
-    """Resolves control instructions, one after the other.
+    """Resolves control instructions, one after the other: 3 to 6 cycles each, and more to bring a path to its place
+    (see above). A wavefront's stack has ``config.link_stack_depth`` entries; one more is an ``OVERFLOW``.
 
-    ``waits``: on top of the wavefront's stack is a path, at ``tops``.
+    ``waits``, a bit for each wavefront: on top of its stack is a path, at ``tops`` (``FAULT_PC_BITS`` bits for each
+    wavefront). Both change in the cycle after the outcome.
     """
 
     meets = True
