@@ -1,5 +1,6 @@
 """What calls of the OpenCL platform cost a program in C: ``python -m fgpu.benchmarks.opencl_calls``."""
 
+import argparse
 import os
 import subprocess
 import tempfile
@@ -40,6 +41,7 @@ def measure() -> dict[str, float]:
 
 def main() -> None:
     """Print a table."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     table = Table("call", box=None, pad_edge=False)
     table.add_column("us", justify="right")
     table.add_column("at most", justify="right")

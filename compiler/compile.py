@@ -1,5 +1,6 @@
 """The compiler's front door: OpenCL C source to a program image."""
 
+import os
 import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +39,8 @@ def compile_opencl(source: str | Mapping[str, str], *, filename: str = "<opencl>
     """
     demand("compiling OpenCL C", "opencl")
     if not isinstance(source, str | Mapping):
-        raise CompileError(f"the source must be a text, or texts by their file names, not {source!r:.80}")
+        remedy = "; of a file, give its read_text()" if isinstance(source, os.PathLike) else ""
+        raise CompileError(f"the source must be a text, or texts by their file names, not {source!r:.80}{remedy}")
     if isinstance(options, str):
         try:
             options = shlex.split(options)

@@ -126,7 +126,7 @@ def _lanes(value: object, built: frozenset[str]) -> frozenset[str]:
         operation, _, lanes = str(item).partition(":")
         if operation not in built:
             raise ConfigError(f"float_lanes must be of operations in float_ops, which are "
-                              f"{_listed(tuple(sorted(built))) or 'none'}, not {operation!r}")
+                              f"{_listed(tuple(sorted(built))) or 'none (choose some, or all)'}, not {operation!r}")
         if lanes not in map(str, _FLOAT_LANES):
             raise ConfigError(f"float_lanes must give {operation!r} lanes of {_listed(_FLOAT_LANES)}, not {lanes!r}")
         if found.setdefault(operation, int(lanes)) != int(lanes):

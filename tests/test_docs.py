@@ -38,6 +38,7 @@ def test_the_readme_has_the_cycles_of_the_baselines() -> None:
 def test_the_microseconds_are_those_of_the_clock_that_is_checked_in() -> None:
     clock, checked = json.loads(_TIMING.read_text(encoding="utf-8"))["core"]["routed"], 0
     for cycles, microseconds, mhz in _MICROSECONDS.findall((ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")):
-        assert (microseconds, mhz) == (f"{int(cycles.replace(',', '')) / clock:,.1f}", f"{clock:.1f}")
+        taken = round(int(cycles.replace(",", "")) / clock, 3)      # as records have it
+        assert (microseconds, mhz) == (f"{taken:,.1f}", f"{clock:.1f}")
         checked += 1
     assert checked > 80

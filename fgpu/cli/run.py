@@ -139,6 +139,10 @@ def run(file: Path, kernel: str | None, global_size: tuple[int, ...] | None, loc
                                  record=recording or False)
         arrays.fetch()
     arrays.save(outputs)
+    for option, window in (("--trace-window", trace_window), ("--record-window", record_window)):
+        if window is not None and done.cycles is not None and window[0] >= done.cycles:
+            click.echo(f"Warning: the run took {done.cycles:,} cycles, none of which is in {option} "
+                       f"{window[0]}:{window[1]}", err=True)
     if record is not None:
         assert done.events is not None
         write_trace(done.events, record)

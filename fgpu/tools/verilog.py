@@ -198,5 +198,6 @@ def write_float_units(config: Config, path: Path | str, *, name: str = "floats")
     from ..cu.float.units import FloatUnits
 
     if not config.float_ops:
-        raise ConfigError("float_ops is empty: there are no floating-point units to write")
+        raise ConfigError("float_ops is empty: there are no floating-point units to write; choose some, or the "
+                          "preset float")
     return _write(verilog_text(convert(FloatUnits(config), _checked(name))), path)

@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -239,6 +240,7 @@ def test_a_closed_device():
     (lambda: Device(engine="verilator", trace=5), "a trace is written to a file, not to 5"),
     (lambda: Device(memory=5), "memory must be a GlobalMemory, not 5"),
     (lambda: compile_opencl(None), "the source must be a text, or texts by their file names, not None"),
+    (lambda: compile_opencl(Path("scale.cl")), "; of a file, give its read_text()"),
     (lambda: MemoryTiming(read_latency=(5, 1)), r"read_latency must be two integers, 0 <= least <= .*, not \(5, 1\)"),
     (lambda: MemoryTiming(read_latency=5), "read_latency must be two integers, .*, not 5"),
     (lambda: MemoryTiming(pause_cycles=(1, 2, 3)), r"pause_cycles must be two integers, .*, not \(1, 2, 3\)"),

@@ -185,8 +185,9 @@ def test_sizes_of_local_memory(size):
         LocalMemory(size)
 
 
-def test_arguments_of_other_kinds():
-    with functional() as device:
+@pytest.mark.parametrize("config", [WITH, WITHOUT], ids=["with local memory", "without"])
+def test_arguments_of_other_kinds(config):
+    with functional(config) as device:
         buffer = device.buffer(64)
 
         def launch(parameter, argument):

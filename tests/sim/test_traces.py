@@ -256,6 +256,9 @@ def test_the_command_writes_what_the_name_says(tmp_path):
         assert done.exit_code == 0, done.output
     with (tmp_path / "out.csv").open() as file:
         assert {row["wavefront"] for row in csv.DictReader(file)} == {"0"}
+    done = CliRunner().invoke(main, [*command, "-o", str(tmp_path / "none.csv"), "--window", "90000:90100"])
+    assert done.exit_code == 0
+    assert "cycles, none of which is in --record-window 90000:90100" in done.output
     for wrong, units, says in (("out.txt", "cu0", "end in .pftrace, .kanata, .fst, .csv, .svg"),
                                ("nowhere/out.csv", "cu0", "there is no folder"),
                                ("out.csv", "cu4", "there is no unit 'cu4'"),

@@ -54,4 +54,4 @@ def test_the_module_by_itself(tmp_path: Path) -> None:
 def test_no_units_no_module(tmp_path: Path, options: list[str]) -> None:
     done = CliRunner().invoke(main, ["verilog", "-o", str(tmp_path / "units.v"), "--float-units", *options])
     assert done.exit_code == 1
-    assert "float_ops is empty: there are no floating-point units to write" in done.output
+    assert "float_ops is empty: there are no floating-point units to write; choose some" in done.output
