@@ -26,7 +26,7 @@ from .select.frame import FRAME_BEGIN, has_variables
 
 __all__ = ["Compiled", "Fitting"]
 
-_MANY = 2
+_MANY = 1 << 16
 _EMPTY = Module({}, {}, {})
 
 

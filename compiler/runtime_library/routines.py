@@ -18,8 +18,12 @@ PREFIX = "fgpu_"
 """What the names of routines start with."""
 _DEFINITION = re.compile(rf"^[^\s#/].*?\b({PREFIX}\w+)\((?!.*;$)", re.M)
 _INLINED_UP_TO = 30
-"""Operations of a routine that is always inlined: a call and its moves, and what it keeps from being shared with
-its surroundings, cost about a fifth of that."""
+"""Operations of a routine that is inlined, unless that takes a program's room: a call and its moves, and what it keeps
+from being shared with its surroundings, cost about a fifth of that."""
+_CALLED_FROM = 12
+"""Operations from which on a routine is worth a call in a program that"""
+_REPEATED_UP_TO = 2048
+"""operations of its bodies would fill."""
 _INTEGER, _WIDE = "integer.cl", ("long", "double")
 """Files: of routines that are always inlined, and what the names begin with of those on integers of 64 bits."""
 _LIBRARY = Path(__file__).parent
@@ -64,4 +68,6 @@ def is_called(callee: Function, uses: int) -> bool:
         return True
     if file == _INTEGER:
         return False
-    return len(callee.blocks) > 1 or (uses > 1 and sum(1 for _ in callee.instructions()) > _INLINED_UP_TO)
+    size = sum(1 for _ in callee.instructions())
+    return len(callee.blocks) > 1 or (uses > 1 and size > _INLINED_UP_TO) \
+        or (size >= _CALLED_FROM and uses * size > _REPEATED_UP_TO)

@@ -88,6 +88,20 @@ def test_structs_with_halves_as_arguments(members):
         assert out.read().tolist() == [77]
 
 
+def test_many_operations_have_room():
+    """Where the conversions of all results would take more than the code RAM, they are calls of one."""
+    image = compile_opencl(ENABLED + "__kernel void k(__global const half *in, __global half *out) {"
+                           "half x = in[get_global_id(0)], y = -0.75h;"
+                           + "x = x * y + y; y = x * y + x;" * 40 + "out[get_global_id(0)] = y; }", config=CONFIG)
+    x = np.linspace(-1, 1, 64, dtype=np.float16)
+    got = launch(image, "k", np.uint16, x.view(np.uint16))
+    y = np.full_like(x, -0.75)
+    for _ in range(40):
+        x = x * y + y
+        y = x * y + x
+    assert got.tolist() == canonical(y).tolist()
+
+
 @pytest.fixture(scope="module")
 def image():
     """The image of a kernel: all of them have no room in one."""
