@@ -112,7 +112,7 @@ class Device(DeviceMemory):
         self._progress = progress
         self._printf = printf_option(printf, Printf())
         self._preparations = Preparations(self.config)
-        self._implicit = ImplicitParameters(self)
+        self._implicit = ImplicitParameters()
 
     def __enter__(self) -> "Device":
         return self
@@ -220,7 +220,7 @@ class Device(DeviceMemory):
         with ExitStack() as after:
             parameters = tuple(words)
             if prepared.implicit:
-                implicit = self._implicit.of(prepared, after)
+                implicit = self._implicit.of(self, prepared, after)
                 if prints(kernel):
                     clean = True
                     buffer = PrintfBuffer(self, image, kernel, printf_option(printf, self._printf), prepared.whole)

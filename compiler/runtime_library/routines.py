@@ -18,12 +18,11 @@ PREFIX = "fgpu_"
 """What the names of routines start with."""
 _DEFINITION = re.compile(rf"^[^\s#/].*?\b({PREFIX}\w+)\((?!.*;$)", re.M)
 _INLINED_UP_TO = 30
-"""Operations of a routine that is inlined, unless that takes a program's room: a call and its moves, and what it keeps
-from being shared with its surroundings, cost about a fifth of that."""
-_CALLED_FROM = 12
-"""Operations from which on a routine is worth a call in a program that"""
+"""Operations of a routine that is inlined, but where that takes a program's room: a call and its moves, and what it
+keeps from being shared with its surroundings, cost about a fifth of that."""
 _REPEATED_UP_TO = 2048
-"""operations of its bodies would fill."""
+"""Operations that the bodies of one routine may have together; one of so many as a call is worth is called then."""
+_CALLED_FROM = 12
 _INTEGER, _WIDE = "integer.cl", ("long", "double")
 """Files: of routines that are always inlined, and what the names begin with of those on integers of 64 bits."""
 _LIBRARY = Path(__file__).parent
