@@ -53,7 +53,8 @@ class LocalRoom:
 
         Raises :class:`~fgpu.errors.LaunchError` where there is not so much.
         """
-        asked = [argument.bytes for argument in _for_local(kernel, arguments) if isinstance(argument, LocalMemory)]
+        asked = [argument.bytes for argument in arguments if isinstance(argument, LocalMemory)] \
+            if isinstance(arguments, Sequence) else []
         begins, total = kernel.local_layout(asked)
         if any(parameter.kind == "implicit" and parameter.name == "local" for parameter in kernel.parameters or ()):
             return cls(bytes=total, addresses=begins, regions=WAVEFRONTS * config.compute_units,
@@ -65,14 +66,6 @@ class LocalRoom:
         groups = there // (rows * LOCAL_ROW_BYTES) if rows else WAVEFRONTS
         return cls(bytes=total, addresses=tuple((LOCAL_BASE + begin) % (1 << 32) for begin in begins), rows=rows,
                    groups=groups if groups < WAVEFRONTS else 0)
-
-
-def _for_local(kernel: Kernel, arguments: Sequence[object]) -> Sequence[object]:
-    """The arguments of parameters that are local memory. What is given for others is refused when they are put."""
-    if not isinstance(arguments, Sequence) or kernel.parameters is None:
-        return arguments if isinstance(arguments, Sequence) else ()
-    asked = (parameter for parameter in kernel.parameters if parameter.kind != "implicit")
-    return [argument for argument, parameter in zip(arguments, asked, strict=False) if parameter.kind == "local"]
 
 
 def _too_much(kernel: Kernel, total: int, config: Config) -> str:

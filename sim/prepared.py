@@ -107,9 +107,17 @@ class Preparations:
         if kept is not None:
             return kept
         prepared = PreparedLaunch.of(image, kernel, self._config, global_size=global_size, local_size=local_size,
-                                     global_offset=global_offset, local=args)
+                                     global_offset=global_offset, local=_for_local(kernel, args))
         if local_size is not None or shortfall(prepared.parts) < SHORTFALL_TOLD:
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
             self._kept[key] = prepared
         return prepared
+
+
+def _for_local(kernel: Kernel, args: Sequence[object]) -> Sequence[object]:
+    """The arguments of parameters that are local memory. What is given for others is refused when they are put."""
+    if kernel.parameters is None or not isinstance(args, Sequence):
+        return args
+    asked = (parameter for parameter in kernel.parameters if parameter.kind != "implicit")
+    return [argument for argument, parameter in zip(args, asked, strict=False) if parameter.kind == "local"]
