@@ -34,6 +34,9 @@ _TOP = "fgpu_board"
 _NETLIST, _CONSTRAINTS, _BIT, _REPORT = f"{_TOP}.json", f"{_TOP}.lpf", f"{_TOP}.bit", "report.json"
 _KEPT_NETLIST = f"{_NETLIST}.gz"
 _PLACED, _DELAYS, _REFINED = "placed.json", "delays.sdf", "refined.json"
+_FLATTEN = f"hierarchy -top {_TOP}; proc; flatten; opt_clean -purge"
+"""Before synthesis: with the names of all units' wires Yosys 0.70 fails for some designs, by an assertion where it
+takes back what ABC made."""
 _SYNTHESIZE = ["-q", "-l", f"{_TOP}.rpt", f"{_TOP}.ys"]
 _PLACE = ["--json", _NETLIST, "--no-route", "--write", _PLACED, "--sdf", _DELAYS, *PLACER_AND_ROUTER]
 _ROUTE = ["--json", _REFINED, "--textcfg", f"{_TOP}.config", "--report", _REPORT, *FIXED]
@@ -118,7 +121,8 @@ def synthesize(board: Board, parameters: SystemParameters, *, progress: Tell = l
     progress("generating")
     module, _, name = board.platform.partition(":")
     platform = getattr(importlib.import_module(f"amaranth_boards.{module}"), name)()
-    plan = platform.prepare(BoardTop(board, parameters, pll), _TOP, verbose=False, emit_src=False)
+    plan = platform.prepare(BoardTop(board, parameters, pll), _TOP, verbose=False, emit_src=False,
+                            script_after_read=_FLATTEN)
     yosys = find_tool("yosys")
     files = {file: text if isinstance(text, bytes) else text.encode() for file, text in plan.files.items()}
 
