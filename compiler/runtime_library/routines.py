@@ -21,8 +21,9 @@ _INLINED_UP_TO = 30
 """Operations of a routine that is inlined, but where that takes a program's room: a call and its moves, and what it
 keeps from being shared with its surroundings, cost about a fifth of that."""
 _REPEATED_UP_TO = 2048
-"""Operations that the bodies of one routine may have together; one of so many as a call is worth is called then."""
+"""Operations of all its bodies in a program, beyond which such a routine is called after all; if it has"""
 _CALLED_FROM = 12
+"""operations or more: fewer are not worth a call."""
 _INTEGER, _WIDE = "integer.cl", ("long", "double")
 """Files: of routines that are always inlined, and what the names begin with of those on integers of 64 bits."""
 _LIBRARY = Path(__file__).parent
