@@ -2,7 +2,8 @@
 
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -18,18 +19,30 @@ _ORDER = ("Options", COMPILER, SIMULATION, HARDWARE)
 class ErrorGroup(click.Group):
     """A group whose commands answer every error of fgpu with its message and exit code 1."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """As click's, which prints help and versions here."""
+        with _told():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; the project's errors become a line on standard error and exit status 1."""
         if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
             sys.stdout.reconfigure(errors="replace")    # a terminal of Latin-1 has no bars, but shows the rest
-        try:
+        with _told():
             return super().invoke(ctx)
-        except FgpuError as error:
-            raise click.ClickException(str(error)) from error
-        except BrokenPipeError:
-            raise   # click ends quietly when the reader of a pipe has
-        except OSError as error:
-            raise click.ClickException(f"{error.filename or 'input/output'}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turns errors into those that click prints as a line."""
+    try:
+        yield
+    except FgpuError as error:
+        raise click.ClickException(str(error)) from error
+    except BrokenPipeError:
+        raise   # click ends quietly when the reader of a pipe has
+    except OSError as error:
+        raise click.ClickException(f"{error.filename or 'input/output'}: {error.strerror or error}") from error
 
 
 class Option(click.Option):

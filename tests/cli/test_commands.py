@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,6 +62,16 @@ def test_a_terminal_that_lacks_the_bars_gets_the_rest(folder, monkeypatch):
     result = CliRunner(charset="latin-1").invoke(main, ["bars"])
     assert result.exception is None
     assert result.output == "? 5 %\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no file that is always full")
+@pytest.mark.parametrize("arguments", ["--help", "--version", "run --help"])
+def test_help_that_cannot_be_written_is_told_in_a_line(arguments):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-m", "fgpu", *arguments.split()], stdout=full, stderr=subprocess.PIPE,
+                              text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "Error: input/output: No space left on device\n"
 
 
 def test_compile_writes_an_image(fgpu):

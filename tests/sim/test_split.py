@@ -179,7 +179,7 @@ def test_only_the_fgpu_can_be_split() -> None:
 def test_a_fork_runs_a_model_of_its_own():
     """The threads of a model stay behind in a fork: to run it there, or to end it, would wait for them forever."""
     image = compile_opencl("kernel void add(global int *p, int n) { p[get_global_id(0)] += n; }")
-    with Device(Config(compute_units=2), engine="verilator") as device:
+    with Device(ATOMIC, engine="verilator") as device:
         out = device.buffer(np.zeros(256, np.int32))
         device.launch(image, "add", global_size=256, args=(out, 3))
         child = os.fork()
