@@ -19,6 +19,7 @@ from fgpu.isa import Format, Operands, Space, Unit, by_mnemonic, encode
 from ..arithmetic import OPERATIONS, WORD
 from ..core.program_statements import corners
 from ..streams import simulate
+from ..tiers import quick
 
 CORNERS = corners(Config())
 
@@ -96,7 +97,7 @@ def random_word(rng: random.Random) -> int:
 
 
 @pytest.mark.parametrize("config", [Config(), Config(scratchpad_size=8, sub_integer_stores=False)])
-@pytest.mark.parametrize("run", range(3))
+@pytest.mark.parametrize("run", quick(range(3), [0]))
 def test_random_instructions(config: Config, run: int) -> None:
     """One a cycle, of any work-item."""
     rng = random.Random(run)

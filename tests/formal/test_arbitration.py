@@ -13,6 +13,7 @@ def test_round_robin(count: int, tmp_path: Path) -> None:
     round_robin_claim(count).prove(tmp_path, depth=2)
 
 
+@pytest.mark.ci
 def test_arbiter(tmp_path: Path) -> None:
     arbiter_claim().prove(tmp_path, depth=2)
 

@@ -12,7 +12,8 @@ from .prover import mutant
 WIDE = Config(cache_line=64, cache_banks=8, axi_data_width=64, tag_managers=1)
 FOUR_ROWS = WIDE.replace(cache_banks=4)
 EVEN = Config(cache_line=128, cache_banks=1, axi_data_width=32, tag_managers=8)
-CONFIGS = pytest.mark.parametrize("config", [WIDE, EVEN], ids=["wide", "even"])
+CONFIGS = pytest.mark.parametrize("config", [WIDE, pytest.param(EVEN, marks=pytest.mark.ci)],
+                                  ids=["wide", "even"])
 
 
 @CONFIGS

@@ -9,6 +9,7 @@ from .prover import mutant
 from .turn_claim import turn_claim
 
 
+@pytest.mark.ci
 def test_dispatcher(tmp_path: Path) -> None:
     dispatcher_claim().prove(tmp_path, depth=2)
 

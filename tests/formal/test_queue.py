@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from ..tiers import quick
 from .fifo import peek_claim, queue_claim, skid_claim, wide_queue_claim
 from .prover import mutant
 
+DEPTHS = quick([2, 3, 4], [2, 3])
+
 
 @pytest.mark.parametrize("registered", [False, True])
-@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("depth", DEPTHS)
 def test_queue(depth: int, registered: bool, tmp_path: Path) -> None:
     queue_claim(depth, registered).prove(tmp_path, depth=3)
 
@@ -31,7 +34,7 @@ def test_mutants_fail(registered: bool, old: str, new: str, tmp_path: Path) -> N
     assert not holds
 
 
-@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("depth", DEPTHS)
 def test_peek(depth: int, tmp_path: Path) -> None:
     peek_claim(depth).prove(tmp_path, depth=3)
 
@@ -49,7 +52,7 @@ def test_mutants_of_peeking_fail(old: str, new: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("depth", DEPTHS)
 def test_wide_queue(depth: int, late: bool, tmp_path: Path) -> None:
     wide_queue_claim(depth, late).prove(tmp_path, depth=3)
 

@@ -17,6 +17,7 @@ def test_registers_are_cleared_and_r0_stays_zero(tmp_path: Path) -> None:
     RegisterClaim(SMALL).prove(tmp_path, depth=2)
 
 
+@pytest.mark.ci
 def test_registers_are_cleared_again(tmp_path: Path) -> None:
     clearing_claim().prove(tmp_path, depth=2)
 

@@ -10,7 +10,7 @@ from .prover import mutant
 from .tag_manager_claim import tag_manager_claim
 
 
-@pytest.mark.parametrize("entries", [1, 2, 8])
+@pytest.mark.parametrize("entries", [1, 2, pytest.param(8, marks=pytest.mark.ci)])
 def test_tag_managers(entries: int, tmp_path: Path) -> None:
     tag_manager_claim(Config(tag_managers=entries)).prove(tmp_path, depth=2)
 
