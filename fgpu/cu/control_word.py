@@ -25,13 +25,14 @@ class Flow(enum.Enum, shape=3):
     MEET = 6        # where those meet who part at the next branch
 
 
-class Multiplier(enum.Enum, shape=2):
+class Multiplier(enum.Enum, shape=3):
     """The second factor of the arithmetic unit (table 3.1): rt itself or a power of two."""
 
     OPERAND = 0
     FIXED = 1        # 2 ** scale
     LEFT = 2         # 2 ** operand
     RIGHT = 3        # 2 ** (32 - operand)
+    MINUS = 4        # 2 ** 32 - 1
 
 
 class Addend(enum.Enum, shape=2):
@@ -39,7 +40,7 @@ class Addend(enum.Enum, shape=2):
 
     ZERO = 0
     OPERAND = 1
-    MINUS_OPERAND = 2
+    BELOW = 2        # the operand less 2 ** 32
     ACCUMULATE = 3   # rd
 
 

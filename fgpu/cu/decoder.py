@@ -51,6 +51,14 @@ def _writes_by_itself(instruction: Instruction) -> bool:
     return instruction.unit is Unit.FLOAT or instruction.space in (Space.GLOBAL, Space.LOCAL)
 
 
+def _swaps(instruction: Instruction) -> bool:
+    """Whether rs and rt change places: rt is what is multiplied, by -1 or by the size of what is addressed."""
+    if instruction.unit in (Unit.ATOMIC, Unit.LOCAL_ATOMIC):
+        # Base and index are the other way round than in loads and stores; of cmpxchg rs is the address.
+        return instruction.format is not Format.RD_RS_RT
+    return instruction.opcode is Opcode.SUB or (instruction.unit is Unit.COMPARE and instruction.immediate is None)
+
+
 def _control(instruction: Instruction) -> dict[str, Any]:
     """The control word of an instruction, without its register numbers and immediate."""
     # By default the arithmetic unit computes rs * 2**0 + operand: an addition.
@@ -65,7 +73,7 @@ def _control(instruction: Instruction) -> dict[str, Any]:
         control |= {"result": Result.OTHER, "logic": _LOGIC[opcode]}
     match instruction.unit:
         case Unit.ADD if opcode is Opcode.SUB:
-            control |= {"addend": Addend.MINUS_OPERAND}
+            control |= {"multiplier": Multiplier.MINUS}
         case Unit.MOVE:
             control |= {"condition": Condition.ZERO if opcode is Opcode.MOVZ else Condition.NOT_ZERO}
         case Unit.MULTIPLY:
@@ -80,8 +88,11 @@ def _control(instruction: Instruction) -> dict[str, Any]:
                 "signed": opcode in (Opcode.SRA, Opcode.SRAI),
             }
         case Unit.COMPARE:
-            signed = opcode in (Opcode.SLT, Opcode.SLTI)
-            control |= {"addend": Addend.MINUS_OPERAND, "result": Result.LESS, "signed": signed}
+            control |= {"result": Result.LESS, "signed": opcode in (Opcode.SLT, Opcode.SLTI)}
+            if instruction.immediate is None:
+                control |= {"multiplier": Multiplier.MINUS}
+            elif opcode is Opcode.SLTIU:
+                control |= {"addend": Addend.BELOW}
         case Unit.RUNTIME:
             # By these two, gid is an addition as any other.
             control |= {"runtime": _RUNTIME[opcode], "local_id": opcode in PER_WORK_ITEM}
@@ -173,11 +184,15 @@ class Decoder(wiring.Component):
         wide = bit(lambda row: row.immediate is isa.IMM16)
         of_upper = bit(lambda row: row.opcode is Opcode.LUI)
         extends = wide | bit(lambda row: row.immediate_kind is Immediate.SIGNED)
+        # Comparisons add what they compare with, negated.
+        negates, imm14_is_zero = bit(lambda row: row.unit is Unit.COMPARE), ~imm14.any()
+        short, sign = Signal(14), Signal()
         m.d.comb += [
-            upper.eq(Mux(of_upper, imm16, (extends & Mux(wide, imm16[-1], imm14[-1])).replicate(16))),
+            short.eq(Mux(negates, -imm14, imm14)), sign.eq(Mux(negates, ~imm14[-1] & ~imm14_is_zero, imm14[-1])),
+            upper.eq(Mux(of_upper, imm16, (extends & Mux(wide, imm16[-1], sign)).replicate(16))),
             lower.eq(Cat(
-                Mux(bit(lambda row: row.immediate is isa.IMM4), word[5:9], imm14),
-                Mux(wide, imm16[14:], (extends & imm14[-1]).replicate(2)))),
+                Mux(bit(lambda row: row.immediate is isa.IMM4), word[5:9], short),
+                Mux(wide, imm16[14:], (extends & sign).replicate(2)))),
             self.control.immediate.eq(Cat(Mux(of_upper, 0, lower), upper)),
         ]
         rs, rt = word[5:10], word[10:15]
@@ -185,11 +200,10 @@ class Decoder(wiring.Component):
         m.d.comb += [self.control.rd.eq(word[0:5]), self.control.rs.eq(rs), self.control.rt.eq(rt)]
         if self._config.local_memory:
             m.d.comb += self.is_local.eq(word[31] & word[30])     # of families 7, 8, D and F
-        units = [Unit.ATOMIC] * bool(self._config.atomics) + [Unit.LOCAL_ATOMIC] * bool(self._config.local_memory)
-        for unit in units:
-            # Base and index are the other way round than in loads and stores, whose index the arithmetic unit scales.
-            with m.If((word[28:32] == unit) & (word[24:28] != Opcode.ACMPXCHG.value & 15)):
-                m.d.comb += [self.control.rs.eq(rt), self.control.rt.eq(rs)]
+        with m.If(bit(_swaps)):
+            m.d.comb += [self.control.rs.eq(rt), self.control.rt.eq(rs)]
+        with m.If(bit(lambda row: row.opcode is Opcode.SLTIU) & imm14_is_zero):
+            m.d.comb += self.control.addend.eq(Addend.OPERAND)
         return m
 
 

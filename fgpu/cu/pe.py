@@ -128,25 +128,31 @@ class ProcessingElement(wiring.Component):
         m.submodules.arithmetic = arithmetic = ArithmeticUnit()
         c4 = self.control4
         factor, multiplicand, addend = Signal(32), Signal(signed(33)), Signal(33)
-        other5, shift_high = Signal(32), Signal()
+        other5, alters = Signal(32), Signal()
         write5 = Signal()
-        extended = Cat(second, second[31] & c4.signed)
         m.d.sync += [
             multiplicand.eq(Cat(first, first[31] & c4.signed)),
-            factor.eq(Mux(c4.multiplier == Multiplier.OPERAND, second, 1 << exponent)),
-            # A right shift by 0 would need the factor 2**32: its result is the low word instead.
-            shift_high.eq((c4.result == Result.HIGH) & exponent.any()),
+            factor.eq(Mux(c4.multiplier == Multiplier.OPERAND, second, self._power(m, exponent, c4.multiplier))),
             self.equal.eq(first == third),
         ]
-        chosen = Signal(33)
         with m.Switch(c4.addend):
             with m.Case(Addend.OPERAND):
-                m.d.comb += chosen.eq(extended)
-            with m.Case(Addend.MINUS_OPERAND):
-                m.d.comb += chosen.eq(~extended)
+                m.d.sync += addend.eq(Cat(second, second[31] & c4.signed))
+            with m.Case(Addend.BELOW):
+                m.d.sync += addend.eq(Cat(second, 1))
             with m.Case(Addend.ACCUMULATE):
-                m.d.comb += chosen.eq(third)
-        m.d.sync += addend.eq(chosen + (c4.addend == Addend.MINUS_OPERAND))
+                m.d.sync += addend.eq(third)
+            with m.Default():
+                m.d.sync += addend.eq(0)
+        with m.Switch(c4.result):
+            with m.Case(Result.HIGH):
+                # A right shift by 0 would need the factor 2**32: its result is the low word instead.
+                m.d.sync += alters.eq(exponent.any())
+            with m.Case(Result.LESS):
+                # What is multiplied by 2**32 - 1 instead of -1 is in bit 32, too.
+                m.d.sync += alters.eq(first[0] & (c4.multiplier == Multiplier.MINUS))
+            with m.Default():
+                m.d.sync += alters.eq(0)
         logic = Signal(32)
         with m.Switch(c4.logic):
             with m.Case(Logic.AND):
@@ -180,7 +186,7 @@ class ProcessingElement(wiring.Component):
 
         # Stages 9 and 10: results.
         other9 = delayed(other8, 1, "other")
-        high9 = delayed(shift_high, 4, "shift_high")
+        alters9 = delayed(alters, 4, "alters")
         m.d.comb += [
             self.address.eq(arithmetic.sum[:32]),
             self.expected.eq(other9),
@@ -189,12 +195,21 @@ class ProcessingElement(wiring.Component):
         ]
         with m.Switch(self.control9.result):
             with m.Case(Result.LESS):
-                m.d.sync += self.result.eq(arithmetic.sum[32])
+                m.d.sync += self.result.eq(arithmetic.sum[32] ^ alters9)
             with m.Case(Result.OTHER):
                 m.d.sync += self.result.eq(other9)
             with m.Default():
-                m.d.sync += self.result.eq(Mux(high9, arithmetic.high, arithmetic.sum[:32]))
+                m.d.sync += self.result.eq(Mux(alters9, arithmetic.high, arithmetic.sum[:32]))
         return m
+
+    @staticmethod
+    def _power(m: Module, exponent: Any, multiplier: Any) -> Any:
+        """``1 << exponent``, or all ones."""
+        rows, columns = Signal(8), Signal(4)
+        minus = multiplier == Multiplier.MINUS
+        m.d.comb += [rows.eq((1 << exponent[2:]) | minus.replicate(8)),
+                     columns.eq((1 << exponent[:2]) | minus.replicate(4))]
+        return Cat(row.replicate(4) & columns for row in rows)
 
     def _scratchpad(self, m: Module, base: Any, offset: Any, data: Any, enable: Any, other5: Any) -> Any:
         """Stages 5 to 8: the work-item's region of the scratchpad, in which its address wraps."""

@@ -17,6 +17,7 @@ CONFIGS = [Config(), Config(atomics=ATOMICS - {"max"}), Config(float_ops=FLOAT_O
            Config(sub_integer_stores=False, scratchpad_size=0, cram_size=4), Config(local_memory=8),
            Config(divergence="ipdom"),
            Config(local_memory=8, atomics=ATOMICS, scratchpad_size=0, sub_integer_stores=False)]
+SWAPPED = {Opcode.SUB, Opcode.SLT, Opcode.SLTU}
 FLOWS = {Opcode.BEQ: Flow.BRANCH, Opcode.BNE: Flow.BRANCH, Opcode.JSUB: Flow.CALL, Opcode.RET: Flow.RETURN,
          Opcode.SYNC: Flow.SYNC, Opcode.MEET: Flow.MEET}
 
@@ -57,7 +58,7 @@ def test_every_opcode_byte(config: Config, first: int) -> None:
             assert control.flow == Flow.NEXT
             return
         row, operands = known
-        if row.format is isa.Format.RD_ATOMIC:  # the arithmetic unit shifts its first operand
+        if row.format is isa.Format.RD_ATOMIC or row.opcode in SWAPPED:     # the arithmetic unit multiplies the first
             operands = operands._replace(rs=operands.rt, rt=operands.rs)
         for name, used in (("rd", row.reads_rd or row.writes_rd), ("rs", row.reads_rs), ("rt", row.reads_rt)):
             if used:
@@ -87,6 +88,7 @@ def test_every_opcode_byte(config: Config, first: int) -> None:
             elif row.immediate is isa.PARAMETER4:       # the runtime memory looks at four bits
                 assert (control.immediate - value) % 16 == 0
             else:
+                value = -value if row.unit is Unit.COMPARE else value
                 assert control.immediate == value % 2**32, f"{word:08x}"
 
     simulate(dut, testbench)
