@@ -13,18 +13,20 @@ from amaranth.lib.memory import Memory
 
 from fgpu.config import WAVEFRONT_SIZE, WAVEFRONTS, Config
 
+from .answer import Answer
 from .meetings import Meetings
+from .nesting import Stack
 from .turns import Turns
 
 __all__ = ["Counters", "Numbers"]
 
 
 class Numbers:
-    """The same as :class:`~fgpu.cu.divergence.meetings.Masks`, by the numbers of the lanes."""
+    """The same as :class:`~fgpu.cu.divergence.masks.Masks`, by the numbers of the lanes."""
 
-    def __init__(self, m: Module, unit: "Counters", turns: Turns) -> None:
-        self._m, self._unit, self._turns = m, unit, turns
-        bits = unit.depth_bits
+    def __init__(self, m: Module, stack: Stack, turns: Turns, answer: Answer) -> None:
+        self._m, self._stack, self._turns = m, stack, turns
+        bits = stack.depth_bits
         self._parked, self._nowhere = Const(1 << bits, bits + 1), Const((1 << bits) + 1, bits + 1)
         layout = data.ArrayLayout(bits + 1, WAVEFRONT_SIZE)
         m.submodules.numbers = numbers = Memory(shape=layout, depth=WAVEFRONTS, init=[])
@@ -37,11 +39,7 @@ class Numbers:
         bases = [Signal(bits, name=f"base{number}") for number in range(WAVEFRONTS)]
         self._calls = [Signal(bits + 1, name=f"call{number}", init=self._nowhere.value)
                        for number in range(WAVEFRONTS)]
-        turns.latch(m, bases, self._base)
-        turns.latch(m, self._calls, self._call)
-        for number in range(WAVEFRONTS):
-            with m.If(unit.finished & (wavefront == number)):
-                m.d.sync += [bases[number].eq(self._base), self._calls[number].eq(self._call)]
+        answer.keep((bases, self._base), (self._calls, self._call))
 
         # ``lanes`` get the ``number``; those in the entry that is read, or at the barrier, may run again.
         self._lanes, self._number = Signal(WAVEFRONT_SIZE), Signal(bits + 1)
@@ -49,7 +47,7 @@ class Numbers:
         self.path = self.there = Signal(WAVEFRONT_SIZE, name="path")
         self.parked = Signal(WAVEFRONT_SIZE, name="parked")
         is_fresh = Array(self._fresh)[wavefront]
-        top = unit.level - 1
+        top = stack.level - 1
         for lane in range(WAVEFRONT_SIZE):
             m.d.comb += [
                 self.path[lane].eq((read.data[lane] == Cat(top[:bits], 0)) & ~is_fresh),
@@ -74,17 +72,17 @@ class Numbers:
 
     def push(self, mask: Any) -> None:
         """Of the entry that is written."""
-        self._put(mask, self._unit.level)
+        self._put(mask, self._stack.level)
 
     def call(self) -> None:
         """The entry that is written is that of a call."""
-        self._m.d.comb += self._unit.write.data.outer.eq(self._call)
-        self._m.d.sync += self._call.eq(self._unit.level)
+        self._m.d.comb += self._stack.write.data.outer.eq(self._call)
+        self._m.d.sync += self._call.eq(self._stack.level)
 
     def open(self) -> None:
         """The entry that is written is that of the meeting until now; nobody is at the new one."""
-        self._m.d.comb += self._unit.write.data.outer.eq(self._base)
-        self._m.d.sync += self._base.eq(self._unit.level)
+        self._m.d.comb += self._stack.write.data.outer.eq(self._base)
+        self._m.d.sync += self._base.eq(self._stack.level)
 
     def come(self, mask: Any) -> None:
         """To the innermost meeting."""
@@ -92,7 +90,7 @@ class Numbers:
 
     def close(self) -> None:
         """The entry that is read is that of the meeting from now on."""
-        self._m.d.sync += self._base.eq(self._unit.read.data.outer)
+        self._m.d.sync += self._base.eq(self._stack.read.data.outer)
 
     def pop(self) -> None:
         """Who is in the entry that is read goes on."""
@@ -101,7 +99,7 @@ class Numbers:
     def back(self) -> None:
         """Who is in the call that is read goes on."""
         self.pop()
-        self._m.d.sync += self._call.eq(self._unit.read.data.outer)
+        self._m.d.sync += self._call.eq(self._stack.read.data.outer)
 
     def leave(self) -> None:
         """Who runs has returned."""
