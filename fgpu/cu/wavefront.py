@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -105,16 +105,36 @@ class WavefrontController(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        outcome: Any = self.outcome
-        fetching, stale = Signal(), Signal()    # stale: what is fetched is not needed any more
         selecting = Signal()                    # until it is committed
+        with m.If(self.selected):
+            m.d.sync += selecting.eq(1)
+        with m.If(self.committed):
+            m.d.sync += selecting.eq(0)
+        issued = (self.commit != Commit.REFUSED) & (self.commit != Commit.ILLEGAL)
+        if self._config.float_ops:
+            issued &= self.commit != Commit.COLLIDES
+        at_rest = self._rest(m)
+        waits_for_data = self._ask(m, selecting)
+        # What follows from the state, decoded: whose turn it is comes late enough.
+        running, fetches = Signal(), Signal()
+        m.d.comb += [
+            self.able.eq(running & self.present & ~waits_for_data),
+            self.ready.eq(self.able & at_rest),
+        ]
+        outside = self.pc[self._config.pc_bits:].any()
+        self._fetch(m, fetches, selecting, issued, outside)
+        if meets(self._config):
+            self._join(m, issued)
+        self._states(m, running, fetches, issued, at_rest, waits_for_data, outside)
+        return m
+
+    def _rest(self, m: Module) -> Value:
+        """Whether the result of the instruction before can be read, or there is none."""
         floats = bool(self._config.float_ops)
         rest = Signal(range((_FLOAT_REST_SLOTS if floats else _REST_SLOTS) + 1))
-        issued = (self.commit != Commit.REFUSED) & (self.commit != Commit.ILLEGAL)
         at_rest = Signal(init=1)                # rest is 0
-
         with m.If(self.selected):
-            m.d.sync += [rest.eq(_REST_SLOTS), at_rest.eq(0), selecting.eq(1)]
+            m.d.sync += [rest.eq(_REST_SLOTS), at_rest.eq(0)]
         with m.Elif(self.slot_end & ~at_rest):
             m.d.sync += [rest.eq(rest - 1), at_rest.eq(rest == 1)]
         if floats:
@@ -122,15 +142,19 @@ class WavefrontController(wiring.Component):
                 m.d.sync += [rest.eq(_FLOAT_SLOTS_LEFT + self.float_slots), at_rest.eq(0)]
             with m.If(self.committed & (self.commit == Commit.COLLIDES)):
                 m.d.sync += [rest.eq(0), at_rest.eq(1)]
-            issued &= self.commit != Commit.COLLIDES
-        if self._config.narrow_floats:
-            in_turn = Signal()      # its work-items go through a unit one after the other
-            with m.If(self.committed & self.narrow & (self.commit == Commit.FLOAT)):
-                m.d.sync += in_turn.eq(1)
-            with m.If(self.narrow_done):
-                m.d.sync += in_turn.eq(0)
-            at_rest = at_rest & ~in_turn
+        if not self._config.narrow_floats:
+            return at_rest
+        in_turn = Signal()      # its work-items go through a unit one after the other
+        with m.If(self.committed & self.narrow & (self.commit == Commit.FLOAT)):
+            m.d.sync += in_turn.eq(1)
+        with m.If(self.narrow_done):
+            m.d.sync += in_turn.eq(0)
+        return at_rest & ~in_turn
 
+    def _fetch(self, m: Module, fetches: Signal, selecting: Signal, issued: Value, outside: Value) -> None:
+        """Have the pair with ``pc`` in the buffer, or the next one as soon as the second instruction is selected."""
+        outcome: Any = self.outcome
+        fetching, stale = Signal(), Signal()    # stale: what is fetched is not needed any more
         # The answer to a fetch comes after the commitment of what was selected when it was asked for.
         forget = Signal()
         m.d.comb += [
@@ -146,20 +170,34 @@ class WavefrontController(wiring.Component):
             m.d.sync += stale.eq(fetching | self.fetch_granted)
         with m.If(forget | (self.selected & self.pc[0])):
             m.d.sync += self.present.eq(0)
-        with m.If(self.committed):
-            m.d.sync += selecting.eq(0)
 
-        if meets(self._config):
-            # Known in the cycle after the commitment, as the instruction may be selected then. What changes the
-            # address otherwise has the wavefront wait for instructions.
-            joins_next = Signal()
-            there = self.pc >= self.top if stops_behind(self._config) else self.pc == self.top
-            m.d.sync += [
-                joins_next.eq(self.waits & (self.pc + 1 == self.top)), self.joins.eq(self.waits & there),
-            ]
-            with m.If(self.committed & issued):
-                m.d.sync += self.joins.eq(joins_next)
+        # Known a cycle later, but no pair is selected in the cycle after its address has changed. Nor does it matter
+        # whether a wavefront that is about to stop fetches once more.
+        was_outside = Signal()
+        next_pair = Signal.like(self.pair)
+        pair = self.pc[1:self._config.pc_bits]
+        m.d.sync += [next_pair.eq(pair + 1), was_outside.eq(outside)]
+        with m.If(self.fetch):      # and no more once it is granted
+            m.d.sync += self.pair.eq(Mux(self.ahead, next_pair, pair))
+        m.d.comb += self.fetch.eq(
+            fetches & (~self.present | (self.selected & self.pc[0])) & ~fetching & ~was_outside)
 
+    def _join(self, m: Module, issued: Value) -> None:
+        """Whether another path of the wavefront waits at ``pc``, or before it.
+
+        Known in the cycle after the commitment, as the instruction may be selected then. What changes the address
+        otherwise has the wavefront wait for instructions.
+        """
+        joins_next = Signal()
+        there = self.pc >= self.top if stops_behind(self._config) else self.pc == self.top
+        m.d.sync += [
+            joins_next.eq(self.waits & (self.pc + 1 == self.top)), self.joins.eq(self.waits & there),
+        ]
+        with m.If(self.committed & issued):
+            m.d.sync += self.joins.eq(joins_next)
+
+    def _ask(self, m: Module, selecting: Signal) -> Value:
+        """Whether the next instruction waits for loads, or for the scoreboard to tell that it need not."""
         checking = Signal()         # the question is asked
         independent = Signal()
         m.d.comb += self.check.eq(self.loading & self.present & ~checking & ~selecting & ~self.selected)
@@ -171,24 +209,12 @@ class WavefrontController(wiring.Component):
             m.d.sync += checking.eq(0)
         with m.If(self.committed):
             m.d.sync += independent.eq(0)
-        waits_for_data = self.loading & ~independent
+        return self.loading & ~independent
 
-        outside, was_outside = self.pc[self._config.pc_bits:].any(), Signal()
-        # Known a cycle later, but no pair is selected in the cycle after its address has changed. Nor does it matter
-        # whether a wavefront that is about to stop fetches once more.
-        next_pair = Signal.like(self.pair)
-        pair = self.pc[1:self._config.pc_bits]
-        m.d.sync += [next_pair.eq(pair + 1), was_outside.eq(outside)]
-        with m.If(self.fetch):      # and no more once it is granted
-            m.d.sync += self.pair.eq(Mux(self.ahead, next_pair, pair))
-
-        # What follows from the state, decoded: whose turn it is comes late enough.
-        running, fetches = Signal(), Signal()
-        m.d.comb += [
-            self.fetch.eq(fetches & (~self.present | (self.selected & self.pc[0])) & ~fetching & ~was_outside),
-            self.able.eq(running & self.present & ~waits_for_data),
-            self.ready.eq(self.able & at_rest),
-        ]
+    def _states(self, m: Module, running: Signal, fetches: Signal, issued: Value, at_rest: Value,
+                waits_for_data: Value, outside: Value) -> None:
+        """What the wavefront waits for, and where it goes on."""
+        outcome: Any = self.outcome
 
         def go(state: str) -> None:
             m.next = state
@@ -205,14 +231,7 @@ class WavefrontController(wiring.Component):
                     m.d.sync += self.pc.eq(self.entry)
                     go("Run")
             with m.State("Run"):
-                with m.If(waits_for_data):
-                    m.d.comb += self.state.eq(WavefrontState.MEMORY_READ)
-                with m.Elif(~at_rest):
-                    m.d.comb += self.state.eq(WavefrontState.EXECUTE)
-                with m.Elif(self.present):
-                    m.d.comb += self.state.eq(WavefrontState.READY)
-                with m.Else():
-                    m.d.comb += self.state.eq(WavefrontState.FETCH)
+                self._report_running(m, at_rest, waits_for_data)
                 with m.If(self.committed):
                     with m.If(issued):
                         m.d.sync += self.pc.eq(self.next)
@@ -261,6 +280,15 @@ class WavefrontController(wiring.Component):
             with m.State("Stopped"):
                 m.d.comb += self.state.eq(WavefrontState.STOPPED)
                 # Behind the code RAM's end a wavefront stops while data or results are on their way.
-                with m.If(self.cancel & (at_rest if floats else 1) & ~self.loading):
+                with m.If(self.cancel & (at_rest if self._config.float_ops else 1) & ~self.loading):
                     go("Free")
-        return m
+
+    def _report_running(self, m: Module, at_rest: Value, waits_for_data: Value) -> None:
+        with m.If(waits_for_data):
+            m.d.comb += self.state.eq(WavefrontState.MEMORY_READ)
+        with m.Elif(~at_rest):
+            m.d.comb += self.state.eq(WavefrontState.EXECUTE)
+        with m.Elif(self.present):
+            m.d.comb += self.state.eq(WavefrontState.READY)
+        with m.Else():
+            m.d.comb += self.state.eq(WavefrontState.FETCH)
