@@ -130,18 +130,41 @@ class Coalescer(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
-        offset_bits = exact_log2(config.row_words) + 2
-        row_bits = exact_log2(config.line_rows)
+        m.submodules.ready_accesses = ready_accesses = SkidBuffer(_Placed(config))
+        made, done = ready_accesses.input, ready_accesses.output
+        wanted = Signal()
+        m.d.comb += wanted.eq(self.phase_valid & (self.phase.lanes.any() | self.phase.last))
+        m.d.sync += self.dropped.eq(self.phase_valid & ~wanted)
 
-        # Stage 0: lanes are compared, while the rest of the phase is written.
+        planned, plan = self._plan(m, wanted)
+        next_place = Signal(range(PHASE_ENTRIES))
+        next_plan, following = self._keep(m, wanted, planned, plan, next_place, done.payload.place)
+        busy = Signal()
+        takes = Signal()                                   # stage 1 is done with its phase
+        place = Signal(range(PHASE_ENTRIES))               # of the phase in stage 2
+        now = self._choose_lanes(m, planned, next_plan, next_place, place, busy, takes, made.ready)
+        phase: Any = Signal(_Kept(config))
+        with m.If(takes):
+            m.d.sync += phase.eq(following)
+        chosen_valid, chosen = self._make(m, busy, now, phase, place, made.ready)
+        self._compare_with_previous(m, chosen_valid, chosen, made)
+        m.d.comb += [
+            self.accesses.valid.eq(done.valid),
+            self.accesses.payload.eq(done.payload.access),
+            done.ready.eq(self.accesses.ready),
+            self.released.eq(done.valid & done.ready & done.payload.final),
+        ]
+        return m
+
+    def _plan(self, m: Module, wanted: Signal) -> tuple[Signal, Any]:
+        """Stage 0: lanes are compared, while the rest of the phase is written. The plan, a cycle later."""
         new: Any = self.phase
+        offset_bits = exact_log2(self._config.row_words) + 2
         incoming = Signal(_Compared())
         compared: Any = Signal(_Compared())
         planned = Signal()
         plan: Any = Signal(_Plan())
-        wanted = Signal()
-        m.d.comb += wanted.eq(self.phase_valid & (new.lanes.any() | new.last))
-        m.d.sync += [compared.eq(incoming), planned.eq(wanted), self.dropped.eq(self.phase_valid & ~wanted)]
+        m.d.sync += [compared.eq(incoming), planned.eq(wanted)]
         m.d.comb += [
             plan.first.eq(self._next_row(m, "planned", compared.first, compared.lanes, compared.same_row)),
             plan.same_row.eq(compared.same_row),
@@ -152,39 +175,41 @@ class Coalescer(wiring.Component):
             incoming.first.eq(lowest(new.lanes)),
             incoming.same_row.eq(Cat(rows[lane] == rows[other] for lane, other in _PAIRS)),
         ]
-        if config.atomics:
+        if self._config.atomics:
             with m.If(new.atomic):
                 m.d.comb += incoming.same_row.eq(0)
-        kept = _Kept(config)
+        return planned, plan
+
+    def _keep(self, m: Module, wanted: Signal, planned: Signal, plan: Any, next_place: Signal,
+              done_place: Any) -> tuple[Any, Any]:
+        """The memories of the phases; the plan and the rest of that which is next. Store data are those of the access
+        that leaves."""
+        new: Any = self.phase
+        kept = _Kept(self._config)
         write_place = Signal(range(PHASE_ENTRIES))
-        next_place = Signal(range(PHASE_ENTRIES))
         plan_place = Signal(range(PHASE_ENTRIES))          # where the plan of the phase before is written
-        place = Signal(range(PHASE_ENTRIES))               # of the phase in stage 2
-        takes = Signal()                                   # stage 1 is done with its phase
-        m.submodules.ready_accesses = ready_accesses = SkidBuffer(_Placed(config))
-        made, done = ready_accesses.input, ready_accesses.output
-        next_plan: Any = self._memory(m, "plans", plan, planned, plan_place, next_place)
-        whole = Signal(kept)
-        m.d.comb += whole.eq(Cat(new[name] for name in kept.members))
-        following: Any = self._memory(m, "kept", whole, self.phase_valid, write_place, next_place)
-        phase: Any = Signal(kept)
-        with m.If(takes):
-            m.d.sync += phase.eq(following)
-        m.d.comb += self.store_data.eq(self._memory(m, "store_data", new.store_data, self.phase_valid, write_place,
-                                                    done.payload.place))
-        kept_count = Signal(range(PHASE_ENTRIES + 1))      # of phases that have not begun to leave
-        more = Signal()                                    # there are any
         m.d.sync += plan_place.eq(write_place)
         with m.If(wanted):      # what is not is written over
             m.d.sync += write_place.eq(write_place + 1)
+        next_plan = self._memory(m, "plans", plan, planned, plan_place, next_place)
+        whole = Signal(kept)
+        m.d.comb += whole.eq(Cat(new[name] for name in kept.members))
+        following = self._memory(m, "kept", whole, self.phase_valid, write_place, next_place)
+        m.d.comb += self.store_data.eq(
+            self._memory(m, "store_data", new.store_data, self.phase_valid, write_place, done_place))
+        return next_plan, following
 
-        # Stage 1: the lanes of the next row, of the phase or of the next one.
-        busy = Signal()
+    def _choose_lanes(self, m: Module, planned: Signal, next_plan: Any, next_place: Signal, place: Signal,
+                      busy: Signal, takes: Signal, ready: Value) -> Any:
+        """Stage 1: the lanes of the next row, of the phase or of the next one."""
+        kept_count = Signal(range(PHASE_ENTRIES + 1))      # of phases that have not begun to leave
+        more = Signal()                                    # there are any
         same_row = Signal(len(_PAIRS))
         now: Any = Signal(_RowLanes())
-
         advance, follow = Signal(), Signal()
-        m.d.comb += [takes.eq(~busy | (advance & now.final)), follow.eq(more & takes)]
+        m.d.comb += [
+            advance.eq(busy & ready), takes.eq(~busy | (advance & now.final)), follow.eq(more & takes),
+        ]
         with m.If(planned & ~follow):
             m.d.sync += [kept_count.eq(kept_count + 1), more.eq(1)]
         with m.Elif(follow & ~planned):
@@ -196,28 +221,26 @@ class Coalescer(wiring.Component):
             ]
         with m.Elif(advance):
             m.d.sync += [now.eq(self._next_row(m, "rest", lowest(now.left), now.left, same_row)), busy.eq(~now.final)]
+        return now
 
-        # Stage 2: the row.
+    def _make(self, m: Module, busy: Signal, now: Any, phase: Any, place: Signal, ready: Value) -> tuple[Signal, Any]:
+        """Stage 2: the row, and what its lanes do there."""
+        config = self._config
+        offset_bits = exact_log2(config.row_words) + 2
+        row_bits = exact_log2(config.line_rows)
         row = Signal(32 - offset_bits)
         addresses: Any = phase.addresses
         chosen: Any = Signal(_Placed(config))
         chosen_valid = Signal()
-        m.d.comb += [
-            row.eq(choose([addresses[lane][offset_bits:] for lane in range(PE_COUNT)], now.leader)),
-            advance.eq(busy & made.ready),
-        ]
-        with m.If(made.ready):
+        m.d.comb += row.eq(choose([addresses[lane][offset_bits:] for lane in range(PE_COUNT)], now.leader))
+        with m.If(ready):
             m.d.sync += [
                 chosen_valid.eq(busy),
                 chosen.place.eq(place),
                 chosen.final.eq(now.final),
-                chosen.access.load.eq(phase.load),
+                *(chosen.access[name].eq(phase[name]) for name in ("load", "wavefront", "phase", "rd", "width")),
                 chosen.access.line.eq(row[row_bits:]),
                 chosen.access.row_index.eq(row[:row_bits]),
-                chosen.access.wavefront.eq(phase.wavefront),
-                chosen.access.phase.eq(phase.phase),
-                chosen.access.rd.eq(phase.rd),
-                chosen.access.width.eq(phase.width),
                 chosen.access.last.eq(phase.last & now.final),
                 chosen.access.lanes.eq(now.lanes),
             ]
@@ -228,32 +251,29 @@ class Coalescer(wiring.Component):
             for lane, writes in enumerate(self._writes(phase, now.lanes)):
                 m.d.sync += [chosen.access.words[lane].eq(addresses[lane][2:offset_bits]),
                              chosen.access.writes[lane].eq(writes)]
+        return chosen_valid, chosen
 
-        # Stage 3: what it is to the one before. Rows are compared within one load only, so that a load after a store
-        # sees memory anew.
+    def _compare_with_previous(self, m: Module, valid: Signal, chosen: Any, made: Any) -> None:
+        """Stage 3: what an access is to the one before. Rows are compared within one load only, so that a load after
+        a store sees memory anew."""
         out = chosen.access
-        atomic = out.atomic if config.atomics else Const(0)
+        atomic = out.atomic if self._config.atomics else Const(0)
         fresh = Signal(init=1)
-        previous: Any = Signal(data.StructLayout({"row_index": row_bits, "line": len(out.line)}))
+        previous: Any = Signal(data.StructLayout({"row_index": len(out.row_index), "line": len(out.line)}))
         has_lanes = out.lanes.any()
         other_line = out.line != previous.line
         m.d.comb += [
-            made.valid.eq(chosen_valid),
+            made.valid.eq(valid),
             made.payload.eq(chosen),
             made.payload.access.new_row.eq(
                 has_lanes & (fresh | atomic | other_line | (out.row_index != previous.row_index))),
             made.payload.access.ascends.eq(~other_line & (out.row_index > previous.row_index)),
-            self.accesses.valid.eq(done.valid),
-            self.accesses.payload.eq(done.payload.access),
-            done.ready.eq(self.accesses.ready),
-            self.released.eq(done.valid & done.ready & done.payload.final),
         ]
-        with m.If(chosen_valid & made.ready):
+        with m.If(valid & made.ready):
             with m.If(has_lanes):
                 m.d.sync += [previous.line.eq(out.line), previous.row_index.eq(out.row_index), fresh.eq(out.last)]
             with m.Else():
                 m.d.sync += fresh.eq(1)
-        return m
 
     @staticmethod
     def _next_row(m: Module, name: str, first: Value, remaining: Value, same: Value) -> Value:
