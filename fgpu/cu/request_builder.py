@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -79,106 +79,97 @@ class RequestBuilder(wiring.Component):
         m = Module()
         config = self._config
         access: Any = self.accesses.payload
-        request: Any = self.requests
-        station: Any = self.stations
-
-        m.submodules.scatter = scatter = Scatter(config)
-        m.d.comb += [scatter.access.eq(access), scatter.store_data.eq(self.store_data)]
-
-        lines = LineMap(config)
-        access_slice, access_line = Signal(config.slice_bits), Signal(config.line_address_bits)
-        m.d.comb += [access_slice.eq(lines.slice(access.line)), access_line.eq(lines.place(access.line))]
-
-        opened = Signal()
-        slice = Signal(config.slice_bits)
-        line = Signal(config.line_address_bits)
-        rows = Signal(config.line_rows)
-        close = Signal()           # the open request is complete
-        row_bit = Signal(config.line_rows)
-        m.d.comb += row_bit.eq(1 << access.row_index)
-        new_row, ascends = access.new_row, access.ascends
-        # The cache answers in ascending order. While a request is open, the access before is part of it.
-        joins = Signal()
-        m.d.comb += joins.eq(opened & ~close & ascends)
-
         peek = "slice" if config.compute_units > 1 else None
         # From registers: what comes next is on its way through the arbiter to the tags in the same cycle.
         m.submodules.loads = loads = Queue(LoadRequest(config), depth=_LOADS, registered=True, peek=peek)
-        load_free = loads.input.ready
         # Stores and atomic operations; their contents in LUT RAM: as wide registers would wait for who is far away.
         m.submodules.directs = directs = Queue(_Head(config), depth=_DIRECTS - 1, registered=True, peek=peek)
         m.submodules.contents = contents = WideQueue(_Content(config), depth=_DIRECTS)
+
+        lines = LineMap(config)
+        access_slice, access_line = Signal(config.slice_bits), Signal(config.line_address_bits)
+        row_bit = Signal(config.line_rows)
+        atomic = access.atomic & access.new_row if config.atomics else Const(0)
+        direct = Signal()          # a request of its own, which leaves at once
+        m.d.comb += [
+            access_slice.eq(lines.slice(access.line)), access_line.eq(lines.place(access.line)),
+            row_bit.eq(1 << access.row_index), direct.eq(~access.load | atomic),
+        ]
+        take = Signal()
+        m.d.comb += take.eq(self.accesses.valid & self.accesses.ready)
+        placed_valid, placed = self._place(m, take & direct, atomic, access_slice, access_line, row_bit,
+                                           directs, contents)
+        opened, slice = self._gather(m, take, direct, access_slice, access_line, row_bit, loads)
         load_room = Signal()        # found a cycle before, as this steers much
         m.d.sync += load_room.eq(loads.spacious)
-        placed = Signal(MemoryRequest(config))      # all but its row, which comes a cycle later
-        placed_valid = Signal()
-        direct_out = directs.output
-        atomic = access.atomic & new_row if config.atomics else Const(0)
-        direct = Signal()          # a request of its own, which leaves at once
         direct_free = Signal()
+        room = Signal()            # all but the station is ready
         m.d.comb += [
-            direct.eq(~access.load | atomic),
             direct_free.eq(directs.spacious & ~(atomic & (opened | loads.output.valid))),
+            room.eq(Mux(direct, direct_free, load_room)),
+            self.accesses.ready.eq(room & (self.stations.ready | ~access.load)),
+            self.idle.eq(~opened & ~placed_valid & ~self.requests.valid),
+        ]
+        self._reserve(m, room, atomic, access_slice)
+        self._send(m, directs, contents, loads)
+        if config.compute_units > 1:
+            self._tell_next_slice(m, directs, loads, (placed_valid, placed.slice), (opened, slice))
+        return m
+
+    def _place(self, m: Module, taken: Value, atomic: Value, slice: Signal, line: Signal, row_bit: Signal,
+               directs: Queue, contents: WideQueue) -> tuple[Signal, Any]:
+        """Stores and atomic operations: a cycle later they are requests, by when their words are at their places."""
+        access: Any = self.accesses.payload
+        m.submodules.scatter = scatter = Scatter(self._config)
+        m.d.comb += [scatter.access.eq(access), scatter.store_data.eq(self.store_data)]
+        placed = Signal(MemoryRequest(self._config))      # all but its row, which comes a cycle later
+        placed_valid = Signal()
+        m.d.sync += [
+            placed_valid.eq(taken & access.lanes.any()),
+            placed.op.eq(MemoryOp.WRITE),
+            placed.slice.eq(slice),
+            placed.line.eq(line),
+            placed.rows.eq(row_bit),
+            placed.strobe.eq(scatter.strobe),
+        ]
+        if self._config.atomics:
+            m.d.sync += placed.operation.eq(access.operation)
+            with m.If(atomic):
+                m.d.sync += placed.op.eq(MemoryOp.ATOMIC)
+        m.d.comb += [
             directs.input.valid.eq(placed_valid), contents.input.valid.eq(placed_valid),
-            *(directs.input.payload[name].eq(placed[name]) for name in _Head(config).members),
+            *(directs.input.payload[name].eq(placed[name]) for name in _Head(self._config).members),
             directs.input.payload.whole.eq(placed.strobe.all()),
             contents.input.payload.row.eq(scatter.row), contents.input.payload.strobe.eq(placed.strobe),
-            request.valid.eq(direct_out.valid | loads.output.valid),
-            *(request.payload[name].eq(direct_out.payload[name]) for name in _Head(config).members),
-            *(request.payload[name].eq(contents.output.payload[name]) for name in _Content(config).members),
-            direct_out.ready.eq(request.ready), contents.output.ready.eq(request.ready),
-            loads.output.ready.eq(request.ready & ~direct_out.valid),
+        ]
+        return placed_valid, placed
+
+    def _gather(self, m: Module, take: Signal, direct: Signal, access_slice: Signal, access_line: Signal,
+                row_bit: Signal, loads: Queue) -> tuple[Signal, Signal]:
+        """Loads of one line gather in a request that is open; whether there is one, and its slice."""
+        access: Any = self.accesses.payload
+        new_row, ascends = access.new_row, access.ascends
+        opened = Signal()
+        slice = Signal(self._config.slice_bits)
+        line = Signal(self._config.line_address_bits)
+        rows = Signal(self._config.line_rows)
+        close = Signal()           # the open request is complete
+        # The cache answers in ascending order. While a request is open, the access before is part of it.
+        joins = Signal()
+        needs_flush = Signal()     # the open request must leave before this access of a load is taken
+        flush = Signal()
+        m.d.comb += [
+            joins.eq(opened & ~close & ascends),
+            needs_flush.eq(opened & new_row & (close | ~ascends)),
+            flush.eq(opened & (close | (self.accesses.valid & (direct | needs_flush | ~self.stations.ready)))),
+            loads.input.valid.eq(flush),
             loads.input.payload.slice.eq(slice),
             loads.input.payload.line.eq(line),
             loads.input.payload.rows.eq(rows),
         ]
-        with m.If(~direct_out.valid):
-            m.d.comb += [
-                request.payload.op.eq(MemoryOp.READ),
-                request.payload.slice.eq(loads.output.payload.slice),
-                request.payload.line.eq(loads.output.payload.line),
-                request.payload.rows.eq(loads.output.payload.rows),
-            ]
-        needs_flush = Signal()     # the open request must leave before this access of a load is taken
-        m.d.comb += needs_flush.eq(opened & new_row & (close | ~ascends))
-
-        flush = Signal()
-        m.d.comb += flush.eq(opened & (close | (self.accesses.valid & (direct | needs_flush | ~station.ready))))
-
-        room = Signal()            # all but the station is ready
-        take = Signal()
-        m.d.comb += [
-            room.eq(Mux(direct, direct_free, load_room)),
-            self.accesses.ready.eq(room & (station.ready | ~access.load)),
-            take.eq(self.accesses.valid & self.accesses.ready),
-            station.valid.eq(self.accesses.valid & room & access.load),
-            station.payload.new_row.eq(new_row), station.payload.looks.eq(new_row.replicate(2)),
-            station.payload.slice.eq(access_slice),
-            station.payload.wavefront.eq(access.wavefront),
-            station.payload.phase.eq(access.phase),
-            station.payload.rd.eq(access.rd),
-            station.payload.last.eq(access.last),
-            station.payload.lanes.eq(access.lanes),
-            self.idle.eq(~opened & ~placed_valid & ~request.valid),
-        ]
-        for lane in range(PE_COUNT):        # the old word comes as word 0
-            m.d.comb += station.payload.words[lane].eq(Mux(atomic, 0, access.words[lane]))
-
-        m.d.comb += loads.input.valid.eq(flush)
-        with m.If(flush & load_free):
+        leaves = flush & loads.input.ready
+        with m.If(leaves):
             m.d.sync += [opened.eq(0), close.eq(0)]
-        m.d.sync += [
-            placed_valid.eq(take & direct & access.lanes.any()),
-            placed.op.eq(MemoryOp.WRITE),
-            placed.slice.eq(access_slice),
-            placed.line.eq(access_line),
-            placed.rows.eq(row_bit),
-            placed.strobe.eq(scatter.strobe),
-        ]
-        if config.atomics:
-            m.d.sync += placed.operation.eq(access.operation)
-            with m.If(atomic):
-                m.d.sync += placed.op.eq(MemoryOp.ATOMIC)
         with m.If(take & ~direct):
             with m.If(new_row):
                 m.d.sync += [
@@ -188,12 +179,42 @@ class RequestBuilder(wiring.Component):
                     rows.eq(Mux(joins, rows, 0) | row_bit),
                     close.eq(access.last),
                 ]
-            with m.Elif(access.last & opened & ~(flush & load_free)):
+            with m.Elif(access.last & opened & ~leaves):
                 m.d.sync += close.eq(1)
+        return opened, slice
 
-        if config.compute_units > 1:
-            self._tell_next_slice(m, directs, loads, (placed_valid, placed.slice), (opened, slice))
-        return m
+    def _reserve(self, m: Module, room: Signal, atomic: Value, access_slice: Signal) -> None:
+        """A station for each access that is answered."""
+        access: Any = self.accesses.payload
+        station: Any = self.stations
+        m.d.comb += [
+            station.valid.eq(self.accesses.valid & room & access.load),
+            station.payload.new_row.eq(access.new_row), station.payload.looks.eq(access.new_row.replicate(2)),
+            station.payload.slice.eq(access_slice),
+            *(station.payload[name].eq(access[name]) for name in ("wavefront", "phase", "rd", "last", "lanes")),
+        ]
+        for lane in range(PE_COUNT):        # the old word comes as word 0
+            m.d.comb += station.payload.words[lane].eq(Mux(atomic, 0, access.words[lane]))
+
+    def _send(self, m: Module, directs: Queue, contents: WideQueue, loads: Queue) -> None:
+        """Stores and atomic operations go before loads."""
+        request: Any = self.requests
+        direct: Any = directs.output
+        load: Any = loads.output
+        m.d.comb += [
+            request.valid.eq(direct.valid | load.valid),
+            *(request.payload[name].eq(direct.payload[name]) for name in _Head(self._config).members),
+            *(request.payload[name].eq(contents.output.payload[name]) for name in _Content(self._config).members),
+            direct.ready.eq(request.ready), contents.output.ready.eq(request.ready),
+            load.ready.eq(request.ready & ~direct.valid),
+        ]
+        with m.If(~direct.valid):
+            m.d.comb += [
+                request.payload.op.eq(MemoryOp.READ),
+                request.payload.slice.eq(load.payload.slice),
+                request.payload.line.eq(load.payload.line),
+                request.payload.rows.eq(load.payload.rows),
+            ]
 
     def _tell_next_slice(self, m: Module, directs: Queue, loads: Queue, placed: tuple[Any, Any],
                          opened: tuple[Any, Any]) -> None:
