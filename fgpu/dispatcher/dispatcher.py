@@ -97,7 +97,6 @@ class Dispatcher(wiring.Component):
 
         descriptor = _Descriptor()
         shape, size_word = descriptor.shape, descriptor.size_word
-        group = Signal(WorkGroup)
         m.submodules.local_ids = local_ids = LocalIdGenerator()
         extents = self._extents(m, shape)
         m.d.comb += [
@@ -118,14 +117,21 @@ class Dispatcher(wiring.Component):
         complete = reading & (read_word == _FIRST_SIZE)
         self._load(m, arriving, arriving_word, reading, self.initialize.bit_select(slot, 1), descriptor, local_ids)
 
-        settle = Signal(range(_SETTLE_CYCLES + 1))
-        m.submodules.turn = turn = RoundRobin(self._config.compute_units)
-        target = Signal.like(turn.choice)
-
         active = Signal()
         suspect = Signal()      # the cache may hold a line whose read failed
-        # The error of a last write-back comes while the cache is cleaned.
-        m.d.comb += self.clear_registers.eq(self.finished.any() & self.cancel)
+        m.d.comb += [
+            self.running.eq(Mux(active, 1 << slot, 0)), self.slot.eq(Mux(active, slot, lowest)),
+            # The error of a last write-back comes while the cache is cleaned.
+            self.clear_registers.eq(self.finished.any() & self.cancel),
+        ]
+        self._follow_faults(m, active, suspect)
+        group = Signal(WorkGroup)
+        for work_groups in self.work_groups:
+            m.d.comb += work_groups.payload.eq(group)
+
+        settle = Signal(range(_SETTLE_CYCLES + 1))
+        m.submodules.turn = turn = RoundRobin(self._config.compute_units)
+        m.d.comb += turn.requests.eq(self.room)
         m.d.sync += self.clean_start.eq(0)
         with m.FSM():
             with m.State("Idle"):
@@ -141,64 +147,65 @@ class Dispatcher(wiring.Component):
                     m.d.comb += self.accepted.eq(1 << lowest)
                     m.d.sync += [active.eq(1), reading.eq(1), self.loading.eq(1)]
                     m.next = "Read descriptor"
-            with m.State("Read descriptor"):
-                m.d.comb += turn.accept.eq(complete)
-                m.d.sync += [
-                    target.eq(turn.choice),
-                    *(group.offsets[number].eq(descriptor.origins[number]) for number in range(DIMENSIONS)),
-                ]
-                with m.If(complete):
-                    m.next = "Choose compute unit"
-                    with m.If(turn.valid & ~self.cancel):
-                        m.next = "Hand out work-group"
-            with m.State("Choose compute unit"):
-                m.d.comb += turn.accept.eq(1)
-                m.d.sync += target.eq(turn.choice)
-                with m.If(self.cancel):
-                    m.d.sync += settle.eq(_SETTLE_CYCLES)
-                    m.next = "Drain"
-                with m.Elif(turn.valid):
-                    m.next = "Hand out work-group"
-            with m.State("Hand out work-group"):
-                ready = Signal()
-                for number, work_groups in enumerate(self.work_groups):
-                    with m.If(target == number):
-                        m.d.comb += [work_groups.valid.eq(1), ready.eq(work_groups.ready)]
-                with m.If(ready):
-                    m.d.sync += settle.eq(_SETTLE_CYCLES)
-                    m.next = "Choose compute unit"
-                    self._advance(m, group, descriptor, extents, "Drain")
-            with m.State("Drain"):
-                with m.If(settle != 0):
-                    m.d.sync += settle.eq(settle - 1)
-                with m.Elif(self.idle.all() & ~self.loading):
-                    with m.If(self.cancel | self.fault | self.clean_cache.bit_select(slot, 1)):
-                        m.d.sync += self.clean_start.eq(1)
-                        m.next = "Clean cache"
-                    with m.Else():
-                        m.next = "Finish"
-            with m.State("Clean cache"):
-                with m.If(self.clean_done):
-                    with m.If(active):
-                        m.next = "Finish"
-                    with m.Else():
-                        m.next = "Idle"
-            with m.State("Finish"):
-                m.d.comb += self.finished.eq(self.running)
-                m.d.sync += active.eq(0)
-                m.next = "Idle"
-
-        m.d.comb += [
-            turn.requests.eq(self.room), self.running.eq(Mux(active, 1 << slot, 0)),
-            self.slot.eq(Mux(active, slot, lowest)),
-        ]
-        self._follow_faults(m, active, suspect)
-        for work_groups in self.work_groups:
-            m.d.comb += work_groups.payload.eq(group)
-
+            self._hand_out(m, complete, turn, group, descriptor, extents, settle)
+            self._end(m, active, slot, settle)
         with m.If(arriving):
             self._keep_word(m, arriving_word, descriptor)
         return m
+
+    def _hand_out(self, m: Module, complete: Value, turn: RoundRobin, group: Any, descriptor: _Descriptor,
+                  extents: Any, settle: Signal) -> None:
+        """The states in which work-groups go out, each to the compute unit whose turn it is."""
+        target = Signal.like(turn.choice)
+        with m.State("Read descriptor"):
+            m.d.comb += turn.accept.eq(complete)
+            m.d.sync += [
+                target.eq(turn.choice),
+                *(group.offsets[number].eq(descriptor.origins[number]) for number in range(DIMENSIONS)),
+            ]
+            with m.If(complete):
+                m.next = "Choose compute unit"
+                with m.If(turn.valid & ~self.cancel):
+                    m.next = "Hand out work-group"
+        with m.State("Choose compute unit"):
+            m.d.comb += turn.accept.eq(1)
+            m.d.sync += target.eq(turn.choice)
+            with m.If(self.cancel):
+                m.d.sync += settle.eq(_SETTLE_CYCLES)
+                m.next = "Drain"
+            with m.Elif(turn.valid):
+                m.next = "Hand out work-group"
+        with m.State("Hand out work-group"):
+            ready = Signal()
+            for number, work_groups in enumerate(self.work_groups):
+                with m.If(target == number):
+                    m.d.comb += [work_groups.valid.eq(1), ready.eq(work_groups.ready)]
+            with m.If(ready):
+                m.d.sync += settle.eq(_SETTLE_CYCLES)
+                m.next = "Choose compute unit"
+                self._advance(m, group, descriptor, extents, "Drain")
+
+    def _end(self, m: Module, active: Signal, slot: Signal, settle: Signal) -> None:
+        """The states in which wavefronts end, the cache is cleaned if it is to be, and the kernel has finished."""
+        with m.State("Drain"):
+            with m.If(settle != 0):
+                m.d.sync += settle.eq(settle - 1)
+            with m.Elif(self.idle.all() & ~self.loading):
+                with m.If(self.cancel | self.fault | self.clean_cache.bit_select(slot, 1)):
+                    m.d.sync += self.clean_start.eq(1)
+                    m.next = "Clean cache"
+                with m.Else():
+                    m.next = "Finish"
+        with m.State("Clean cache"):
+            with m.If(self.clean_done):
+                with m.If(active):
+                    m.next = "Finish"
+                with m.Else():
+                    m.next = "Idle"
+        with m.State("Finish"):
+            m.d.comb += self.finished.eq(self.running)
+            m.d.sync += active.eq(0)
+            m.next = "Idle"
 
     @staticmethod
     def _following(m: Module, word: Signal, shape: Any) -> Signal:
