@@ -29,6 +29,93 @@ from .interface import BranchParts, DivergenceUnit, FlowRequest, Outcome, Outcom
 __all__ = ["DivergenceStack"]
 
 
+class _Held:
+    """A call, return or barrier, until a cycle in which no branch resolves: then ``call``, ``back`` or ``sync``.
+
+    A barrier where others are parked is there for a third such cycle: in the first one it ``gathers``, which the unit
+    tells, in the second one they are read, and from then on it has ``gathered`` them, in a register.
+    """
+
+    def __init__(self, m: Module, unit: "DivergenceStack", resolved: Signal) -> None:
+        request: Any = unit.request
+        self.waiting = Signal()
+        self.gathers = Signal()
+        self.gathering = Signal()
+        self.gathered = Signal()
+        self.request: Any = Signal(FlowRequest, name="held")
+        with m.If(~resolved):
+            m.d.sync += [self.waiting.eq(self.gathers | self.gathering), self.gathering.eq(self.gathers),
+                         self.gathered.eq(self.gathering)]
+        calls, returns, syncs = Signal(), Signal(), Signal()    # what is held, decoded
+        with m.If(unit.request_valid & (request.flow != Flow.BRANCH)):
+            m.d.sync += [self.waiting.eq(1), self.request.eq(request), calls.eq(request.flow == Flow.CALL),
+                         returns.eq(request.flow == Flow.RETURN), syncs.eq(request.flow == Flow.SYNC)]
+        self.call, self.back, self.sync = (self.waiting & ~resolved & kind for kind in (calls, returns, syncs))
+
+
+class _Levels:
+    """Of each wavefront its stack's level, whether the entry on top is a branch's, and whether some are parked.
+
+    Those of the wavefront whose branch may resolve and of that which is held were looked up a cycle before they are
+    needed: nothing changes them while the wavefront waits for its outcome.
+    """
+
+    def __init__(self, m: Module, unit: "DivergenceStack") -> None:
+        request: Any = unit.request
+        bits = unit.depth_bits
+        self.levels = Array(Signal(bits + 1, name=f"level{number}") for number in range(WAVEFRONTS))
+        self.tops = Array(Signal(name=f"top_is_branch{number}") for number in range(WAVEFRONTS))
+        self.parked = Array(Signal(name=f"parked{number}") for number in range(WAVEFRONTS))
+        self.layout = data.StructLayout({"level": bits + 1, "top": 1, "parked": 1, "empty": 1})
+        self.of_branch: Any = Signal(self.layout)
+        self.of_held: Any = Signal(self.layout)
+        self.one_hot_branch = Signal(WAVEFRONTS)
+        self.one_hot_held = Signal(WAVEFRONTS)
+        m.d.sync += [self.of_branch.eq(self._of(unit.branch.wavefront)),
+                     self.one_hot_branch.eq(1 << unit.branch.wavefront)]
+        with m.If(unit.request_valid & (request.flow != Flow.BRANCH)):
+            m.d.sync += [self.of_held.eq(self._of(request.wavefront)), self.one_hot_held.eq(1 << request.wavefront)]
+
+    def _of(self, number: Any) -> Value:
+        level = self.levels[number]
+        return Cat(level, self.tops[number], self.parked[number], level == 0)
+
+
+class _Step:
+    """What is done in the first cycle, of a branch that resolves or of what is held."""
+
+    def __init__(self, m: Module, unit: "DivergenceStack", parts: BranchParts, held: _Held, levels: _Levels,
+                 successors: Any) -> None:
+        bits = unit.depth_bits
+        resolved, of_branch, of_held = parts.resolved, levels.of_branch, levels.of_held
+        self.wavefront = Signal(WAVEFRONT_BITS)
+        self.next_pc = Signal(FAULT_PC_BITS, name="next_pc")
+        self.target = Signal(FAULT_PC_BITS)
+        self.splits = Signal()
+        self.follow_taken = Signal()
+        self.pushes = Signal(name="pushes")
+        self.full = Signal(name="full")
+        self.pops = Signal(name="pops")
+        self.parks = Signal(name="parks")           # at a barrier, behind which others of the wavefront go on first
+        self.arrives = Signal(name="arrives")       # all of the wavefront are at the barrier, or have ended
+        comes = held.sync & (~of_held.parked | held.gathered)
+        is_part = ~of_held.empty & of_held.top
+        m.d.comb += [
+            self.wavefront.eq(Mux(resolved, parts.wavefront, held.request.wavefront)),
+            self.next_pc.eq(Mux(resolved, successors.next, held.request.next)),
+            self.target.eq(Mux(resolved, successors.target, held.request.target)),
+            self.splits.eq(resolved & parts.any_taken & parts.any_not_taken),
+            # The smaller part runs first; if equal, the one that does not jump.
+            self.follow_taken.eq(parts.taken_count < parts.not_taken_count),
+            self.pushes.eq((self.splits & ~of_branch.level[bits]) | (held.call & ~of_held.level[bits])),
+            self.full.eq((self.splits & of_branch.level[bits]) | (held.call & of_held.level[bits])),
+            held.gathers.eq(held.sync & of_held.parked & ~held.gathering & ~held.gathered),
+            self.parks.eq(comes & is_part),
+            self.pops.eq(self.parks | (held.back & ~of_held.empty)),
+            self.arrives.eq((comes & ~is_part) | (held.back & of_held.empty & of_held.parked)),
+        ]
+
+
 class DivergenceStack(DivergenceUnit):
     """Resolves control instructions, one a cycle.
 
@@ -39,147 +126,115 @@ class DivergenceStack(DivergenceUnit):
     """
 
     def __init__(self, config: Config) -> None:
-        self._config = config
+        self.depth_bits = exact_log2(config.link_stack_depth)
         super().__init__()
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        config = self._config
-        request: Any = self.request
+        parts = BranchParts(m, self.branch)
+        held = _Held(m, self, parts.resolved)
+        levels = _Levels(m, self)
+        step = _Step(m, self, parts, held, levels, self._successors(m, parts.wavefront))
+        popped_entry, with_parked = self._access(m, parts, held, levels, step)
+        self._change(m, parts, held, levels, step)
+        self._tell(m, parts, held, levels, step, popped_entry, with_parked)
+        return m
 
-        # Successors of each wavefront's branch, until its phases have passed the vector.
+    def _successors(self, m: Module, wavefront: Signal) -> Any:
+        """Those of each wavefront's branch are kept until its phases have passed the vector; of this one's."""
+        request: Any = self.request
         m.submodules.successors = successors = Memory(
             shape=data.StructLayout({"next": FAULT_PC_BITS, "target": FAULT_PC_BITS}), depth=WAVEFRONTS, init=[])
-        note = successors.write_port()
+        note, lookup = successors.write_port(), successors.read_port(domain="comb")
         m.d.comb += [
             note.addr.eq(request.wavefront), note.en.eq(self.request_valid),
             note.data.next.eq(request.next), note.data.target.eq(request.target),
+            lookup.addr.eq(wavefront),
         ]
+        return lookup.data
 
-        parts = BranchParts(m, self.branch)
-        taken, not_taken, resolved = parts.taken, parts.not_taken, parts.resolved
-        taken_count, not_taken_count = parts.taken_count, parts.not_taken_count
-
-        # Calls, returns and barriers wait here for a cycle in which no branch resolves; a barrier where others are
-        # parked for a third one, after these were read and are in a register.
-        waiting, gathers, gathering, gathered = Signal(), Signal(), Signal(), Signal()
-        held = Signal(FlowRequest)
-        with m.If(~resolved):
-            m.d.sync += [waiting.eq(gathers | gathering), gathering.eq(gathers), gathered.eq(gathering)]
-        calls, returns, syncs = Signal(), Signal(), Signal()    # what is held, decoded
-        with m.If(self.request_valid & (request.flow != Flow.BRANCH)):
-            m.d.sync += [waiting.eq(1), held.eq(request), calls.eq(request.flow == Flow.CALL),
-                         returns.eq(request.flow == Flow.RETURN), syncs.eq(request.flow == Flow.SYNC)]
-
-        # First cycle: decide, push or start to pop.
-        lookup = successors.read_port(domain="comb")
-        wavefront = Signal(WAVEFRONT_BITS)
-        call, back, sync = (waiting & ~resolved & kind for kind in (calls, returns, syncs))
-        next_pc, target = Signal(FAULT_PC_BITS), Signal(FAULT_PC_BITS)
-        m.d.comb += lookup.addr.eq(parts.wavefront)
-        m.d.comb += [
-            wavefront.eq(Mux(resolved, parts.wavefront, held.wavefront)),
-            next_pc.eq(Mux(resolved, lookup.data.next, held.next)),
-            target.eq(Mux(resolved, lookup.data.target, held.target)),
-        ]
-        splits = Signal()
-        follow_taken = Signal()
-        m.d.comb += [
-            splits.eq(resolved & parts.any_taken & parts.any_not_taken),
-            # The smaller part runs first; if equal, the one that does not jump.
-            follow_taken.eq(taken_count < not_taken_count),
-        ]
-        depth_bits = exact_log2(config.link_stack_depth)
+    def _access(self, m: Module, parts: BranchParts, held: _Held, levels: _Levels, step: _Step
+                ) -> tuple[Any, Value]:
+        """First cycle: push or start to pop. The entry, a cycle later; who is held, with those gathered."""
+        resolved, bits = parts.resolved, self.depth_bits
         # ``on_branch``: the entry below it is a branch's. The upper half of the memory is for the parked.
         entry = data.StructLayout({"pc": FAULT_PC_BITS, "mask": WAVEFRONT_SIZE, "on_branch": 1})
-        m.submodules.stack = stack = BlockRam(entry, 2 * WAVEFRONTS * config.link_stack_depth)
+        m.submodules.stack = stack = BlockRam(entry, 2 * WAVEFRONTS << bits)
         push, pop = stack.write_port(), stack.read_port()
-        levels = Array(Signal(depth_bits + 1, name=f"level{number}") for number in range(WAVEFRONTS))
-        tops = Array(Signal(name=f"top_is_branch{number}") for number in range(WAVEFRONTS))
-        parked = Array(Signal(name=f"parked{number}") for number in range(WAVEFRONTS))
-        # Looked up a cycle before they are needed: nothing changes them while the wavefront waits for its outcome.
-        state = data.StructLayout({"level": depth_bits + 1, "top": 1, "parked": 1, "empty": 1})
-        of_branch, of_held = Signal(state), Signal(state)
-        one_hot_branch, one_hot_held = Signal(WAVEFRONTS), Signal(WAVEFRONTS)
-
-        def look_up(number: Any) -> Value:
-            level = levels[number]
-            return Cat(level, tops[number], parked[number], level == 0)
-
-        m.d.sync += [of_branch.eq(look_up(self.branch.wavefront)), one_hot_branch.eq(1 << self.branch.wavefront)]
-        with m.If(self.request_valid & (request.flow != Flow.BRANCH)):
-            m.d.sync += [of_held.eq(look_up(request.wavefront)), one_hot_held.eq(1 << request.wavefront)]
-        now: Any = data.View(state, Mux(resolved, of_branch.as_value(), of_held.as_value()))
-        level, top = now.level, now.top
-        has_parked, empty = of_held.parked, of_held.empty       # only what is held asks
-        pushes, full, pops, parks, arrives = (Signal() for _ in range(5))
-        changes_level = Signal(WAVEFRONTS)
-        comes, is_part = sync & (~has_parked | gathered), ~empty & of_held.top
+        now: Any = data.View(levels.layout, Mux(resolved, levels.of_branch.as_value(), levels.of_held.as_value()))
+        reads_parked = held.gathers | levels.of_held.empty
         m.d.comb += [
-            pushes.eq((splits & ~of_branch.level[depth_bits]) | (call & ~of_held.level[depth_bits])),
-            full.eq((splits & of_branch.level[depth_bits]) | (call & of_held.level[depth_bits])),
-            changes_level.eq(Mux(resolved, one_hot_branch, one_hot_held) & (pushes | pops).replicate(WAVEFRONTS)),
-            gathers.eq(sync & has_parked & ~gathering & ~gathered),
-            parks.eq(comes & is_part),
-            pops.eq(parks | (back & ~empty)),
-            arrives.eq((comes & ~is_part) | (back & empty & has_parked)),
-            push.addr.eq(Cat(Mux(parks, 0, level[:depth_bits]), wavefront, parks)),
-            push.en.eq(pushes | parks),
-            push.data.pc.eq(Mux(resolved & ~follow_taken, target, next_pc)),
-            push.data.on_branch.eq(top),
+            push.addr.eq(Cat(Mux(step.parks, 0, now.level[:bits]), step.wavefront, step.parks)),
+            push.en.eq(step.pushes | step.parks),
+            push.data.pc.eq(Mux(resolved & ~step.follow_taken, step.target, step.next_pc)),
+            push.data.on_branch.eq(now.top),
             pop.en.eq(~resolved),
-            pop.addr.eq(Cat(Mux(gathers | empty, 0, (level - 1)[:depth_bits]), wavefront, gathers | empty)),
+            pop.addr.eq(Cat(Mux(reads_parked, 0, (now.level - 1)[:bits]), step.wavefront, reads_parked)),
         ]
         parked_mask = Signal(WAVEFRONT_SIZE)
-        with m.If(gathering):
+        with m.If(held.gathering):
             m.d.sync += parked_mask.eq(pop.data.mask)
-        with_parked = held.mask | parked_mask       # if gathered
+        mask = held.request.mask
+        with_parked = mask | parked_mask            # if gathered
         other = Signal()                            # so that it takes one LUT a bit
         m.d.comb += [
-            other.eq(Mux(resolved, follow_taken, gathered)),
-            push.data.mask.eq(Mux(resolved, Mux(other, not_taken, taken), Mux(other, with_parked, held.mask))),
+            other.eq(Mux(resolved, step.follow_taken, held.gathered)),
+            push.data.mask.eq(Mux(
+                resolved, Mux(other, parts.not_taken, parts.taken), Mux(other, with_parked, mask))),
         ]
-        with m.If(parks | arrives):
-            m.d.sync += parked[held.wavefront].eq(parks)
+        return pop.data, with_parked
+
+    def _change(self, m: Module, parts: BranchParts, held: _Held, levels: _Levels, step: _Step) -> None:
+        """First cycle: what is kept of the wavefronts."""
+        resolved = parts.resolved
+        level: Any = data.View(levels.layout, Mux(
+            resolved, levels.of_branch.as_value(), levels.of_held.as_value())).level
+        changes_level = Signal(WAVEFRONTS)
+        m.d.comb += changes_level.eq(Mux(resolved, levels.one_hot_branch, levels.one_hot_held)
+                                     & (step.pushes | step.pops).replicate(WAVEFRONTS))
+        with m.If(step.parks | step.arrives):
+            m.d.sync += levels.parked[held.request.wavefront].eq(step.parks)
         for number in range(WAVEFRONTS):
             with m.If(changes_level[number]):
-                m.d.sync += levels[number].eq(Mux(pushes, level + 1, level - 1))
-                with m.If(pushes):
-                    m.d.sync += tops[number].eq(resolved)
+                m.d.sync += levels.levels[number].eq(Mux(step.pushes, level + 1, level - 1))
+                with m.If(step.pushes):
+                    m.d.sync += levels.tops[number].eq(resolved)
             with m.If(self.start[number]):
-                m.d.sync += [levels[number].eq(0), parked[number].eq(0)]
+                m.d.sync += [levels.levels[number].eq(0), levels.parked[number].eq(0)]
 
-        # Second cycle: the outcome.
+    def _tell(self, m: Module, parts: BranchParts, held: _Held, levels: _Levels, step: _Step,
+              popped_entry: Any, with_parked: Value) -> None:
+        """Second cycle: the outcome. Third one: what block RAM has read is in a register."""
+        resolved, empty = parts.resolved, levels.of_held.empty
         popped, changes = Signal(), Signal()
         outcome = Signal(Outcome)
         mask = Signal(WAVEFRONT_SIZE)
-        jumps = call | (resolved & parts.any_taken)
+        jumps = held.call | (resolved & parts.any_taken)
         m.d.sync += [
-            outcome.valid.eq(resolved | (waiting & ~gathers & ~gathering)),
-            outcome.wavefront.eq(wavefront),
-            outcome.pc.eq(Mux((splits & ~follow_taken) | sync, next_pc, target)),
-            popped.eq(pops | (back & has_parked)),
-            changes.eq(splits | (arrives & gathered)),
-            mask.eq(Mux(gathered & ~resolved, with_parked, Mux(follow_taken, taken, not_taken))),
+            outcome.valid.eq(resolved | (held.waiting & ~held.gathers & ~held.gathering)),
+            outcome.wavefront.eq(step.wavefront),
+            outcome.pc.eq(Mux((step.splits & ~step.follow_taken) | held.sync, step.next_pc, step.target)),
+            popped.eq(step.pops | (held.back & levels.of_held.parked)),
+            changes.eq(step.splits | (step.arrives & held.gathered)),
+            mask.eq(Mux(held.gathered & ~resolved, with_parked,
+                        Mux(step.follow_taken, parts.taken, parts.not_taken))),
         ]
-        with m.If(arrives):
+        with m.If(step.arrives):
             m.d.sync += outcome.kind.eq(OutcomeKind.ARRIVE)
-        with m.Elif(back & empty):
+        with m.Elif(held.back & empty):
             m.d.sync += outcome.kind.eq(OutcomeKind.RETIRE)
-        with m.Elif(full):
+        with m.Elif(step.full):
             m.d.sync += outcome.kind.eq(OutcomeKind.OVERFLOW)
-        with m.Elif(pops | jumps):
+        with m.Elif(step.pops | jumps):
             m.d.sync += outcome.kind.eq(OutcomeKind.JUMP)
         with m.Else():
             m.d.sync += outcome.kind.eq(OutcomeKind.RESUME)
-        # Third cycle: what block RAM has read is in a register.
         m.d.sync += [
             self.outcome.eq(outcome),
             self.mask_write.valid.eq(changes | popped),
             self.mask_write.wavefront.eq(outcome.wavefront),
-            self.mask_write.mask.eq(Mux(popped, pop.data.mask, mask)),
+            self.mask_write.mask.eq(Mux(popped, popped_entry.mask, mask)),
         ]
         with m.If(popped):
-            m.d.sync += self.outcome.pc.eq(pop.data.pc)
-            m.d.sync += tops[outcome.wavefront].eq(pop.data.on_branch)
-        return m
+            m.d.sync += self.outcome.pc.eq(popped_entry.pc)
+            m.d.sync += levels.tops[outcome.wavefront].eq(popped_entry.on_branch)
