@@ -9,7 +9,7 @@ from .spare_sites import leave_sites_free
 
 __all__ = ["FIXED", "FIXED_SETTINGS", "FLOW", "PLACER_AND_ROUTER", "SETTINGS", "WITHIN", "Tuned", "tuned"]
 
-FLOW: Final = 14
+FLOW: Final = 15
 """Of what is done between Yosys and nextpnr, and between placing and routing, a number that changes with it: it is in
 the keys of what is kept."""
 PLACER_AND_ROUTER: Final = ("--placer", "static", "--router", "router2")

@@ -8,7 +8,7 @@ __all__ = ["DIES", "Die", "die_of", "leave_sites_free"]
 
 _LUTS: Final = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6}
 """Sites that a cell takes: those of memory and of the ways to it."""
-_LEAST: Final = 0.25
+_LEAST: Final = 0.2
 """Of the die: smaller designs are routed as they are."""
 _MOST: Final = 0.65
 """Larger ones need the sites."""
