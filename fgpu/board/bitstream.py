@@ -17,9 +17,10 @@ from fgpu.errors import ToolError
 from fgpu.extras import demand
 from fgpu.store import kept_files
 from fgpu.tools.native import find_tool
-from fgpu.tools.nextpnr import FIXED, FLOW, PLACER_AND_ROUTER, WITHIN, tuned
+from fgpu.tools.nextpnr import FIXED, FLOW, PLACER_AND_ROUTER, tuned
 from fgpu.tools.nextpnr_log import followed
 from fgpu.tools.refine import refined
+from fgpu.tools.routing import route
 from fgpu.tools.spare_sites import die_of
 from fgpu.tools.yowasp import nextpnr_packages, run_yowasp
 
@@ -38,8 +39,10 @@ _FLATTEN = f"hierarchy -top {_TOP}; proc; flatten; opt_clean -purge"
 """Before synthesis: with the names of all units' wires Yosys 0.70 fails for some designs, by an assertion where it
 takes back what ABC made."""
 _SYNTHESIZE = ["-q", "-l", f"{_TOP}.rpt", f"{_TOP}.ys"]
-_PLACE = ["--json", _NETLIST, "--no-route", "--write", _PLACED, "--sdf", _DELAYS, *PLACER_AND_ROUTER]
-_ROUTE = ["--json", _REFINED, "--textcfg", f"{_TOP}.config", "--report", _REPORT, *FIXED]
+_PLACING, _ROUTING = "placing.log", "routing.log"
+_PLACE = ["--json", _NETLIST, "--no-route", "--write", _PLACED, "--sdf", _DELAYS, "--log", _PLACING,
+          *PLACER_AND_ROUTER]
+_ROUTE = ["--json", _REFINED, "--textcfg", f"{_TOP}.config", "--report", _REPORT, *FIXED, "--log", _ROUTING]
 _PACK = ["--compress", "--input", f"{_TOP}.config", "--bit", _BIT]
 _TOLD = {"TRELLIS_COMB": "LUTs", "TRELLIS_FF": "flip-flops", "DP16KD": "block RAMs", "MULT18X18D": "multipliers"}
 
@@ -81,21 +84,23 @@ def build_bitstream(board: Board, parameters: SystemParameters, *, seed: int = 1
         (work / _NETLIST).write_text(placeable.netlist)
         (work / _CONSTRAINTS).write_bytes(constraints)
 
-        def run(what: str, more: list[str]) -> None:
-            log = f"{what}.log"
-            with followed(work / log, progress):
-                done = nextpnr.run([*options, *more, "--log", log], work)
-            _check(what, done)
-
         progress(f"placing, by {nextpnr}")
-        run("placing", _PLACE)
+        with followed(work / _PLACING, progress):
+            done = nextpnr.run([*options, *_PLACE], work)
+        _check("placing", done)
         progress("moving cells")
         netlist_to_route, delay = refined((work / _PLACED).read_text(), (work / _DELAYS).read_text())
         (work / _REFINED).write_text(netlist_to_route)
-        mhz = max(parameters.clock / 1e6, WITHIN * 1000 / delay)
-        (work / _CONSTRAINTS).write_bytes(constraints_of_placed(constraints, netlist_to_route, mhz))
+
+        def aim_at(part: float) -> list[str]:
+            mhz = max(parameters.clock / 1e6, part * 1000 / delay)
+            (work / _CONSTRAINTS).write_bytes(constraints_of_placed(constraints, netlist_to_route, mhz))
+            return [*options, *_ROUTE]
+
         progress(f"routing, {1000 / delay:.1f} MHz expected")
-        run("routing", _ROUTE)
+        with followed(work / _ROUTING, progress):
+            done = route(nextpnr, work, _ROUTING, aim_at, progress)
+        _check("routing", done)
         progress("packing")
         _check("packing", run_yowasp("ecppack", _PACK, work))
         return {"seconds": round(time.monotonic() - begin), "spare_luts": placeable.spare_luts}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import ToolError
+from .process import Until, run
 from .yowasp import PACKAGES, run_yowasp
 
 __all__ = ["Tool", "find_tool", "is_native"]
@@ -31,11 +32,12 @@ class Tool:
     def __str__(self) -> str:
         return f"{_NATIVE[self.program]} {self.version} ({'native' if self.path else 'YoWASP'})"
 
-    def run(self, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-        """Run it in a folder. Who calls looks at what came of it."""
+    def run(self, arguments: Sequence[str], folder: Path, *, until: Until | None = None
+            ) -> subprocess.CompletedProcess[str]:
+        """Run it in a folder, as :func:`~.process.run` does. Who calls looks at what came of it."""
         if self.path is None:
-            return run_yowasp(self.program, arguments, folder)
-        return subprocess.run([self.path, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+            return run_yowasp(self.program, arguments, folder, until=until)
+        return run([self.path, *arguments], folder, until=until)
 
 
 def is_native(program: str) -> bool:

@@ -7,14 +7,14 @@ from .multiplier_registers import take_multiplier_registers
 from .output_registers import take_output_registers
 from .spare_sites import leave_sites_free
 
-__all__ = ["FIXED", "FIXED_SETTINGS", "FLOW", "PLACER_AND_ROUTER", "SETTINGS", "WITHIN", "Tuned", "tuned"]
+__all__ = ["FIXED", "FIXED_SETTINGS", "FLOW", "PLACER_AND_ROUTER", "SETTINGS", "Tuned", "tuned"]
 
-FLOW: Final = 15
+FLOW: Final = 16
 """Of what is done between Yosys and nextpnr, and between placing and routing, a number that changes with it: it is in
 the keys of what is kept."""
 PLACER_AND_ROUTER: Final = ("--placer", "static", "--router", "router2")
-FIXED: Final = ("--placer", "heap", "--router", "router2", "--tmg-ripup")
-"""Where every cell has its place already. Wires that are too slow for the clock are routed again."""
+FIXED: Final = ("--placer", "heap", "--router", "router2")
+"""Where every cell has its place already; see :mod:`.routing`."""
 SETTINGS: Final = {
     # How much more a wire that several nets want costs in each iteration: by nextpnr's own 2 it grows so fast that
     # the last hundreds of conflicts are moved about for ever. It takes more iterations, and short ones.
@@ -31,9 +31,6 @@ FIXED_SETTINGS: Final = {
     "router2/bbMargin/y": "7",
 }
 """Those for :data:`FIXED`."""
-WITHIN: Final = 0.985
-"""Of the frequency that is expected of a refined placement: for so much its wires are routed, and again if they are
-slower. For more that might go on for ever."""
 
 
 class Tuned(NamedTuple):

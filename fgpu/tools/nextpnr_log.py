@@ -38,7 +38,7 @@ def followed(log: Path, tell: Callable[[str], None]) -> Iterator[None]:
             if not log.exists():
                 continue
             with log.open(encoding="utf-8", errors="replace") as lines:
-                lines.seek(at)
+                lines.seek(at if at <= log.stat().st_size else 0)      # it may have begun anew
                 steps = [step for line in lines.read().splitlines() if (step := said(line)) is not None]
                 at = lines.tell()
             if steps and steps[-1] != last:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path as FilePath
+from subprocess import CompletedProcess
 from typing import Any
 
 from amaranth.back import rtlil
@@ -20,9 +22,10 @@ from ..store import kept_bytes, workspace
 from .delays import Delays, Path
 from .families import FAMILIES, Device, Family
 from .native import Tool, find_tool, is_native
-from .nextpnr import FLOW, WITHIN
+from .nextpnr import FLOW
 from .refine import refined
 from .registered import UNIT, Registered
+from .routing import route
 from .verilog import verilog_text
 from .yosys import run_yosys
 from .yowasp import nextpnr_packages
@@ -213,8 +216,11 @@ class _Task:
             return report, log
         netlist, frequency = self.refined(seed)
         self.step(f"routing, seed {seed}, {frequency:.1f} MHz expected")
-        options = [*self.device.options, *self.device.fixed, *_OPTIONS, "--freq", f"{WITHIN * frequency:.1f}"]
-        report, log = self._run(netlist, [*options, "--seed", str(seed)], _REPORT, _LOG)
+        options = [*self.device.options, *self.device.fixed, *_OPTIONS, "--seed", str(seed)]
+        report, log = self._run(
+            netlist, lambda folder: route(self.tools[1], folder, _LOG,
+                                          lambda aim: [*options, "--freq", f"{aim * frequency:.1f}"], self.step),
+            _REPORT, _LOG)
         return report, log
 
     def netlist(self) -> str:
@@ -232,13 +238,13 @@ class _Task:
         """What nextpnr writes about the netlist; the ``step`` is told once there is one."""
         netlist = self.netlist()
         self.step(step)
-        return self._run(netlist, [*self.options, *options], *outputs)
+        return self._run(netlist, lambda folder: self.tools[1].run([*self.options, *options], folder), *outputs)
 
-    def _run(self, netlist: str, options: list[str], *outputs: str) -> list[str]:
+    def _run(self, netlist: str, run: Callable[[FilePath], CompletedProcess[str]], *outputs: str) -> list[str]:
         with workspace() as folder:
             for name, text in {"design.json": netlist, **self.device.files}.items():
                 (folder / name).write_text(text, encoding="utf-8")
-            done = self.tools[1].run(options, folder)
+            done = run(folder)
             if done.returncode or not all((folder / output).exists() for output in outputs):
                 raise ToolError(f"nextpnr failed with status {done.returncode}: {done.stderr[-1000:].strip()}")
             return [(folder / output).read_text(encoding="utf-8") for output in outputs]

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ..errors import ToolError
 from ..store import kept_files
+from .process import Until, run
 
 __all__ = ["PACKAGES", "nextpnr_packages", "run_yowasp"]
 
@@ -25,23 +26,25 @@ def nextpnr_packages(*, but: str) -> tuple[str, ...]:
                  if program.startswith("nextpnr") and module != PACKAGES[but])
 
 
-def run_yowasp(program: str, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a program in a folder; it sees no files but those below. Who calls looks at what came of it.
+def run_yowasp(program: str, arguments: Sequence[str], folder: Path, *, until: Until | None = None
+               ) -> subprocess.CompletedProcess[str]:
+    """Run a program in a folder, as :func:`~.process.run` does; it sees no files but those below. Who calls looks at
+    what came of it.
 
     The first run of a program makes machine code of it, for half a minute on all processors, and keeps that: only one
     process does, others wait.
     """
     with suppress(ToolError):       # a cache that cannot be written: it runs all the same
         kept_files("yowasp", f"{program}-{version(PACKAGES[program])}", lambda work: _first_run(program, work), ())
-    return _run(program, arguments, folder)
+    return _run(program, arguments, folder, until)
 
 
 def _first_run(program: str, work: Path) -> dict[str, Any]:
     return {"status": _run(program, ["--version"], work).returncode}
 
 
-def _run(program: str, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def _run(program: str, arguments: Sequence[str], folder: Path, until: Until | None = None
+         ) -> subprocess.CompletedProcess[str]:
     package = PACKAGES[program]
-    run = f"import sys, {package}; sys.exit({package}.run_{program}(sys.argv[1:]))"
-    return subprocess.run([sys.executable, "-c", run, *arguments], cwd=folder, capture_output=True, text=True,
-                          check=False)
+    code = f"import sys, {package}; sys.exit({package}.run_{program}(sys.argv[1:]))"
+    return run([sys.executable, "-c", code, *arguments], folder, until=until)

@@ -23,8 +23,8 @@ from fgpu.extras import EXTRAS
 from fgpu.tools import native, timing
 from fgpu.tools.area import Area, ModuleArea
 from fgpu.tools.delays import Delays
-from fgpu.tools.nextpnr import WITHIN
 from fgpu.tools.registered import Registered
+from fgpu.tools.routing import AIMS
 from fgpu.tools.timing import Place, Timing, component_timing, placed_timings
 
 from .placed_design import design, sdf
@@ -194,7 +194,8 @@ def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tools:
     monkeypatch.setitem(EXTRAS, "timing", ())
     monkeypatch.setattr(timing, "find_tool", found.tool)
     monkeypatch.setattr(timing, "run_yosys", found.run_yosys)
-    monkeypatch.setattr(native.Tool, "run", lambda self, arguments, folder: found.run(self, arguments, folder))
+    monkeypatch.setattr(native.Tool, "run",
+                        lambda self, arguments, folder, *, until=None: found.run(self, arguments, folder))
     return found
 
 
@@ -286,7 +287,7 @@ def test_refined(tools: Tools) -> None:
     assert "static" not in last
     assert {"--tmg-ripup", "heap"} <= set(last)
     assert float(last[last.index("--freq") + 1]) == pytest.approx(
-        WITHIN * found.expected[0][1], abs=0.1)
+        AIMS[0] * found.expected[0][1], abs=0.1)
     assert found.expected[0][1] == found.expected[1][1] > 100       # both are of the same design here
     assert (plain.seed, found.seed, found.frequency) == (2, 1, 125.0)
     assert found.placed == found.expected[0][1]
