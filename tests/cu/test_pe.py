@@ -117,7 +117,8 @@ def test_random_instructions(config: Config, run: int) -> None:
             row = by_mnemonic[name]
             imm = 0
             if row.immediate is not None:
-                imm = rng.choice([row.immediate_range[0], row.immediate_range[-1], rng.choice(row.immediate_range)])
+                known = row.immediate_range
+                imm = rng.choice([known[0], known[-1], max(known[0], 0), rng.choice(known)])
             a, b, d = (random_word(rng) for _ in range(3))
             local_id = rng.choice([0, 511, rng.randrange(512)])
             if rng.random() < 0.1:
