@@ -1,9 +1,10 @@
 """Commands, whose errors become a line, and whose help has the options in groups: a command's own first."""
 
 import io
+import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -42,6 +43,10 @@ def _told() -> Iterator[None]:
     except BrokenPipeError:
         raise   # click ends quietly when the reader of a pipe has
     except OSError as error:
+        if error.filename is None:
+            # What could not be written waits in a buffer, and would be tried again, and told again, at exit.
+            with suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise click.ClickException(f"{error.filename or 'input/output'}: {error.strerror or error}") from error
 
 

@@ -1,6 +1,7 @@
 """What the commands do when all is well."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -69,7 +70,8 @@ def test_a_terminal_that_lacks_the_bars_gets_the_rest(folder, monkeypatch):
 def test_help_that_cannot_be_written_is_told_in_a_line(arguments):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([sys.executable, "-m", "fgpu", *arguments.split()], stdout=full, stderr=subprocess.PIPE,
-                              text=True, check=False)
+                              env={name: value for name, value in os.environ.items() if name != "LANG"}, text=True,
+                              check=False)
     assert done.returncode == 1
     assert done.stderr == "Error: input/output: No space left on device\n"
 
