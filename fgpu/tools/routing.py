@@ -10,7 +10,7 @@ from .native import Tool
 
 __all__ = ["AIMS", "ITERATIONS", "RIP_UP", "route"]
 
-AIMS: Final = (0.985, 0.96)
+AIMS: Final = (0.985, 0.96, 0.93)
 """Of the frequency that is expected: for so much wires are routed, and again if they are slower."""
 RIP_UP: Final = "--tmg-ripup"
 """nextpnr's option for that. Where too many wires are too slow, others never find their ways meanwhile."""

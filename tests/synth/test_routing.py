@@ -30,7 +30,7 @@ def router(tmp_path: Path) -> Tool:
     return Tool("nextpnr_ecp5", "0.1", str(program))
 
 
-@pytest.mark.parametrize(("most", "aims"), [(1.0, AIMS[:1]), (0.97, AIMS), (0.5, (*AIMS, AIMS[-1]))])
+@pytest.mark.parametrize(("most", "aims"), [(1.0, AIMS[:1]), (0.97, AIMS[:2]), (0.5, (*AIMS, AIMS[-1]))])
 def test_the_first_aim_that_has_an_end_is_taken(router: Tool, tmp_path: Path, most: float, aims: tuple) -> None:
     asked, told = [], []
 
