@@ -35,6 +35,9 @@ CONFIGS = {
     "floats, rare ones on fewer lanes": Config.preset("float-small"),
     "local memory": LOCAL,
 }
+ALIKE = ("implicit", "tokens")
+"""Schemes with most of their parts in common with others (`min_pc` and `ipdom`)."""
+
 QUICK = ["basic", "atomics"]
 LONG = {
     "4 CUs": Config.preset("reference", compute_units=4),
@@ -106,7 +109,8 @@ def test_random_programs(config: Config) -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("scheme", DIVERGENCE[1:])
+@pytest.mark.parametrize("scheme", [pytest.param(scheme, marks=[pytest.mark.long] if scheme in ALIKE else [])
+                                    for scheme in DIVERGENCE[1:]])
 def test_random_programs_under_all_schemes(scheme: str) -> None:
     run_programs(GROUPS.replace(divergence=scheme), None, programs(60))
 

@@ -50,7 +50,7 @@ def outcome(config: Config, folder: Path, turns: np.ndarray, *, gated: bool) -> 
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("config", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("config", [WIDE, pytest.param(NARROW, marks=pytest.mark.long)], ids=["wide", "narrow"])
 def test_cycles_and_results_are_those_of_one_clock(config: Config, tmp_path: Path) -> None:
     """Wavefronts compute at once, one after the other with others' operations before and behind, and alone."""
     turns = np.random.default_rng(5).choice([0, 1, 5, 20, 40, _TURNS], _ITEMS // 64 * 3).astype(np.uint32)
