@@ -26,7 +26,7 @@ class Flow(enum.Enum, shape=3):
 
 
 class Multiplier(enum.Enum, shape=3):
-    """The second factor of the arithmetic unit (table 3.1): rt itself or a power of two."""
+    """The second factor of the arithmetic unit (table 3.1): rt itself, a power of two, or what stands for -1."""
 
     OPERAND = 0
     FIXED = 1        # 2 ** scale

@@ -51,14 +51,6 @@ def _writes_by_itself(instruction: Instruction) -> bool:
     return instruction.unit is Unit.FLOAT or instruction.space in (Space.GLOBAL, Space.LOCAL)
 
 
-def _swaps(instruction: Instruction) -> bool:
-    """Whether rs and rt change places: rt is what is multiplied, by -1 or by the size of what is addressed."""
-    if instruction.unit in (Unit.ATOMIC, Unit.LOCAL_ATOMIC):
-        # Base and index are the other way round than in loads and stores; of cmpxchg rs is the address.
-        return instruction.format is not Format.RD_RS_RT
-    return instruction.opcode is Opcode.SUB or (instruction.unit is Unit.COMPARE and instruction.immediate is None)
-
-
 def _control(instruction: Instruction) -> dict[str, Any]:
     """The control word of an instruction, without its register numbers and immediate."""
     # By default the arithmetic unit computes rs * 2**0 + operand: an addition.
@@ -119,6 +111,14 @@ def _control(instruction: Instruction) -> dict[str, Any]:
     return control
 
 
+def _swaps(instruction: Instruction) -> bool:
+    """Whether rs and rt change places: rt is what is multiplied, by -1 or by the size of what is addressed."""
+    if instruction.unit in (Unit.ATOMIC, Unit.LOCAL_ATOMIC):
+        # Base and index are the other way round than in loads and stores; of cmpxchg rs is the address.
+        return instruction.format is not Format.RD_RS_RT
+    return _control(instruction)["multiplier"] is Multiplier.MINUS
+
+
 def _is_decoded(instruction: Instruction, config: Config) -> bool:
     """Floating-point operations are all decoded if there is any: their module tells which it has."""
     if instruction.unit is Unit.FLOAT:
@@ -147,6 +147,11 @@ class Decoder(wiring.Component):
         if config.local_memory:
             members["is_local"] = Out(1)
         super().__init__(members)
+
+    @property
+    def fields(self) -> tuple[Value, Value]:
+        """rs and rt as they are in the word."""
+        return self.word[5:10], self.word[10:15]
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -195,7 +200,7 @@ class Decoder(wiring.Component):
                 Mux(wide, imm16[14:], (extends & sign).replicate(2)))),
             self.control.immediate.eq(Cat(Mux(of_upper, 0, lower), upper)),
         ]
-        rs, rt = word[5:10], word[10:15]
+        rs, rt = self.fields
         m.d.comb += self.displacement.eq(imm14.as_signed())
         m.d.comb += [self.control.rd.eq(word[0:5]), self.control.rs.eq(rs), self.control.rt.eq(rt)]
         if self._config.local_memory:

@@ -168,7 +168,7 @@ class InstructionIssuer(wiring.Component):
             scoreboard.wavefront.eq(self.selected.wavefront),
             scoreboard.control.eq(decoder.control),
             # Which of the two is which does not matter here, and comes later.
-            scoreboard.control.rs.eq(decoder.word[5:10]), scoreboard.control.rt.eq(decoder.word[10:15]),
+            Cat(scoreboard.control.rs, scoreboard.control.rt).eq(Cat(decoder.fields)),
             scoreboard.reads_rs.eq(decoder.reads_rs),
             scoreboard.reads_rt.eq(decoder.reads_rt),
             scoreboard.last.write.eq(self.control.write),

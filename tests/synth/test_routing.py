@@ -42,7 +42,7 @@ def test_the_first_aim_that_has_an_end_is_taken(router: Tool, tmp_path: Path, mo
     assert done.returncode == 0
     assert tuple(asked) == aims
     assert [f"{aim:.1%}" in text for aim, text in zip(AIMS, told, strict=False)] == [True] * (len(aims) - 1)
-    assert f"iter={31} " in (tmp_path / "log.txt").read_text().splitlines()[-1]
+    assert "iter=31 " in (tmp_path / "log.txt").read_text().splitlines()[-1]
     assert ITERATIONS > 31
 
 
