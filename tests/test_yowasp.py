@@ -14,7 +14,7 @@ def runs(monkeypatch):
     """What is run, each with when it began and ended; the first of each program takes a while."""
     done = []
 
-    def run(program, arguments, folder):
+    def run(program, arguments, folder, until=None):
         begin = time.monotonic()
         if arguments == ["--version"]:
             time.sleep(0.2)
