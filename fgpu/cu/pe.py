@@ -83,7 +83,6 @@ class ProcessingElement(wiring.Component):
     local_id: In(LOCAL_ID_BITS)
     control3: In(ControlWord)
     control4: In(ControlWord)
-    control7: In(ControlWord)
     control9: In(ControlWord)
     issue5: In(Issue)
     equal: Out(1)
@@ -182,24 +181,27 @@ class ProcessingElement(wiring.Component):
             arithmetic.addend.eq(addend),
         ]
 
+        # What chooses between words is a register of each lane's, near them; it stays so in synthesis because it
+        # depends on ``enable4``. What a lane chooses for a work-item that is not enabled is never written.
+        is_other = Signal()
+        m.d.sync += is_other.eq(enable4 & (c4.result == Result.OTHER))
         other8 = self._scratchpad(m, first, second, third, enable4, other5)
 
         # Stages 9 and 10: results.
         other9 = delayed(other8, 1, "other")
-        alters9 = delayed(alters, 4, "alters")
+        is_other9, alters9 = delayed(is_other, 4, "is_other"), delayed(alters, 4, "alters")
         m.d.comb += [
             self.address.eq(arithmetic.sum[:32]),
             self.expected.eq(other9),
             self.store_data.eq(delayed(third, MEMORY_STAGE - (OPERAND_STAGE + 1), "store_data")),
             self.write.eq(delayed(write5, RESULT_STAGE - BRANCH_STAGE, "write")),
         ]
-        with m.Switch(self.control9.result):
-            with m.Case(Result.LESS):
-                m.d.sync += self.result.eq(arithmetic.sum[32] ^ alters9)
-            with m.Case(Result.OTHER):
-                m.d.sync += self.result.eq(other9)
-            with m.Default():
-                m.d.sync += self.result.eq(Mux(alters9, arithmetic.high, arithmetic.sum[:32]))
+        with m.If(self.control9.result == Result.LESS):
+            m.d.sync += self.result.eq(arithmetic.sum[32] ^ alters9)
+        with m.Elif(is_other9):
+            m.d.sync += self.result.eq(other9)
+        with m.Else():
+            m.d.sync += self.result.eq(Mux(alters9, arithmetic.high, arithmetic.sum[:32]))
         return m
 
     @staticmethod
@@ -235,8 +237,13 @@ class ProcessingElement(wiring.Component):
             write.addr.eq(address), write.data.eq(data5), write.en.eq(enable5),
         ]
         word = Signal(32)           # in the block RAM's output register
-        m.d.sync += word.eq(read.data)
-        with m.If(self.control7.other == Other.SCRATCHPAD):
+        is_word5, is_word6, is_word7 = Signal(), Signal(), Signal()
+        m.d.sync += [
+            word.eq(read.data),
+            is_word5.eq(enable & (self.control4.other == Other.SCRATCHPAD)),
+            is_word6.eq(is_word5), is_word7.eq(is_word6),
+        ]
+        with m.If(is_word7):
             m.d.sync += other8.eq(word)
         return other8
 

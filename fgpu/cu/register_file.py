@@ -17,6 +17,11 @@ from .pipeline import BEAT_BITS, FLOAT_RESULT_STAGE, READ_STAGES, RESULT_STAGE, 
 __all__ = ["LoadWrite", "RegisterFile", "RegisterRead", "RegisterWrite", "WordHalves", "Words", "bank_address",
            "joined"]
 
+_GROUPS = 4
+_GROUP_LANES = PE_COUNT // _GROUPS
+"""What steers multiplexers of all lanes is there for each group of lanes: with one register for all, some of the
+wires from it take longer than a cycle."""
+
 Words = data.ArrayLayout(32, PE_COUNT)
 """A 32-bit word of each processing element."""
 WordHalves = data.ArrayLayout(Words, 2)
@@ -95,6 +100,7 @@ class RegisterFile(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        beats = [self._turns(m, f"beat{group}", 0) for group in range(_GROUPS)]
         banks = []
         for number in range(BANKS):
             bank = BlockRam(data.ArrayLayout(unsigned(32), PE_COUNT), BANK_WORDS)
@@ -115,25 +121,27 @@ class RegisterFile(wiring.Component):
                     with m.Case(turn_of(stage)):
                         issue, register = self.issue[stage], self.read[stage][operand]
                         m.d.comb += read.addr.eq(bank_address(register, issue.phase, issue.wavefront))
-            takes_result = Signal(name=f"takes_result{number}")
-            m.d.sync += takes_result.eq((turn == (turn_of(RESULT_STAGE) - 1) % BANKS) & ~self.clear)
-            with m.If(takes_result):
-                self._connect(m, write, self.result, self.result.words, self.result.lanes)
-            if self._floats:
-                with m.Elif((turn == turn_of(FLOAT_RESULT_STAGE)) & self.float_valid):
-                    self._connect(m, write, self.float_result, self.float_result.words, self.float_result.lanes)
-            with m.Else():
-                mine = (self.load.phase[:BEAT_BITS] == number) | self.clear
-                self._connect(m, write, self.load, joined(self.load.halves),
-                              mine.replicate(PE_COUNT) & self.load.lanes)
+            mine = (self.load.phase[:BEAT_BITS] == number) | self.clear
+            for group, beat in enumerate(beats):
+                takes_result = Signal(name=f"takes_result{number}_{group}")
+                m.d.sync += takes_result.eq((beat == beat_of(number, RESULT_STAGE - 1)) & ~self.clear)
+                with m.If(takes_result):
+                    self._connect(m, write, group, self.result, self.result.words, self.result.lanes)
+                if self._floats:
+                    with m.Elif((turn == turn_of(FLOAT_RESULT_STAGE)) & self.float_valid):
+                        self._connect(m, write, group, self.float_result, self.float_result.words,
+                                      self.float_result.lanes)
+                with m.Else():
+                    self._connect(m, write, group, self.load, joined(self.load.halves),
+                                  mine.replicate(PE_COUNT) & self.load.lanes)
 
         # Two cycles after it was read the operand is in the output register of its phase's bank.
         operands = {}
         for operand, stage in READ_STAGES.items():
-            numbers = [self._turns(m, f"bank_of_{operand}_{half}", bank_shift(stage + 2)) for half in range(2)]
+            numbers = [self._turns(m, f"bank_of_{operand}_{group}", bank_shift(stage + 2))
+                       for group in range(_GROUPS)]
             operands[operand] = Cat(
-                choose([bank[lane] for bank in banks], numbers[lane * len(numbers) // PE_COUNT])
-                for lane in range(PE_COUNT))
+                choose([bank[lane] for bank in banks], numbers[lane // _GROUP_LANES]) for lane in range(PE_COUNT))
         m.d.sync += self.rs.eq(operands["rs"])
         m.d.comb += [self.rt.eq(operands["rt"]), self.rd.eq(operands["rd"])]
         return m
@@ -147,9 +155,9 @@ class RegisterFile(wiring.Component):
         return turn
 
     @staticmethod
-    def _connect(m: Module, port: Any, write: Any, words: Any, enable: Any) -> None:
-        m.d.comb += [
-            port.addr.eq(bank_address(write.register, write.phase, write.wavefront)),
-            port.data.eq(words),
-            port.en.eq(enable),
-        ]
+    def _connect(m: Module, port: Any, group: int, write: Any, words: Any, enable: Any) -> None:
+        """The lanes of a group take words; with the first group goes the address of all."""
+        if group == 0:
+            m.d.comb += port.addr.eq(bank_address(write.register, write.phase, write.wavefront))
+        for lane in range(group * _GROUP_LANES, (group + 1) * _GROUP_LANES):
+            m.d.comb += [port.data[lane].eq(words[lane]), port.en[lane].eq(enable[lane])]

@@ -136,8 +136,7 @@ class ComputeVector(wiring.Component):
             m.d.comb += [
                 pe.rs.eq(registers.rs[lane]), pe.rt.eq(registers.rt[lane]), pe.rd.eq(registers.rd[lane]),
                 pe.local_id.eq(local_ids[lane]),
-                pe.control3.eq(mine[3]), pe.control4.eq(mine[4]), pe.control7.eq(mine[7]),
-                pe.control9.eq(mine[9]), pe.issue5.eq(issue[5]),
+                pe.control3.eq(mine[3]), pe.control4.eq(mine[4]), pe.control9.eq(mine[9]), pe.issue5.eq(issue[5]),
                 pe.enable.eq(issue[OPERAND_STAGE].valid & issue[OPERAND_STAGE].lanes[lane]),
                 registers.result.words[lane].eq(pe.result),
                 self.memory.addresses[lane].eq(pe.address),
@@ -160,7 +159,6 @@ class ComputeVector(wiring.Component):
             self.branch.first.eq(at.first), self.branch.last.eq(at.last),
             self.branch.taken.eq(taken & at.lanes), self.branch.not_taken.eq(~taken & at.lanes),
         ]
-        at, word = issue[BRANCH_STAGE], control[BRANCH_STAGE]
         m.d.sync += [
             self.fault.valid.eq(at.valid & Cat(pe.out_of_bounds for pe in pes).any()),
             self.fault.cause.eq(FaultCause.SCRATCHPAD_BOUNDS),

@@ -64,8 +64,7 @@ class Pipeline(wiring.Component):
             swapped.eq(Cat(self.word[24:32] == by_mnemonic[name].opcode for name in SWAPPED).any()),
             pe.rs.eq(Mux(swapped, self.rt, self.rs)), pe.rt.eq(Mux(swapped, self.rs, self.rt)), pe.rd.eq(rd),
             pe.local_id.eq(self.local_id), pe.enable.eq(self.issue.valid), pe.control3.eq(control[3]),
-            pe.control4.eq(control[4]), pe.control7.eq(control[7]), pe.control9.eq(control[9]),
-            pe.issue5.eq(issue[5]),
+            pe.control4.eq(control[4]), pe.control9.eq(control[9]), pe.issue5.eq(issue[5]),
             self.write.eq(pe.write), self.result.eq(pe.result), self.address.eq(pe.address),
             self.store_data.eq(pe.store_data), self.equal.eq(pe.equal),
         ]

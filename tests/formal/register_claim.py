@@ -16,7 +16,7 @@ from fgpu.cu.float_results import _LAST_SLOT, FloatResults, _Context
 from fgpu.cu.launcher import Launcher
 from fgpu.cu.load_return import LoadReturn
 from fgpu.cu.pipeline import OPERAND_STAGE, RESULT_STAGE
-from fgpu.cu.register_file import bank_address, joined
+from fgpu.cu.register_file import _GROUPS, bank_address, joined
 from fgpu.cu.vector import ComputeVector
 from fgpu.isa import REGISTER_COUNT
 
@@ -174,10 +174,13 @@ class RegisterClaim(Claim):
                 self.invariant(~self.inside(f"vector.pe{lane}.{name}", 1) | stage[number].rd.any())
         here = bank_address(load.register, load.phase, load.wavefront)
         self.invariant(Mux(clear, load.lanes.all(), ~load.lanes.any() | load.register.any()))
+        for group in range(_GROUPS):
+            self.invariant(self.inside(f"vector.registers.beat{group}", 2) == beat)
         for number in range(BANKS):
             cleared = self.inside(f"vector.registers.bank{number}.cleared", 1)
             self.invariant(cleared == (~clear | (here > self.place)))
-            self.invariant(~clear | ~self.inside(f"vector.registers.takes_result{number}", 1))
+            for group in range(_GROUPS):
+                self.invariant(~clear | ~self.inside(f"vector.registers.takes_result{number}_{group}", 1))
             self.invariant(self.inside(f"vector.registers.turn{number}", 2) == (beat + number)[:2])
         self.invariant(~self.inside("loads.begins", 1))
 
