@@ -9,7 +9,7 @@ from .spare_sites import leave_sites_free
 
 __all__ = ["FIXED", "FIXED_SETTINGS", "FLOW", "PLACER_AND_ROUTER", "SETTINGS", "Tuned", "tuned"]
 
-FLOW: Final = 16
+FLOW: Final = 17
 """Of what is done between Yosys and nextpnr, and between placing and routing, a number that changes with it: it is in
 the keys of what is kept."""
 PLACER_AND_ROUTER: Final = ("--placer", "static", "--router", "router2")
