@@ -156,7 +156,7 @@ def everything(config: Config, *, split: bool, power_up: int) -> tuple[list[Any]
 
 @pytest.mark.ci
 @pytest.mark.parametrize("config", [
-    ATOMIC.replace(float_ops=_FLOAT_OPS), LOCAL,
+    ATOMIC.replace(float_ops=_FLOAT_OPS, float_lanes={"fdiv": 1}), LOCAL,
     pytest.param(Config(compute_units=8, local_memory=8), marks=pytest.mark.long),
     pytest.param(Config(compute_units=8, local_memory=8, atomics=ATOMICS, float_ops=_FLOAT_OPS),
                  marks=pytest.mark.long),
