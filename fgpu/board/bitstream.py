@@ -27,7 +27,7 @@ from fgpu.tools.yowasp import nextpnr_packages, run_yowasp
 from .boards import Board
 from .system import SystemParameters
 
-__all__ = ["Bitstream", "build_bitstream", "constraints_of_placed", "synthesize"]
+__all__ = ["BEFORE_SYNTHESIS", "Bitstream", "build_bitstream", "constraints_of_placed", "synthesize"]
 
 Tell = Callable[[str], None]
 
@@ -35,9 +35,10 @@ _TOP = "fgpu_board"
 _NETLIST, _CONSTRAINTS, _BIT, _REPORT = f"{_TOP}.json", f"{_TOP}.lpf", f"{_TOP}.bit", "report.json"
 _KEPT_NETLIST = f"{_NETLIST}.gz"
 _PLACED, _DELAYS, _REFINED = "placed.json", "delays.sdf", "refined.json"
-_FLATTEN = f"hierarchy -top {_TOP}; proc; flatten; opt_clean -purge"
-"""Before synthesis: with the names of all units' wires Yosys 0.70 fails for some designs, by an assertion where it
-takes back what ABC made."""
+BEFORE_SYNTHESIS = f"hierarchy -top {_TOP}; proc; flatten; memory_nordff; opt_clean -purge"
+"""Yosys' commands. With the names of all units' wires Yosys 0.70 fails for some designs, by an assertion where it
+takes back what ABC made. And only of read ports that it makes itself, of memories and registers, does it ask whether
+anybody cares what a collision reads (:mod:`~fgpu.gateware.block_ram`): so it makes Amaranth's anew."""
 _SYNTHESIZE = ["-q", "-l", f"{_TOP}.rpt", f"{_TOP}.ys"]
 _PLACING, _ROUTING = "placing.log", "routing.log"
 _PLACE = ["--json", _NETLIST, "--no-route", "--write", _PLACED, "--sdf", _DELAYS, "--log", _PLACING,
@@ -127,7 +128,7 @@ def synthesize(board: Board, parameters: SystemParameters, *, progress: Tell = l
     module, _, name = board.platform.partition(":")
     platform = getattr(importlib.import_module(f"amaranth_boards.{module}"), name)()
     plan = platform.prepare(BoardTop(board, parameters, pll), _TOP, verbose=False, emit_src=False,
-                            script_after_read=_FLATTEN)
+                            script_after_read=BEFORE_SYNTHESIS)
     yosys = find_tool("yosys")
     files = {file: text if isinstance(text, bytes) else text.encode() for file, text in plan.files.items()}
 
