@@ -17,7 +17,7 @@ RIP_UP: Final = "--tmg-ripup"
 PATIENCE: Final = 20
 """Iterations of ``router2`` without fewer conflicts than ever before, after which an aim is given up."""
 ITERATIONS: Final = 100
-"""In all: it mostly ends after thirty to eighty, or never."""
+"""After so many it is given up in any case: it mostly ends after thirty to eighty, or never."""
 _CONFLICTS: Final = re.compile(rb"iter=\d+ wires=\d+ overused=(\d+)")
 
 
