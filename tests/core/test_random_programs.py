@@ -112,7 +112,7 @@ def test_random_programs(config: Config) -> None:
 @pytest.mark.parametrize("scheme", [pytest.param(scheme, marks=[pytest.mark.long] if scheme in ALIKE else [])
                                     for scheme in DIVERGENCE[1:]])
 def test_random_programs_under_all_schemes(scheme: str) -> None:
-    run_programs(GROUPS.replace(divergence=scheme), None, programs(60))
+    run_programs(GROUPS.replace(divergence=scheme), None, programs(30))
 
 
 @pytest.mark.parametrize("name", quick(CONFIGS, QUICK))
