@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -29,9 +30,7 @@ def route(tool: Tool, folder: Path, log: str, options: Callable[[float], Sequenc
     :data:`ITERATIONS`. With the last one again, as often as it takes, wires stay as slow as they are: some by several
     nanoseconds.
     """
-    def is_endless() -> bool:
-        return _is_endless(folder / log)
-
+    is_endless = partial(_is_endless, folder / log)
     for aim in AIMS:
         (folder / log).unlink(missing_ok=True)
         done = tool.run([*options(aim), RIP_UP], folder, until=is_endless)
