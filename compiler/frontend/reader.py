@@ -112,7 +112,7 @@ class _Reader:
         arguments, blocks = list(function.arguments), list(function.blocks)
         self.names = {value: next(names) for value in [*arguments, *blocks]}
         for block in blocks:
-            self.names |= {value: next(names) for value in block.instructions if str(value.type) != "void"}
+            self.names |= {value: next(names) for value in block.instructions if self.types.of(value.type) != VOID}
         texts = iter(self.texts[function.name])
         self.count, self.made, self.at_ends = 0, list[Instruction](), list[tuple[str, list[Instruction]]]()
         result = {self.names[block]: Block(self.names[block], [

@@ -29,20 +29,21 @@ def first_item(text: str) -> str:
 
 
 class TypeReader:
-    """Converts types; ``definitions`` are the lines of the printed module that define named ones."""
+    """Converts types of one context; ``definitions`` are the lines of the printed module that define named ones."""
 
     def __init__(self, definitions: Iterable[str]) -> None:
         self._definitions = list(definitions)
-        self._known: dict[str, Type] = {}
+        self._known: dict[llvm.TypeRef, Type] = {}
 
     def of(self, type: llvm.TypeRef) -> Type:
         """The compiler's form of a type."""
-        text = str(type)
-        if text not in self._known:
-            self._known[text] = self._converted(type, text)
-        return self._known[text]
+        known = self._known.get(type)
+        if known is None:
+            known = self._known[type] = self._converted(type)
+        return known
 
-    def _converted(self, type: llvm.TypeRef, text: str) -> Type:
+    def _converted(self, type: llvm.TypeRef) -> Type:
+        text = str(type)
         if text == _EVENT:
             return WORD
         if match := re.match(r'target\("([^"]*)"', text):      # images, samplers and other opaque things
@@ -72,5 +73,6 @@ class TypeReader:
         variables = [f"@t{number} = external global {name.replace(_EVENT, 'i32')}"
                      for number, name in enumerate(names)]
         with llvm.parse_assembly("\n".join([*self._definitions, *variables]), llvm.create_context()) as module:
-            return {name: self.of(variable.global_value_type)
+            types = TypeReader(self._definitions)
+            return {name: types.of(variable.global_value_type)
                     for name, variable in zip(names, module.global_variables, strict=True)}
