@@ -130,55 +130,54 @@ class ComputeUnit(wiring.Component):
         m.d.sync += vector.runtime_write.eq(Mux(
             launcher.runtime_write.valid, launcher.runtime_write.as_value(), self.runtime_write.as_value()))
         if self._config.local_memory:
-            m.submodules.local_bases = bases = LocalBases(self._config)
-            m.d.comb += [
-                bases.start.eq(launcher.start), bases.group.eq(launcher.group), bases.kernel.eq(self.kernel),
-                bases.wavefront.eq(scheduler.issue.wavefront),
-                vector.is_local.eq(scheduler.is_local), vector.local_base.eq(bases.base),
-                memory.local.eq(vector.local), memory.local_valid.eq(vector.local_valid),
-                memory.local_reserve.eq(scheduler.local_reserve),
-                scheduler.local_ready.eq(memory.local_ready), scheduler.load_done_local.eq(memory.done_local),
-            ]
+            self._add_local_bases(m, launcher, scheduler, vector, memory)
         if self._config.float_ops:
-            m.submodules.float_results = results = FloatResults(lanes_of(self._config), narrow_distance(self._config))
-            # Its ports have the same names whatever is in it: another one can take its place.
-            floats = add_shared(m, "floats", platform, "floats", lambda: FloatUnits(self._config),
-                                runs=lambda m: self._floats_run(m, scheduler, results))
-            connect(m, scheduler.floats, results.commit)
-            if self._config.narrow_floats:
-                connect(m, scheduler.narrow_floats, results.narrow_commit)
-                connect(m, results.narrow, floats.narrow)
-            m.d.comb += [
-                scheduler.float_available.eq(floats.available),
-                results.slots.eq(floats.slots),
-                results.beat.eq(scheduler.beat),
-                results.issue.eq(scheduler.issue),
-                results.rd.eq(scheduler.control.rd),
-                floats.operation.eq(results.operation),
-                floats.first.eq(vector.float_first),
-                floats.second.eq(vector.float_second),
-                floats.select.eq(results.select),
-                *(vector.float_result[name].eq(results.place[name])
-                  for name in ("wavefront", "phase", "register", "lanes")),
-                vector.float_result.words.eq(floats.result),
-                vector.float_valid.eq(results.valid),
-                memory.float_next.eq(results.valid_next),
-            ]
+            self._add_floats(m, platform, scheduler, vector, memory)
         m.d.sync += self.idle.eq(scheduler.free.all() & ~launcher.busy & memory.idle)
         if self._config.statistics:
-            m.d.comb += self.probe.eq(scheduler.probe)
-            offsets = Signal.like(self.access.offsets.as_value())
-            with m.If(self.work_groups.valid & self.work_groups.ready):
-                m.d.sync += offsets.eq(self.work_groups.payload.offsets)
-            m.d.comb += [
-                self.access.eq(vector.probe),
-                self.access.starts.eq(launcher.start), self.access.offsets.eq(offsets),
-            ]
-            self._log(m, scheduler, launcher, offsets)
-            if self._config.local_memory:
-                m.d.comb += [self.probe.local_phase.eq(memory.local_probe.phase),
-                             self.probe.local_conflict.eq(memory.local_probe.conflict)]
+            self._observe(m, launcher, scheduler, vector, memory)
         return m
+
+    def _add_local_bases(self, m: Module, launcher: Launcher, scheduler: WavefrontScheduler, vector: ComputeVector,
+                         memory: MemoryController) -> None:
+        """Where the local memory of each work-group begins, and what passes between those that access it."""
+        m.submodules.local_bases = bases = LocalBases(self._config)
+        m.d.comb += [
+            bases.start.eq(launcher.start), bases.group.eq(launcher.group), bases.kernel.eq(self.kernel),
+            bases.wavefront.eq(scheduler.issue.wavefront),
+            vector.is_local.eq(scheduler.is_local), vector.local_base.eq(bases.base),
+            memory.local.eq(vector.local), memory.local_valid.eq(vector.local_valid),
+            memory.local_reserve.eq(scheduler.local_reserve),
+            scheduler.local_ready.eq(memory.local_ready), scheduler.load_done_local.eq(memory.done_local),
+        ]
+
+    def _add_floats(self, m: Module, platform: object, scheduler: WavefrontScheduler, vector: ComputeVector,
+                    memory: MemoryController) -> None:
+        """The floating-point units, and the way of their results to the registers."""
+        m.submodules.float_results = results = FloatResults(lanes_of(self._config), narrow_distance(self._config))
+        # Its ports have the same names whatever is in it: another one can take its place.
+        floats = add_shared(m, "floats", platform, "floats", lambda: FloatUnits(self._config),
+                            runs=lambda m: self._floats_run(m, scheduler, results))
+        connect(m, scheduler.floats, results.commit)
+        if self._config.narrow_floats:
+            connect(m, scheduler.narrow_floats, results.narrow_commit)
+            connect(m, results.narrow, floats.narrow)
+        m.d.comb += [
+            scheduler.float_available.eq(floats.available),
+            results.slots.eq(floats.slots),
+            results.beat.eq(scheduler.beat),
+            results.issue.eq(scheduler.issue),
+            results.rd.eq(scheduler.control.rd),
+            floats.operation.eq(results.operation),
+            floats.first.eq(vector.float_first),
+            floats.second.eq(vector.float_second),
+            floats.select.eq(results.select),
+            *(vector.float_result[name].eq(results.place[name])
+              for name in ("wavefront", "phase", "register", "lanes")),
+            vector.float_result.words.eq(floats.result),
+            vector.float_valid.eq(results.valid),
+            memory.float_next.eq(results.valid_next),
+        ]
 
     def _floats_run(self, m: Module, scheduler: Any, results: Any) -> Value:
         """Whether an instruction is in the floating-point units, or was some cycles ago."""
@@ -193,6 +192,22 @@ class ComputeUnit(wiring.Component):
         with m.Elif(left != 0):
             m.d.sync += left.eq(left - 1)
         return left != 0
+
+    def _observe(self, m: Module, launcher: Launcher, scheduler: WavefrontScheduler, vector: ComputeVector,
+                 memory: MemoryController) -> None:
+        """What a simulator is told, and no hardware has."""
+        m.d.comb += self.probe.eq(scheduler.probe)
+        offsets = Signal.like(self.access.offsets.as_value())
+        with m.If(self.work_groups.valid & self.work_groups.ready):
+            m.d.sync += offsets.eq(self.work_groups.payload.offsets)
+        m.d.comb += [
+            self.access.eq(vector.probe),
+            self.access.starts.eq(launcher.start), self.access.offsets.eq(offsets),
+        ]
+        self._log(m, scheduler, launcher, offsets)
+        if self._config.local_memory:
+            m.d.comb += [self.probe.local_phase.eq(memory.local_probe.phase),
+                         self.probe.local_conflict.eq(memory.local_probe.conflict)]
 
     def _log(self, m: Module, scheduler: Any, launcher: Any, offsets: Signal) -> None:
         groups, log = launcher.groups, self.log

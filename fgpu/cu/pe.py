@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -152,23 +152,7 @@ class ProcessingElement(wiring.Component):
                 m.d.sync += alters.eq(first[0] & (c4.multiplier == Multiplier.MINUS))
             with m.Default():
                 m.d.sync += alters.eq(0)
-        logic = Signal(32)
-        with m.Switch(c4.logic):
-            with m.Case(Logic.AND):
-                m.d.comb += logic.eq(first & second)
-            with m.Case(Logic.OR):
-                m.d.comb += logic.eq(first | second)
-            with m.Case(Logic.XOR):
-                m.d.comb += logic.eq(first ^ second)
-            with m.Case(Logic.NOR):
-                m.d.comb += logic.eq(~(first | second))
-            with m.Case(Logic.FIRST):
-                m.d.comb += logic.eq(first)
-            with m.Case(Logic.SECOND):
-                m.d.comb += logic.eq(second)
-            with m.Default():
-                m.d.comb += logic.eq(Cat(third[:16], second[16:]))
-        m.d.sync += other5.eq(logic)
+        m.d.sync += other5.eq(self._logic(m, first, second, third))
         with m.Switch(c4.condition):
             with m.Case(Condition.ZERO):
                 m.d.sync += write5.eq(enable4 & c4.write & (second == 0))
@@ -203,6 +187,26 @@ class ProcessingElement(wiring.Component):
         with m.Else():
             m.d.sync += self.result.eq(Mux(alters9, arithmetic.high, arithmetic.sum[:32]))
         return m
+
+    def _logic(self, m: Module, first: Value, second: Value, third: Value) -> Value:
+        """The logic unit, in stage 4."""
+        logic = Signal(32)
+        with m.Switch(self.control4.logic):
+            with m.Case(Logic.AND):
+                m.d.comb += logic.eq(first & second)
+            with m.Case(Logic.OR):
+                m.d.comb += logic.eq(first | second)
+            with m.Case(Logic.XOR):
+                m.d.comb += logic.eq(first ^ second)
+            with m.Case(Logic.NOR):
+                m.d.comb += logic.eq(~(first | second))
+            with m.Case(Logic.FIRST):
+                m.d.comb += logic.eq(first)
+            with m.Case(Logic.SECOND):
+                m.d.comb += logic.eq(second)
+            with m.Default():
+                m.d.comb += logic.eq(Cat(third[:16], second[16:]))
+        return logic
 
     @staticmethod
     def _power(m: Module, exponent: Any, multiplier: Any) -> Any:

@@ -1,8 +1,9 @@
 """The compute vector: eight processing elements in lock step (section 3.4.3)."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Signal, Value, ValueLike
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -143,7 +144,6 @@ class ComputeVector(wiring.Component):
                 self.memory.store_data[lane].eq(pe.store_data),
             ]
 
-        equal = Cat(pe.equal for pe in pes)
         last = issue[RESULT_STAGE]
         m.d.comb += [
             registers.result.wavefront.eq(last.wavefront),
@@ -151,19 +151,7 @@ class ComputeVector(wiring.Component):
             registers.result.register.eq(control[RESULT_STAGE].rd),
             registers.result.lanes.eq(Cat(pe.write for pe in pes)),
         ]
-        at, word = issue[BRANCH_STAGE], control[BRANCH_STAGE]
-        taken = equal ^ ~word.on_equal.replicate(PE_COUNT)
-        m.d.comb += [
-            self.branch.valid.eq(at.valid & (word.flow == Flow.BRANCH)),
-            self.branch.wavefront.eq(at.wavefront), self.branch.phase.eq(at.phase),
-            self.branch.first.eq(at.first), self.branch.last.eq(at.last),
-            self.branch.taken.eq(taken & at.lanes), self.branch.not_taken.eq(~taken & at.lanes),
-        ]
-        m.d.sync += [
-            self.fault.valid.eq(at.valid & Cat(pe.out_of_bounds for pe in pes).any()),
-            self.fault.cause.eq(FaultCause.SCRATCHPAD_BOUNDS),
-            self.fault.wavefront.eq(at.wavefront), self.fault.pc.eq(at.pc),
-        ]
+        self._report(m, issue[BRANCH_STAGE], control[BRANCH_STAGE], pes)
         at, word = issue[MEMORY_STAGE], control[MEMORY_STAGE]
         accesses = Signal()
         m.d.sync += accesses.eq(issue[MEMORY_STAGE - 1].valid
@@ -177,13 +165,7 @@ class ComputeVector(wiring.Component):
             self.memory.last.eq(at.last), self.memory.lanes.eq(at.lanes),
         ]
         if self._config.statistics:
-            m.d.comb += [
-                self.probe.valid.eq(accesses), self.probe.local.eq(local),
-                self.probe.load.eq(self.memory.load), self.probe.atomic.eq(word.memory == MemoryAccess.ATOMIC),
-                self.probe.width.eq(word.width), self.probe.wavefront.eq(at.wavefront), self.probe.phase.eq(at.phase),
-                self.probe.number.eq(at.number), self.probe.lanes.eq(at.lanes), self.probe.pc.eq(at.pc),
-                self.probe.addresses.eq(self.memory.addresses),
-            ]
+            self._observe(m, at, word, accesses, local)
         if self._config.atomics:
             m.d.comb += [
                 self.memory.atomic.eq(word.memory == MemoryAccess.ATOMIC),
@@ -192,6 +174,32 @@ class ComputeVector(wiring.Component):
         if "cmpxchg" in self._config.atomics:
             m.d.comb += [self.memory.expected[lane].eq(pe.expected) for lane, pe in enumerate(pes)]
         return m
+
+    def _report(self, m: Module, at: Any, word: Any, pes: Sequence[Any]) -> None:
+        """Which way work-items go at a branch, and whether one left its region of the scratchpad."""
+        equal = Cat(pe.equal for pe in pes)
+        taken = equal ^ ~word.on_equal.replicate(PE_COUNT)
+        m.d.comb += [
+            self.branch.valid.eq(at.valid & (word.flow == Flow.BRANCH)),
+            self.branch.wavefront.eq(at.wavefront), self.branch.phase.eq(at.phase),
+            self.branch.first.eq(at.first), self.branch.last.eq(at.last),
+            self.branch.taken.eq(taken & at.lanes), self.branch.not_taken.eq(~taken & at.lanes),
+        ]
+        m.d.sync += [
+            self.fault.valid.eq(at.valid & Cat(pe.out_of_bounds for pe in pes).any()),
+            self.fault.cause.eq(FaultCause.SCRATCHPAD_BOUNDS),
+            self.fault.wavefront.eq(at.wavefront), self.fault.pc.eq(at.pc),
+        ]
+
+    def _observe(self, m: Module, at: Any, word: Any, accesses: Value, local: ValueLike) -> None:
+        """What a simulator is told, and no hardware has."""
+        m.d.comb += [
+            self.probe.valid.eq(accesses), self.probe.local.eq(local),
+            self.probe.load.eq(self.memory.load), self.probe.atomic.eq(word.memory == MemoryAccess.ATOMIC),
+            self.probe.width.eq(word.width), self.probe.wavefront.eq(at.wavefront), self.probe.phase.eq(at.phase),
+            self.probe.number.eq(at.number), self.probe.lanes.eq(at.lanes), self.probe.pc.eq(at.pc),
+            self.probe.addresses.eq(self.memory.addresses),
+        ]
 
     @staticmethod
     def _second_control(m: Module, control: list[Any]) -> list[Any]:
