@@ -1,5 +1,6 @@
 """From the cache's rows to registers (section 3.4.4)."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -110,6 +111,24 @@ class CrossbarInputs(wiring.Component):
         return m
 
 
+@dataclass(frozen=True)
+class _Arrival:
+    """A phase's words on their way to the registers: of a row, or of local memory."""
+
+    words: list[Any]
+    sources: list[Any]
+    """Of each lane, which of the words is its own."""
+    wavefront: Value
+    phase: Value
+    rd: Value
+    lanes: Value
+    write: Value
+    """It goes, and registers are written."""
+    last: Value
+    keeps: Value
+    """Lanes that have collected theirs in a step before."""
+
+
 def _halves(words: list[Any], source: Any) -> list[tuple[Value, Value]]:
     """The word in each half of the ``words`` that ``source`` may mean, and whether it means that half."""
     if len(words) == 1:
@@ -187,60 +206,68 @@ class LoadReturn(wiring.Component):
                 queue.look.eq(station.looks),
                 queue.take.eq(self.taken[number]),
             ]
-        view = data.View(Row(self._config), current)
-        inputs, sources = list(view), list(station.words)
-        wavefront, phase, rd, lanes = station.wavefront, station.phase, station.rd, station.lanes
-        write, last, keeps = go, station.last, Const(0, PE_COUNT)
+        arrival = _Arrival(
+            words=list(data.View(Row(self._config), current)), sources=list(station.words),
+            wavefront=station.wavefront, phase=station.phase, rd=station.rd, lanes=station.lanes,
+            write=go, last=station.last, keeps=Const(0, PE_COUNT))
         if self._config.local_memory:
-            local: Any = self.local
-            turn = local.valid
-            # What is collected of a phase stays: its steps come one after the other, and no row between them.
-            m.d.comb += [
-                local.go.eq(turn & (clear_of_others(local.phase) | ~local.returns)),
-                self.stations.ready.eq(able & ~turn),
-            ]
-            m.d.sync += local.pause.eq(self.stations.valid & able & turn)
-            m.submodules.inputs = chosen = CrossbarInputs()
-            m.d.comb += [
-                chosen.rows[number].eq(word) for number, word in enumerate(inputs)
-            ]
-            m.d.comb += [
-                chosen.select.eq(Cat(turn, local.load)),
-                chosen.select_first.eq(Cat(turn & ~local.computes, turn & (local.load | local.computes))),
-                chosen.read.eq(local.read), chosen.store_data.eq(local.store_data),
-                chosen.computed.eq(local.computed),
-            ]
-            inputs = list(chosen.words)
-            sources = [Mux(turn, local.sources[lane], sources[lane]) for lane in range(PE_COUNT)]
-            wavefront, phase = Mux(turn, local.wavefront, wavefront), Mux(turn, local.phase, phase)
-            rd, lanes = Mux(turn, local.rd, rd), Mux(turn, local.lanes, lanes)
-            write, last = Mux(turn, local.go & local.returns, go), Mux(turn, local.last, last)
-            keeps = ~local.served & (turn & local.load).replicate(PE_COUNT)
-            m.d.sync += self.done_local.eq(turn)
+            arrival = self._choose_local(m, arrival, able, clear_of_others(self.local.phase))
         # The address in a bank, which counts up while the registers are cleared.
         address = bank_address(self.load.register, self.load.phase, self.load.wavefront)
         following = Signal(len(address) + 1)
         clears = self.clear & ~following[-1]
         begins = Signal()       # to clear: what comes out of a reset is 0 already
-        m.d.comb += following.eq(
-            Mux(self.clear, address, bank_address(rd, phase, wavefront)) + (self.clear & ~begins))
+        of_arrival = bank_address(arrival.rd, arrival.phase, arrival.wavefront)
+        m.d.comb += following.eq(Mux(self.clear, address, of_arrival) + (self.clear & ~begins))
         m.d.sync += [
             address.eq(following),
             self.clear.eq(clears),
-            self.load.phase[:BEAT_BITS].eq(phase[:BEAT_BITS]),
+            self.load.phase[:BEAT_BITS].eq(arrival.phase[:BEAT_BITS]),
             # Nothing else ever writes r0.
-            self.load.lanes.eq(Mux(write & (rd != 0), lanes, clears.replicate(PE_COUNT))),
-            self.done.eq(write & last),
-            self.done_wavefront.eq(wavefront),
+            self.load.lanes.eq(Mux(arrival.write & (arrival.rd != 0), arrival.lanes, clears.replicate(PE_COUNT))),
+            self.done.eq(arrival.write & arrival.last),
+            self.done_wavefront.eq(arrival.wavefront),
         ]
         m.d.sync += begins.eq(self.clear_registers)
         with m.If(self.clear_registers):
             m.d.sync += [self.clear.eq(1), address.eq(0), self.load.lanes.eq(0)]
         for lane in range(PE_COUNT):
-            for half, (first, selected) in enumerate(_halves(inputs, sources[lane])):
+            for half, (first, selected) in enumerate(_halves(arrival.words, arrival.sources[lane])):
                 # In this order Yosys resets the flip-flops, and needs no LUT for that.
-                with m.If(~keeps[lane]):
+                with m.If(~arrival.keeps[lane]):
                     m.d.sync += self.load.halves[half][lane].eq(first)
-                with m.If(~keeps[lane] & (self.clear | ~selected)):
+                with m.If(~arrival.keeps[lane] & (self.clear | ~selected)):
                     m.d.sync += self.load.halves[half][lane].eq(0)
         return m
+
+    def _choose_local(self, m: Module, row: _Arrival, able: Value, is_clear: Value) -> _Arrival:
+        """A step of local memory where there is one, or else the ``row``, which would be ``able`` to go.
+
+        ``is_clear``: the step keeps off the banks of others.
+        """
+        local: Any = self.local
+        turn = local.valid
+        # What is collected of a phase stays: its steps come one after the other, and no row between them.
+        m.d.comb += [
+            local.go.eq(turn & (is_clear | ~local.returns)),
+            self.stations.ready.eq(able & ~turn),
+        ]
+        m.d.sync += local.pause.eq(self.stations.valid & able & turn)
+        m.submodules.inputs = chosen = CrossbarInputs()
+        m.d.comb += [
+            chosen.rows[number].eq(word) for number, word in enumerate(row.words)
+        ]
+        m.d.comb += [
+            chosen.select.eq(Cat(turn, local.load)),
+            chosen.select_first.eq(Cat(turn & ~local.computes, turn & (local.load | local.computes))),
+            chosen.read.eq(local.read), chosen.store_data.eq(local.store_data),
+            chosen.computed.eq(local.computed),
+        ]
+        m.d.sync += self.done_local.eq(turn)
+        return _Arrival(
+            words=list(chosen.words),
+            sources=[Mux(turn, local.sources[lane], row.sources[lane]) for lane in range(PE_COUNT)],
+            wavefront=Mux(turn, local.wavefront, row.wavefront), phase=Mux(turn, local.phase, row.phase),
+            rd=Mux(turn, local.rd, row.rd), lanes=Mux(turn, local.lanes, row.lanes),
+            write=Mux(turn, local.go & local.returns, row.write), last=Mux(turn, local.last, row.last),
+            keeps=~local.served & (turn & local.load).replicate(PE_COUNT))
