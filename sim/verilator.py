@@ -132,10 +132,13 @@ class VerilatorEngine(BenchEngine):
     def _library(self) -> abi.BenchLibrary:
         with _terminal(self.config) as terminal:
             model = build_model(self.config, core=self._core, trace=self._trace is not None, split=self._split,
-                                compiler=self._compiler, progress=self._progress or terminal)
-        self._units = [] if self._trace is None else [_path(unit, model.units) for unit in self._trace.units]
+                                compiler=self._compiler, progress=self._progress or terminal, check=self._traced)
+        self._units = self._traced(model.units)
         self._events = model.cache_events
         return abi.BenchLibrary(model.library, model=True)
+
+    def _traced(self, units: Sequence[str]) -> list[str]:
+        return [] if self._trace is None else [_path(unit, units) for unit in self._trace.units]
 
     def launch(self, launch: Launch) -> EngineResult:
         """As any engine; a process that was forked makes a model of its own, which has no program yet."""

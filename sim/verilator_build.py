@@ -114,12 +114,14 @@ def _closure(core: Callable[..., Any]) -> list[object]:
 
 
 def build_model(config: Config, *, core: Factory | None = None, trace: bool = False, split: bool | None = None,
-                compiler: str | None = None, progress: Progress | None = None) -> Model:
+                compiler: str | None = None, progress: Progress | None = None,
+                check: Callable[[Sequence[str]], object] = lambda units: None) -> Model:
     """The model of a configuration, from the cache or newly built.
 
     ``core`` builds another component than the FGPU; ``trace`` adds waveforms; ``split`` is whether compute units are
     models of their own, by default where several can share the code of one; ``compiler`` is as in
-    :func:`fgpu.sim.testbench.build.find_compiler`.
+    :func:`fgpu.sim.testbench.build.find_compiler`. ``check`` is given the units of a model before that is
+    compiled, and may raise an error of its own.
     """
     config = config.replace(statistics=True)
     parts = _is_split(config, core, trace, split)
@@ -130,7 +132,7 @@ def build_model(config: Config, *, core: Factory | None = None, trace: bool = Fa
         f"split: {parts}"])
 
     def build(work: Path) -> dict[str, Any]:
-        return _build(work, config, core, trace, parts, compiler, progress or (lambda text: None))
+        return _build(work, config, core, trace, parts, compiler, progress or (lambda text: None), check)
 
     library, notes = cached(key, "model.so", build)
     return Model(library, notes["cache_events"], notes["units"])
@@ -146,7 +148,7 @@ def _is_split(config: Config, core: Factory | None, trace: bool, wanted: bool | 
 
 
 def _build(work: Path, config: Config, core: Factory | None, trace: bool, split: bool, compiler: str | None,
-           progress: Progress) -> dict[str, Any]:
+           progress: Progress, check: Callable[[Sequence[str]], object]) -> dict[str, Any]:
     from fgpu.tools.verilog import COMPUTE_UNIT, ports, write_verilog
 
     if core is None:
@@ -162,6 +164,8 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, split:
         events = [name for name, field in data.Layout.cast(component.cache_probe.shape()) for _ in range(field.width)]
     # Waveforms show each register as it is in hardware.
     write_verilog(config, work / "fgpu.v", core=lambda _: component, initial=False, apart=split, gated=not trace)
+    units = _units((work / "fgpu.v").read_text())
+    check(units)
     parts = _split(config) if split else None
     (work / "binding.h").write_text(binding_header(widths, events, trace=trace, split=parts))
     generated = time.monotonic()
@@ -189,7 +193,7 @@ def _build(work: Path, config: Config, core: Factory | None, trace: bool, split:
     chosen.compile(sources, work / "model.so", flags=flags, progress=progress,
                    objects=[runtime_object(chosen, models[0], trace)])
     return {
-        "config": config.key, "cache_events": events, "units": _units((work / "fgpu.v").read_text()),
+        "config": config.key, "cache_events": events, "units": units,
         "generate_seconds": round(generated - begin, 1),
         "verilator_seconds": round(verilated - generated, 1),
         "compile_seconds": round(time.monotonic() - verilated, 1),

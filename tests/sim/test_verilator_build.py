@@ -15,11 +15,14 @@ from fgpu.benchmarks import record
 from fgpu.compiler.frontend import bitcode
 from fgpu.compiler.frontend.bitcode import bitcode_files, compiler_version
 from fgpu.config import Config
-from fgpu.errors import ToolError
+from fgpu.errors import LaunchError, ToolError
 from fgpu.sim import verilator_build
+from fgpu.sim.engine import Trace
+from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.testbench import build
 from fgpu.sim.testbench.abi import BenchLibrary
 from fgpu.sim.testbench.build import Compiler, build_bench, cached, find_compiler
+from fgpu.sim.verilator import VerilatorEngine
 from fgpu.sim.verilator_build import build_model, hardware_digest
 from fgpu.store import kept_bytes, workspace
 
@@ -213,6 +216,15 @@ def test_model_is_built_once(cache, monkeypatch):
     monkeypatch.setattr(verilator_build, "_build", None)    # must not be called again
     assert build_model(Config(), core=StubCore) == model
     BenchLibrary(model.library, model=True)
+
+
+def test_a_unit_that_there_is_not_is_told_before_anything_is_compiled(cache, monkeypatch, tmp_path):
+    monkeypatch.setattr(verilator_build, "verilate", lambda *_, **__: pytest.fail("translates it"))
+    trace = Trace(tmp_path / "x.vcd", units=("cu9",))
+    engine = VerilatorEngine(Config(), GlobalMemory(), core=StubCore, trace=trace)
+    with pytest.raises(LaunchError, match="no unit 'cu9' to trace"):
+        engine.build()
+    assert entries(cache) == []
 
 
 def test_keys_differ():
