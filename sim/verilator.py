@@ -173,5 +173,6 @@ class VerilatorEngine(BenchEngine):
             self._written.clear()
 
     def __del__(self) -> None:
-        if getattr(self, "_model", None) is not None:
+        # Where an interpreter that ends has taken modules apart already, the model goes with the process.
+        if getattr(self, "_model", None) is not None and os is not None:
             self.close()

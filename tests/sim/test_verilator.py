@@ -10,6 +10,7 @@ import pytest
 
 from fgpu.config import Config
 from fgpu.errors import KernelFault, LaunchError, SimulationError, SimulationTimeout, ToolError
+from fgpu.sim import verilator
 from fgpu.sim.engine import Launch, MemoryTiming
 from fgpu.sim.memory import GlobalMemory
 from fgpu.sim.pysim import PysimEngine
@@ -40,6 +41,15 @@ def memory():
     memory = GlobalMemory(size=1 << 20)
     memory.words[:256] = np.arange(256)
     return memory
+
+
+def test_the_end_of_the_interpreter_is_quiet(memory, monkeypatch):
+    """By then modules have lost their names. A model goes with its process."""
+    engine = VerilatorEngine(CONFIG, memory, core=StubCore)
+    engine._model = 1
+    monkeypatch.setattr(verilator, "os", None)
+    engine.__del__()
+    engine._model = None
 
 
 @pytest.mark.parametrize("width", [32, 64])
