@@ -120,7 +120,7 @@ def test_work_groups(unit: Unit, old: str, new: str) -> None:
     (ATOMICS, "choose(list(given)[lanes], self.lane[:-1])", "list(given)[lanes][0]"),
     (PAIRS, "_PART * number] for", "_PART * number - 1] for"),
     (PAIRS, "range(1, len(self.parts))", "range(2, len(self.parts))"),
-    (RETURN, "clear_of_others(local.phase) | ~local.returns", "1"),
+    (RETURN, "is_clear | ~local.returns", "1"),
     (RETURN, "self.stations.ready.eq(able & ~turn)", "self.stations.ready.eq(able)"),
     (RETURN, "~local.served & (turn & local.load).replicate(PE_COUNT)", "Const(0, PE_COUNT)"),
 ])

@@ -50,9 +50,10 @@ def test_a_launcher_that_does_not_wait(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("module", "name", "old", "new"), [
     ("decoder", "Decoder", "_writes_by_itself(row)) & word[0:5].any()", "_writes_by_itself(row))"),
-    ("load_return", "LoadReturn", "write & (rd != 0)", "write"),
+    ("load_return", "LoadReturn", "arrival.write & (arrival.rd != 0)", "arrival.write"),
     ("load_return", "LoadReturn", '"clear": Out(1, init=1)', '"clear": Out(1)'),
-    ("load_return", "LoadReturn", "~keeps[lane] & (self.clear | ~selected)", "~keeps[lane] & ~selected"),
+    ("load_return", "LoadReturn", "~arrival.keeps[lane] & (self.clear | ~selected)",
+     "~arrival.keeps[lane] & ~selected"),
     ("load_return", "LoadReturn", "self.clear & ~following[-1]", "self.clear & ~following[-2]"),
     ("float_results", "FloatResults", "Mux(self.rd.any(), self.issue.lanes, 0)", "self.issue.lanes"),
     ("vector", "ComputeVector", "register.eq(second", "register.eq(~second"),
