@@ -20,7 +20,7 @@ REWRITE: Final = "fgpu bench --write-baseline"
 RUNS: Final = (
     *((name, size) for name in BENCHMARKS for size in (256, 1024)),
     ("stride2", 1024), ("stride32", 256), ("reverse", 1024), ("gather", 1024), ("scatter", 1024),
-    ("broadcast", 1024), ("transpose", 1024), ("char_copy", 1024),
+    ("broadcast", 1024), ("row_sum", 1024), ("transpose", 1024), ("char_copy", 1024),
     *((name, benchmark.sizes[0]) for name, benchmark in WORK_GROUPS.items() if benchmark.without),
 )
 """Benchmarks and sizes, on one compute unit of the default configuration, or on that of the work-groups."""

@@ -10,6 +10,11 @@ from .benchmark import Benchmark, Case, Problem, Shape
 __all__ = ["ALL", "transpose"]
 
 
+_SIZES: Final = (1024, 4096)
+_ROW: Final = 64
+"""Words that a work-item adds up."""
+
+
 def _one(case: Case, source: np.ndarray, expected: np.ndarray, *args: int) -> Problem:
     """Input, output and one launch of one dimension."""
     return Problem({"in": source, "out": np.zeros_like(expected)}, {"out": expected},
@@ -52,6 +57,11 @@ def _scatter(case: Case) -> Problem:
     return _indexed(case, index, source, expected)
 
 
+def _row_sum(case: Case) -> Problem:
+    source = case.data(case.size, _ROW)
+    return _one(case, source, source.sum(axis=1, dtype=source.dtype), _ROW)
+
+
 def transpose(case: Case) -> Problem:
     """The columns as rows."""
     source = case.data(case.side, case.side)
@@ -59,7 +69,6 @@ def transpose(case: Case) -> Problem:
                    (case.square("in", "out", case.side),))
 
 
-_SIZES: Final = (1024, 4096)
 ALL: Final = (
     Benchmark(name="stride2", kernel="strided", summary="copy of each second word", sizes=_SIZES, make=_strided(2)),
     Benchmark(name="stride32", kernel="strided", summary="copy of a word of each 128-byte line", sizes=_SIZES,
@@ -68,6 +77,7 @@ ALL: Final = (
     Benchmark(name="gather", summary="out[i] = in[index[i]], random", sizes=_SIZES, make=_gather),
     Benchmark(name="scatter", summary="out[index[i]] = in[i], a random permutation", sizes=_SIZES, make=_scatter),
     Benchmark(name="broadcast", summary="out[i] = in[0]", sizes=_SIZES, make=_broadcast),
+    Benchmark(name="row_sum", summary=f"out[i] = sum of the {_ROW} words of row i", sizes=_SIZES, make=_row_sum),
     Benchmark(name="transpose", summary="n x n matrix of size n * n, a word a work-item", sizes=_SIZES,
               make=transpose, shape=Shape.SQUARE),
 )

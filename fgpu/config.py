@@ -201,6 +201,8 @@ class Config:
     tag_managers: int = 0
     """Cache lines that a slice of the cache has on their way from memory, at most: 1, 2, 4, 8, 16. 0: four; from four
     compute units on at least eight for each AXI port."""
+    cache_conscious: bool = True
+    """Load for one wavefront at a time while wavefronts take each other's lines out of the cache."""
     link_stack_depth: int = 16
     """Entries of a wavefront's link and enable stacks: 8, 16, 32. Divergence needs 6, each nested call 1."""
     divergence: str = "stack"
@@ -227,6 +229,7 @@ class Config:
         _one_of(self, "cache_ways", (1, 2, 4))
         _one_of(self, "global_stations", (32, 64))
         _one_of(self, "tag_managers", (0, 1, 2, 4, 8, 16))
+        _one_of(self, "cache_conscious", (False, True))
         _one_of(self, "link_stack_depth", (8, 16, 32))
         _one_of(self, "divergence", DIVERGENCE)
         _one_of(self, "statistics", (False, True))
@@ -432,13 +435,14 @@ class Config:
 
 PRESETS: dict[str, Config] = {
     "tiny": Config(cram_size=4, scratchpad_size=0, cache_size=4, cache_banks=4, cache_ways=1, cu_stations=16,
-                   global_stations=32, tag_managers=2),
+                   global_stations=32, tag_managers=2, cache_conscious=False),
     "basic": Config(),
     "full": Config(compute_units=8, atomics=ATOMICS),
     "float": Config(float_ops=FLOAT_OPS),
     "float-small": Config(float_ops=FLOAT_OPS, float_lanes=frozenset({
         "fdiv:1", "fsqrt:1", "fptosi:2", "fptoui:2", "itofp:2", "uitofp:2"})),
-    "reference": Config(cache_banks=4, cache_ways=1, cu_stations=32, tag_managers=2, address_hash="identity"),
+    "reference": Config(cache_banks=4, cache_ways=1, cu_stations=32, tag_managers=2, address_hash="identity",
+                        cache_conscious=False),
 }
 """tiny: the smallest core; basic: the default; full: 8 CUs and all atomics; float: the default with all
 floating-point units; float-small: those that are rarely used on fewer lanes; reference: the parameters with which the

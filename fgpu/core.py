@@ -97,6 +97,8 @@ class FGPU(wiring.Component):
                 unit.loading.eq(dispatcher.loading),
                 unit.fetched.eq(code_ram.fetched[number]),
             ]
+            if config.cache_conscious:
+                m.d.comb += unit.load_turn.eq(cache.load_turns[number])
             if config.compute_units > 1:
                 m.d.comb += cache.next_slice[number].eq(unit.next_slice)
             if config.statistics:

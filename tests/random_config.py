@@ -14,7 +14,7 @@ _ALLOWED = {
     "sub_integer_stores": (False, True), "cram_size": (1, 2, 4, 8, 16, 32, 64), "scratchpad_size": (0, 8, 16, 32),
     "scratchpad_check": (False, True), "cu_stations": tuple(range(16, 72, 8)),
     "cache_size": (0, 4, 8, 16, 32, 64, 128), "cache_slices": (0, 1, 2, 4, 8),
-    "address_hash": ("xor", "identity"),
+    "address_hash": ("xor", "identity"), "cache_conscious": (False, True),
     "cache_line": (64, 128), "cache_banks": (1, 2, 4, 8), "cache_ways": (1, 2, 4), "global_stations": (32, 64),
     "tag_managers": (1, 2, 4, 8, 16), "link_stack_depth": (8, 16, 32), "statistics": (False, True),
     "float_subnormals": (False, True), "local_memory": (0, 8, 16, 32, 64),

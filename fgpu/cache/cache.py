@@ -10,13 +10,14 @@ from fgpu.axi.signatures import AXI4Signature
 from fgpu.config import Config
 from fgpu.gateware.sharing import add_shared
 from fgpu.interfaces.line_map import LineMap
-from fgpu.interfaces.memory_bus import MemoryRequest, Responses
+from fgpu.interfaces.memory_bus import Loading, LoadTurn, MemoryRequest, Responses
 
 from .cache_slice import CacheSlice
 from .log import LineLog
 from .port_mux import PortMux
 from .probe import CacheProbe, CacheProbes
 from .read_window import ReadWindow, has_read_window
+from .unit_turn import UnitTurn
 
 __all__ = ["Cache"]
 
@@ -31,7 +32,8 @@ class Cache(wiring.Component):
     first.
 
     ``clean_start`` (a pulse) cleans all slices; in the cycle after they are ``clean_done`` is high. ``idle``: all
-    slices are. ``error``: one of them had one a cycle ago. One slice is the cache itself.
+    slices are. ``error``: one of them had one a cycle ago. ``load_turns``: who loads, 2 cycles after a slice has said
+    so (:class:`~fgpu.cache.reuse_monitor.ReuseMonitor`). One slice is the cache itself.
     (Dissertation, section 3.5.)
     """
 
@@ -46,6 +48,8 @@ class Cache(wiring.Component):
             "idle": Out(1),
             "error": Out(1),
         }
+        if config.cache_conscious:
+            members["load_turns"] = Out(LoadTurn).array(config.compute_units)
         if config.compute_units > 1:
             members["next_slice"] = In(config.slices).array(config.compute_units)
         if config.statistics:
@@ -69,6 +73,8 @@ class Cache(wiring.Component):
             self.error.eq(Cat(part.error for part in slices).any()),
         ]
         m.d.comb += self.idle.eq(Cat(part.idle for part in slices).all())
+        if config.cache_conscious:
+            self._give_load_turns(m, slices)
         if config.statistics:
             for number, part in enumerate(slices):
                 for name, _ in CacheProbe.as_shape():
@@ -113,6 +119,22 @@ class Cache(wiring.Component):
             for its, there in ((part.axi.araddr, master.araddr), (part.axi.awaddr, master.awaddr)):
                 line = lines.line(Const(number, config.slice_bits), its[offset:])
                 m.d.comb += there.eq(Cat(its[:offset], line))
+
+    def _give_load_turns(self, m: Module, slices: list[Any]) -> None:
+        """Each slice says who shall load; the one that says most counts."""
+        crowded, one_unit = Signal(), Signal()
+        m.d.sync += [
+            crowded.eq(Cat(part.loading != Loading.ALL for part in slices).any()),
+            one_unit.eq(Cat(part.loading == Loading.ONE_UNIT for part in slices).any()),
+        ]
+        for mine in self.load_turns:
+            m.d.sync += [mine.crowded.eq(crowded), mine.unit.eq(1)]
+        if self._config.compute_units == 1:
+            return
+        m.submodules.unit_turn = turn = UnitTurn(self._config)
+        m.d.comb += [turn.wanted.eq(one_unit), turn.requests.eq(Cat(request.valid for request in self.requests))]
+        for cu, mine in enumerate(self.load_turns):
+            m.d.sync += mine.unit.eq(turn.unit[cu] | ~one_unit)
 
     def _log(self, m: Module, number: int, part: Any) -> None:
         """The slice's own log, but with addresses as the compute units know them."""

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from fgpu.axi.signatures import AXI4Signature
 from fgpu.config import Config
-from fgpu.interfaces.memory_bus import MemoryRequest, Responses
+from fgpu.interfaces.memory_bus import Loading, MemoryRequest, Responses
 
 from ..gateware.queue import Queue, WideQueue
 from .arbiter import Arbiter
@@ -21,6 +21,7 @@ from .log import LineLog
 from .payloads import Station, TagOp, WriteRow
 from .probe import CacheProbe
 from .read_window import has_read_window
+from .reuse_monitor import ReuseMonitor
 from .tag_manager import TagManagers
 from .tag_memory import TagMemory
 from .tag_stage import TagStage
@@ -54,7 +55,7 @@ class CacheSlice(wiring.Component):
     ``idle`` tells that there is no request anywhere, and no burst, but early write-backs. ``likely``: see
     :class:`~fgpu.cache.turns.Turns`. A read or write error of
     the memory shows in ``error`` for one cycle. ``most_reads`` and ``is_full``: see
-    :class:`~fgpu.cache.read_window.ReadWindow`.
+    :class:`~fgpu.cache.read_window.ReadWindow`; ``loading``: see :class:`~fgpu.cache.reuse_monitor.ReuseMonitor`.
     (Dissertation, section 3.5 and figure 3.7.)
 
     A reset must reset the memory's AXI port too; afterwards the cache empties itself, and takes no request before.
@@ -73,6 +74,8 @@ class CacheSlice(wiring.Component):
         }
         if config.compute_units > 1:
             members["likely"] = In(config.compute_units)
+        if config.cache_conscious:
+            members["loading"] = Out(Loading)
         if has_read_window(config):
             members |= {"most_reads": In(range(config.slice_tag_managers + 1)), "is_full": Out(1)}
         if config.statistics:
@@ -153,6 +156,12 @@ class CacheSlice(wiring.Component):
                          & ~arbiter.pending),
             self.error.eq(master.error),
         ]
+        if config.cache_conscious:
+            m.submodules.reuse_monitor = reuse = ReuseMonitor(config)
+            m.d.comb += [
+                reuse.passes.eq(tags.passes), reuse.scattered.eq(tags.scattered), reuse.miss.eq(~tags.hit),
+                reuse.restart.eq(self.clean_start), self.loading.eq(reuse.loading),
+            ]
         if config.statistics:
             self._probe(m, tags, managers, data_stage)
             self._log(m, tags, managers)

@@ -12,7 +12,7 @@ from fgpu.config import WAVEFRONTS, Config
 from fgpu.fault import FaultReport
 from fgpu.gateware.sharing import add_shared
 from fgpu.interfaces.fetch import Fetched, FetchRequest
-from fgpu.interfaces.memory_bus import MemoryRequest, Responses
+from fgpu.interfaces.memory_bus import LoadTurn, MemoryRequest, Responses
 from fgpu.interfaces.runtime import RuntimeWrite
 from fgpu.interfaces.work_groups import KernelInfo, WorkGroup
 from fgpu.probe import AccessProbe, ComputeUnitProbe
@@ -45,10 +45,10 @@ class ComputeUnit(wiring.Component):
 
     ``runtime_write`` is the dispatcher's initialization, which comes only while it is ``loading``: wavefronts may
     start then, but nothing is issued.
-    ``room``: a work-group of the running kernel would be taken at once. ``idle``: no wavefront runs and
-    every memory access has left for the cache. After a ``fault`` (one cycle each) the dispatcher answers with
-    ``cancel``, which ends all wavefronts. After a reset, and after ``clear_registers``, which may come while it is
-    idle, there is no ``room`` before all registers are cleared.
+    ``load_turn``: how its wavefronts load. ``room``: a work-group of the running kernel would be taken at once.
+    ``idle``: no wavefront runs and every memory access has left for the cache. After a ``fault`` (one cycle each) the
+    dispatcher answers with ``cancel``, which ends all wavefronts. After a reset, and after ``clear_registers``, which
+    may come while it is idle, there is no ``room`` before all registers are cleared.
     """
 
     def __init__(self, config: Config) -> None:
@@ -69,6 +69,8 @@ class ComputeUnit(wiring.Component):
             "clear_registers": In(1),
             "fault": Out(FaultReport),
         }
+        if config.cache_conscious:
+            members["load_turn"] = In(LoadTurn)
         if config.compute_units > 1:
             members["next_slice"] = Out(config.slices)
         if config.statistics:
@@ -129,6 +131,8 @@ class ComputeUnit(wiring.Component):
         # Long before a wavefront reads it.
         m.d.sync += vector.runtime_write.eq(Mux(
             launcher.runtime_write.valid, launcher.runtime_write.as_value(), self.runtime_write.as_value()))
+        if self._config.cache_conscious:
+            m.d.comb += scheduler.load_turn.eq(self.load_turn)
         if self._config.local_memory:
             self._add_local_bases(m, launcher, scheduler, vector, memory)
         if self._config.float_ops:

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, PHASES, WAVEFRONT_BITS, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.fault import FAULT_PC_BITS
+from fgpu.gateware.choose import choose
 from fgpu.interfaces.fetch import Fetched
 from fgpu.isa import INSTRUCTION_BITS
 
@@ -40,6 +41,7 @@ class _Instruction:
         self.pc = Signal(FAULT_PC_BITS, name="pc2")
         self.word, self.mask = Signal(INSTRUCTION_BITS), Signal(WAVEFRONT_SIZE, name="mask2")
         self.number = Signal(WAVEFRONT_BITS, name="number2")
+        self.may_load = Signal(name="may_load2")
 
 
 class _Decoded:
@@ -61,6 +63,7 @@ class _Decoded:
         self.access, self.flows = Signal(name="access3"), Signal(name="flows3")
         self.local = Signal(name="local3")
         self.room = Signal(name="room3")
+        self.loads = Signal(name="loads3")
 
 
 class InstructionIssuer(wiring.Component):
@@ -70,12 +73,14 @@ class InstructionIssuer(wiring.Component):
 
     An instruction occupies the vector for two slots, or for one if all its enabled work-items are in one half of the
     wavefront. Control instructions are a ``request`` to the divergence unit, and branches come to the vector, too.
-    One that finds no ``room`` in memory, or whose result would leave the floating-point units together with another,
+    One that finds no ``room`` in memory, a load of a wavefront that may not load now, or one whose result would leave
+    the floating-point units together with another,
     is not issued. One that is only to be looked at is ``checked`` against the loads under way of its wavefront, which
     is then ``loading``.
 
     ``mask_write`` and ``start_number`` (of those that ``start``) are kept for each wavefront, and what is ``fetched``
-    for it. ``memory_reserve``: phases for which the memory controller has to have room, told a cycle after the issue.
+    for it; ``may_load`` has a bit for each. ``memory_reserve``: phases for which the memory controller has to have
+    room, told a cycle after the issue.
     """
 
     def __init__(self, config: Config) -> None:
@@ -101,6 +106,8 @@ class InstructionIssuer(wiring.Component):
             "issue": Out(Issue),
             "control": Out(ControlWord),
         }
+        if config.cache_conscious:
+            members["may_load"] = In(WAVEFRONTS)
         if config.local_memory:
             members |= {"is_local": Out(1), "local_reserve": Out(range(PHASES + 1)), "load_done_local": In(1)}
         if config.float_ops:
@@ -149,6 +156,8 @@ class InstructionIssuer(wiring.Component):
             instruction.word.eq(Mux(selected.pc[0], pair_read.data[32:], pair_read.data[:32])),
             instruction.mask.eq(mask_read.data), instruction.number.eq(numbers[selected.wavefront]),
         ]
+        if self._config.cache_conscious:
+            m.d.sync += instruction.may_load.eq(choose(list(self.may_load), selected.wavefront))
         if meets(self._config):
             m.d.sync += instruction.joins.eq(selected.joins)
 
@@ -160,10 +169,17 @@ class InstructionIssuer(wiring.Component):
             m.d.comb += decoder.float_available.eq(self.float_available)
         m.submodules.scoreboard = scoreboard = Scoreboard(local=bool(self._config.local_memory))
         # The room is that of a cycle ago: what others take is known by then.
+        room = self.room.memory
         if self._config.local_memory:
-            m.d.sync += [decoded.local.eq(decoder.is_local), decoded.room.eq(self.room.at(decoder.is_local))]
-        else:
-            m.d.sync += decoded.room.eq(self.room.memory)
+            m.d.sync += decoded.local.eq(decoder.is_local)
+            room = self.room.at(decoder.is_local)
+        if self._config.cache_conscious:
+            loads: Any = decoder.control.memory == MemoryAccess.LOAD
+            if self._config.local_memory:
+                loads = loads & ~decoder.is_local
+            m.d.sync += decoded.loads.eq(loads)
+            room = room & (instruction.may_load | ~loads)
+        m.d.sync += decoded.room.eq(room)
         m.d.comb += [
             scoreboard.wavefront.eq(self.selected.wavefront),
             scoreboard.control.eq(decoder.control),
@@ -255,6 +271,7 @@ class InstructionIssuer(wiring.Component):
             self.committed.commit.eq(commit),
             self.committed.next.eq(decoded.next),
             self.committed.local.eq(decoded.local),
+            self.committed.load.eq(decoded.loads),
             self.early.wavefronts.eq(decoded.early),
             self.early.access.eq(decoded.access),
             self.request_valid.eq(decoded.valid & decoded.legal & decoded.flows),   # is never refused

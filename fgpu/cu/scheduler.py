@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from fgpu.config import PHASES, WAVEFRONT_BITS, WAVEFRONT_SIZE, WAVEFRONTS, Config
 from fgpu.fault import FaultReport
 from fgpu.interfaces.fetch import Fetched, FetchRequest
+from fgpu.interfaces.memory_bus import LoadTurn
 from fgpu.interfaces.work_groups import KernelInfo, ResidentGroups
 from fgpu.probe import Bucket, ComputeUnitProbe, WavefrontState
 
@@ -66,6 +67,8 @@ class WavefrontScheduler(wiring.Component):
             "cancel": In(1),
             "fault": Out(FaultReport),
         }
+        if config.cache_conscious:
+            members["load_turn"] = In(LoadTurn)
         if config.local_memory:
             members |= {"is_local": Out(1), "local_ready": In(1), "local_reserve": Out(range(PHASES + 1)),
                         "load_done_local": In(1)}
@@ -109,6 +112,8 @@ class WavefrontScheduler(wiring.Component):
             selector.committed.eq(issuer.committed), selector.at_vector.eq(issuer.at_vector),
             self.free.eq(selector.free), self.fault.eq(selector.fault),
         ]
+        if self._config.cache_conscious:
+            m.d.comb += selector.load_turn.eq(self.load_turn)
         if self._config.local_memory:
             m.d.comb += selector.room.local.eq(self.local_ready)
         if divergence.meets:
@@ -131,6 +136,8 @@ class WavefrontScheduler(wiring.Component):
             issuer.load_done.eq(self.load_done), issuer.load_done_wavefront.eq(self.load_done_wavefront),
             self.issue.eq(issuer.issue), self.control.eq(issuer.control),
         ]
+        if self._config.cache_conscious:
+            m.d.comb += issuer.may_load.eq(selector.may_load)
         if self._config.local_memory:
             m.d.comb += [
                 issuer.room.local.eq(self.local_ready), issuer.load_done_local.eq(self.load_done_local),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,6 +12,7 @@ from fgpu.gateware.choose import choose, lowest, number_of, only
 from fgpu.gateware.round_robin import RoundRobin
 from fgpu.gateware.sharing import add_shared
 from fgpu.interfaces.fetch import Fetched, FetchRequest
+from fgpu.interfaces.memory_bus import LoadTurn
 from fgpu.interfaces.work_groups import ResidentGroups
 from fgpu.probe import WavefrontState
 
@@ -39,7 +40,8 @@ class WavefrontSelector(wiring.Component):
     ``loading`` have a bit for each wavefront. One that starts begins at ``entry``; ``outcome`` tells where one
     goes on after a control instruction. Of those that lack instructions one at a time asks for them (``fetch``).
     ``float_slots`` and ``narrow_*`` are those of the :class:`~fgpu.cu.wavefront.WavefrontController`. Where paths of
-    wavefronts meet, ``tops`` has the PC of one that waits for each wavefront in ``waits``. Nothing is picked in the
+    wavefronts meet, ``tops`` has the PC of one that waits for each wavefront in ``waits``. Not all wavefronts
+    ``may_load`` at any time; see :class:`~fgpu.cu.turn.WavefrontTurn`. Nothing is picked in the
     cycle after a ``hold``, which comes only while no wavefront has issued anything yet.
     """
 
@@ -67,6 +69,8 @@ class WavefrontSelector(wiring.Component):
             "cancel": In(1),
             "fault": Out(FaultReport),
         }
+        if config.cache_conscious:
+            members |= {"load_turn": In(LoadTurn), "may_load": Out(WAVEFRONTS)}
         if meets(config):
             members |= {"waits": In(WAVEFRONTS), "tops": In(data.ArrayLayout(FAULT_PC_BITS, WAVEFRONTS))}
         if config.float_ops:
@@ -86,9 +90,6 @@ class WavefrontSelector(wiring.Component):
         self._connect_controllers(m, controllers, selected, check_granted)
         self._fetch(m, controllers)
         self._report_faults(m, controllers)
-        if self._config.statistics:
-            for number, controller in enumerate(controllers):
-                m.d.comb += [self.states[number].eq(controller.state), self.pcs[number].eq(controller.pc)]
         return m
 
     def _pick(self, m: Module, controllers: list[Any]) -> tuple[Signal, Signal]:
@@ -117,7 +118,10 @@ class WavefrontSelector(wiring.Component):
             pick.eq(picks_now & (turn.valid | early.any())),
             check.eq(look_ahead.any() | (~picks & checks.any())),
             turn.accept.eq(pick),
+            turn.arrived.eq(Cat(controller.arrived for controller in controllers)),
         ]
+        if self._config.cache_conscious:
+            m.d.comb += [turn.load_turn.eq(self.load_turn), self.may_load.eq(turn.may_load)]
         with m.If(picks_now):
             m.d.comb += selected.eq(Mux(turn.valid & ~(early.any() & self.early.access), turn.choice, early))
         with m.If(look_ahead.any()):
@@ -150,6 +154,7 @@ class WavefrontSelector(wiring.Component):
             barrier.arrived.eq(Cat(controller.arrived for controller in controllers)),
         ]
         for number, controller in enumerate(controllers):
+            held = self._is_held_back(m, number)
             m.d.comb += [
                 controller.slot_end.eq(slot_ends),
                 controller.start.eq(self.start[number]),
@@ -166,7 +171,7 @@ class WavefrontSelector(wiring.Component):
                 controller.check_granted.eq(check_granted[number]),
                 controller.checked.eq(self.checked.wavefronts[number]),
                 controller.depends.eq(self.checked.depends),
-                controller.memory_ready.eq(self._room_for(m, room, number)),
+                controller.memory_ready.eq(self._room_for(m, room, number) & ~held),
                 controller.fetch_done.eq(self.fetched.valid & (self.fetched.wavefront == number)),
                 controller.release.eq(barrier.release[number]),
                 self.free[number].eq(controller.free),
@@ -180,6 +185,10 @@ class WavefrontSelector(wiring.Component):
                     controller.narrow.eq(committed.narrow), controller.narrow_room.eq(self.narrow_room),
                     controller.narrow_done.eq(self.narrow_done & (self.narrow_done_wavefront == number)),
                 ]
+            if self._config.statistics:
+                waits = held & (controller.state == WavefrontState.WRITE_PRESSURE)
+                m.d.comb += [self.states[number].eq(Mux(waits, WavefrontState.MEMORY_READ, controller.state)),
+                             self.pcs[number].eq(controller.pc)]
 
     def _room_for(self, m: Module, room: Any, number: int) -> Any:
         """Whether there is room for what a wavefront was last refused."""
@@ -189,6 +198,15 @@ class WavefrontSelector(wiring.Component):
         with m.If(self.committed.wavefronts[number]):
             m.d.sync += waits_for_local.eq(self.committed.local)
         return room.at(waits_for_local)
+
+    def _is_held_back(self, m: Module, number: int) -> Any:
+        """Whether a wavefront was last refused a load, and others load now."""
+        if not self._config.cache_conscious:
+            return Const(0)
+        waits_to_load = Signal(name=f"waits_to_load{number}")
+        with m.If(self.committed.wavefronts[number]):
+            m.d.sync += waits_to_load.eq(self.committed.load)
+        return waits_to_load & ~self.may_load[number]
 
     def _fetch(self, m: Module, controllers: list[Any]) -> None:
         """Forward one wavefront's wish for instructions at a time, in turn; its address is there a cycle later."""

@@ -38,13 +38,14 @@ class Checked(data.Struct):
 class Committed(data.Struct):
     """In slot cycle 3: what becomes of the instruction that was selected for the wavefront whose bit is set, if any.
 
-    ``next`` is the address behind it; it may be an access to ``local`` memory, or be ``narrow``: for units that fewer
-    lanes have."""
+    ``next`` is the address behind it; it may be an access to ``local`` memory, a ``load`` from global memory, or be
+    ``narrow``: for units that fewer lanes have."""
 
     wavefronts: WAVEFRONTS
     commit: Commit
     next: FAULT_PC_BITS
     local: 1
+    load: 1
     narrow: 1
 
 

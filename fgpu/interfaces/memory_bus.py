@@ -13,7 +13,7 @@ from amaranth.lib.wiring import In, Out
 
 from fgpu.config import Config
 
-__all__ = ["AtomicOp", "MemoryOp", "MemoryRequest", "Responses", "Row", "rows_under_way"]
+__all__ = ["AtomicOp", "LoadTurn", "Loading", "MemoryOp", "MemoryRequest", "Responses", "Row", "rows_under_way"]
 
 
 class MemoryOp(enum.Enum, shape=2):
@@ -37,6 +37,24 @@ class AtomicOp(enum.Enum, shape=4):
     XOR = 8
     XCHG = 9
     CMPXCHG = 10
+
+
+class Loading(enum.Enum, shape=2):
+    """Who loads, so that lines stay in the cache until they are used up."""
+
+    ALL = 0
+    ONE_WAVEFRONT = 1
+    """One wavefront of each compute unit at a time."""
+    ONE_UNIT = 2
+    """And of one compute unit."""
+
+
+class LoadTurn(data.Struct):
+    """What a compute unit is told of that: whether the cache is ``crowded``, so that one wavefront loads at a time,
+    and whether it is the ``unit`` whose wavefronts do."""
+
+    crowded: 1
+    unit: 1
 
 
 class Row(data.ArrayLayout):

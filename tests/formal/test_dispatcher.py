@@ -14,8 +14,9 @@ def test_dispatcher(tmp_path: Path) -> None:
     dispatcher_claim().prove(tmp_path, depth=2)
 
 
-def test_turn(tmp_path: Path) -> None:
-    turn_claim().prove(tmp_path, depth=2)
+@pytest.mark.parametrize("crowded", [False, True])
+def test_turn(crowded: bool, tmp_path: Path) -> None:
+    turn_claim(crowded=crowded).prove(tmp_path, depth=2)
 
 
 @pytest.mark.long
@@ -46,7 +47,12 @@ def test_mutants_of_the_dispatcher_fail(old: str, new: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(("old", "new"), [
     ("first_above(self.ready, behind)", "first_above(self.ready, ~behind)"),
     ("with m.If(self.accept & self.valid):", "with m.If(0):"),
-    (" | (issued == _PATIENCE - 1)", " & (issued == _PATIENCE - 1)"),
+    (" | lacks_patience", " & lacks_patience"),
+    ("Mux(crowded, self.arrived, 0)", "0"),
+    ("self.load_turn.unit << head", "1 << head"),
+    ("self.load_turn.unit << head, -1", "-1, -1"),
+    ("issued == _LONG_PATIENCE - 1", "0"),
 ])
 def test_mutants_of_the_turn_fail(old: str, new: str, tmp_path: Path) -> None:
-    assert not turn_claim(mutant("fgpu.cu.turn", old, new).WavefrontTurn).is_proven(tmp_path, depth=2)
+    turn = mutant("fgpu.cu.turn", old, new).WavefrontTurn
+    assert not all(turn_claim(turn, crowded=crowded).is_proven(tmp_path, depth=2) for crowded in (False, True))

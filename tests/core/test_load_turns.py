@@ -1,0 +1,91 @@
+"""Loads in turn, where wavefronts take each other's lines out of the cache: programs that read rows."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from fgpu.compiler import compile_opencl
+from fgpu.config import Config
+from fgpu.sim import Device, Run
+
+WORDS = 64
+"""Of a row; each work-item reads its own."""
+SOURCE = """
+kernel void sums(global const int *a, global int *y) {
+    int i = get_global_id(0), sum = 0;
+    for (int j = 0; j < WORDS; j++) sum += a[i * WORDS + j];
+    y[i] = sum;
+}
+
+kernel void scans(global const int *a, global int *y) {     // with a barrier for each word
+    local int last;
+    int i = get_global_id(0), sum = 0;
+    for (int j = 0; j < WORDS; j++) {
+        int word = a[i * WORDS + j];
+        if (get_local_id(0) == (j * 37) % get_local_size(0)) last = word;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += word ^ last;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    y[i] = sum;
+}
+
+kernel void waits(global const int *a, global int *y, volatile global int *flags) {
+    int i = get_global_id(0), sum = 0, group = get_group_id(0);     // the first wavefront waits for the last one
+    if (get_local_id(0) < 64) while (!flags[32 * group]) sum = 0;
+    for (int j = 0; j < WORDS; j++) sum += a[i * WORDS + j];
+    y[i] = sum;
+    if (get_local_id(0) == get_local_size(0) - 1) flags[32 * group] = 1;
+}
+""".replace("WORDS", str(WORDS))
+
+
+CONFIGS = [
+    Config(),
+    # Its cache has lines for two wavefronts, or barely: one unit loads at a time.
+    pytest.param(Config(compute_units=2, cache_size=16), marks=pytest.mark.ci),
+]
+
+
+@pytest.fixture(params=CONFIGS, ids=["1 CU", "2 CUs"], scope="module")
+def device(request: pytest.FixtureRequest) -> Iterator[Device]:
+    with Device(request.param, memory_latency=(0, 20)) as device:
+        yield device
+
+
+def run(device: Device, kernel: str, rows: int, local_size: int) -> tuple[Run, np.ndarray, np.ndarray]:
+    """The launch, what was read, and what came out."""
+    a = np.random.default_rng(rows).integers(-1 << 20, 1 << 20, (rows, WORDS), dtype=np.int32)
+    y, buffers = device.buffer(rows), [device.buffer(a)]
+    buffers += [device.buffer(32 * (rows // local_size))] if kernel == "waits" else []
+    launched = device.launch(compile_opencl(SOURCE, config=device.config)[kernel], global_size=rows,
+                             local_size=local_size, args=[buffers[0], y, *buffers[1:]])
+    out = y.read()
+    for buffer in (y, *buffers):
+        buffer.free()
+    return launched, a, out
+
+
+@pytest.mark.parametrize("local_size", [64, 96, 384])
+def test_lines_stay_until_they_are_used_up(device: Device, local_size: int) -> None:
+    """Without turns every second word costs a line, or each."""
+    launched, a, out = run(device, "sums", 1920 - 1920 % local_size, local_size)
+    assert np.array_equal(out, a.sum(axis=1, dtype=np.int32))
+    assert launched.stats is not None
+    assert launched.stats["cache.read_miss"] < a.size / 5
+
+
+@pytest.mark.parametrize("local_size", [64, 192, 512])
+def test_barriers(device: Device, local_size: int) -> None:
+    """Who waits at one gives its turn to those that it waits for."""
+    _, a, out = run(device, "scans", 1536, local_size)
+    lasts = np.array([a.reshape(-1, local_size, WORDS)[:, j * 37 % local_size, j] for j in range(WORDS)]).T
+    golden = (a.reshape(-1, local_size, WORDS) ^ lasts[:, None, :]).sum(axis=2, dtype=np.int32)
+    assert np.array_equal(out, golden.ravel())
+
+
+def test_who_spins_gives_its_turn_up(device: Device) -> None:
+    """A wavefront that reads a flag again and again, until another one has read its rows."""
+    _, a, out = run(device, "waits", 2048, 256)
+    assert np.array_equal(out, a.sum(axis=1, dtype=np.int32))
