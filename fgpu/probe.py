@@ -19,7 +19,7 @@ class Bucket(enum.Enum, shape=3):
     FETCH = 3
     BRANCH = 4
     MEMORY_READ = 5
-    WRITE_PRESSURE = 6  # the memory controller takes no further access
+    WRITE_PRESSURE = 6  # the memory controller takes no further access, or others load now
     BARRIER = 7         # every wavefront waits for others of its work-group
 
 

@@ -186,9 +186,7 @@ class WavefrontSelector(wiring.Component):
                     controller.narrow_done.eq(self.narrow_done & (self.narrow_done_wavefront == number)),
                 ]
             if self._config.statistics:
-                waits = held & (controller.state == WavefrontState.WRITE_PRESSURE)
-                m.d.comb += [self.states[number].eq(Mux(waits, WavefrontState.MEMORY_READ, controller.state)),
-                             self.pcs[number].eq(controller.pc)]
+                m.d.comb += [self.states[number].eq(controller.state), self.pcs[number].eq(controller.pc)]
 
     def _room_for(self, m: Module, room: Any, number: int) -> Any:
         """Whether there is room for what a wavefront was last refused."""
