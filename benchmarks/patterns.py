@@ -9,7 +9,6 @@ from .benchmark import Benchmark, Case, Problem, Shape
 
 __all__ = ["ALL", "transpose"]
 
-
 _SIZES: Final = (1024, 4096)
 _ROW: Final = 64
 """Words that a work-item adds up."""

@@ -90,6 +90,9 @@ class WavefrontSelector(wiring.Component):
         self._connect_controllers(m, controllers, selected, check_granted)
         self._fetch(m, controllers)
         self._report_faults(m, controllers)
+        if self._config.statistics:
+            for number, controller in enumerate(controllers):
+                m.d.comb += [self.states[number].eq(controller.state), self.pcs[number].eq(controller.pc)]
         return m
 
     def _pick(self, m: Module, controllers: list[Any]) -> tuple[Signal, Signal]:
@@ -185,8 +188,6 @@ class WavefrontSelector(wiring.Component):
                     controller.narrow.eq(committed.narrow), controller.narrow_room.eq(self.narrow_room),
                     controller.narrow_done.eq(self.narrow_done & (self.narrow_done_wavefront == number)),
                 ]
-            if self._config.statistics:
-                m.d.comb += [self.states[number].eq(controller.state), self.pcs[number].eq(controller.pc)]
 
     def _room_for(self, m: Module, room: Any, number: int) -> Any:
         """Whether there is room for what a wavefront was last refused."""

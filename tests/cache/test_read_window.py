@@ -3,10 +3,12 @@
 from collections.abc import Callable
 
 import pytest
-from amaranth.sim import Simulator, SimulatorContext
+from amaranth.sim import SimulatorContext
 
 from fgpu.cache.read_window import ReadWindow, has_read_window
 from fgpu.config import Config
+
+from ..streams import simulate
 
 _EIGHT = Config(tag_managers=8)
 _BURST = _EIGHT.burst_beats
@@ -32,10 +34,7 @@ def _run(script: Callable, config: Config = _EIGHT) -> None:
     async def bench(ctx: SimulatorContext) -> None:
         await script(_Bench(ctx, dut))
 
-    simulator = Simulator(dut)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(bench)
-    simulator.run()
+    simulate(dut, bench)
 
 
 def test_a_busy_port_is_wanted_no_more_of() -> None:

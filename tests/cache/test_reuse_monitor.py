@@ -3,11 +3,13 @@
 from collections.abc import Callable
 
 import pytest
-from amaranth.sim import Simulator, SimulatorContext
+from amaranth.sim import SimulatorContext
 
 from fgpu.cache.reuse_monitor import ReuseMonitor
 from fgpu.config import Config
 from fgpu.interfaces.memory_bus import Loading
+
+from ..streams import simulate
 
 _ONE = Config(cache_size=4)
 _FOUR = _ONE.replace(compute_units=4)
@@ -48,10 +50,7 @@ def _run(script: Callable, config: Config = _ONE) -> None:
     async def bench(ctx: SimulatorContext) -> None:
         await script(_Bench(ctx, dut))
 
-    simulator = Simulator(dut)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(bench)
-    simulator.run()
+    simulate(dut, bench)
 
 
 def test_all_load_where_lines_are_used() -> None:

@@ -1,9 +1,11 @@
 """Turns of compute units."""
 
-from amaranth.sim import Simulator, SimulatorContext
+from amaranth.sim import SimulatorContext
 
 from fgpu.cache.unit_turn import _LONGEST, _QUIET, UnitTurn
 from fgpu.config import Config
+
+from ..streams import simulate
 
 
 def _turns(cycles: int, *, requests: int, wanted: int = 1) -> list[tuple[int, int]]:
@@ -18,10 +20,7 @@ def _turns(cycles: int, *, requests: int, wanted: int = 1) -> list[tuple[int, in
             seen.append(ctx.get(dut.unit))
             await ctx.tick()
 
-    simulator = Simulator(dut)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(bench)
-    simulator.run()
+    simulate(dut, bench)
     turns: list[tuple[int, int]] = []
     for unit in seen:
         turns = [*turns[:-1], (unit, turns[-1][1] + 1)] if turns and turns[-1][0] == unit else [*turns, (unit, 1)]
