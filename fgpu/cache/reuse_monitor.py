@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -16,6 +16,8 @@ _LOOK: Final = 4
 less than three of eight of them."""
 _MOST_TRIALS: Final = 64
 """Of the longest time until all may load again (a power of two)."""
+_STREAM: Final = 64
+"""Reads of whole lines, beyond the scattered ones, that tell that a program streams (a power of two)."""
 
 
 def _trial(config: Config) -> int:
@@ -34,7 +36,8 @@ class ReuseMonitor(wiring.Component):
     them are a ``miss``. If three of eight are, one wavefront of each compute unit loads at a time. Where half as many
     still are, it is one of one compute unit; where three quarters are even so, the program reads like that, and all
     load, for long. The first reads of each attempt are not counted. Where one helps, all may load again after a
-    while, too; whenever that does not last, the next while is twice as long. ``restart`` (a pulse): the kernel has
+    while, too, until as many miss as before; then the next while is twice as long. Once the program reads ``whole``
+    lines instead, at which one wavefront is slow, all load, and it begins anew. ``restart`` (a pulse): the kernel has
     ended.
 
     After T. G. Rogers, M. O'Connor and T. M. Aamodt, "Cache-Conscious Wavefront Scheduling", MICRO 2012.
@@ -45,6 +48,7 @@ class ReuseMonitor(wiring.Component):
         super().__init__({
             "passes": In(1),
             "scattered": In(1),
+            "whole": In(1),
             "miss": In(1),
             "restart": In(1),
             "loading": Out(Loading),
@@ -52,13 +56,20 @@ class ReuseMonitor(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        restrains = Signal()
-        m.d.comb += restrains.eq(self.loading != Loading.ALL)
+        passes, scattered, whole, miss = Signal(), Signal(), Signal(), Signal()
+        m.d.sync += [passes.eq(self.passes), scattered.eq(self.scattered), whole.eq(self.whole), miss.eq(self.miss)]
+        counts, restrains, anew, again = Signal(), Signal(), Signal(), Signal()
+        trials = Signal(range(_MOST_TRIALS + 1), init=1)            # of the next while
+        m.d.comb += [
+            counts.eq(passes & scattered),
+            restrains.eq(self.loading != Loading.ALL),
+            anew.eq(self.restart | self._streams(m, restrains, counts, passes & whole)),
+            again.eq(~restrains & ~trials[0]),                      # it helped, and all load to see if it still does
+        ]
         base = Signal(range(_LOOK * self._config.slice_lines + 1))  # misses when not all began to load
-        decides, many, misses = self._count(m, restrains, base)
+        decides, many, misses = self._count(m, counts, miss, restrains, again, anew, base)
 
         helps = Signal(Loading, init=Loading.ONE_WAVEFRONT)         # or is tried first
-        trials = Signal(range(_MOST_TRIALS + 1), init=1)            # of the next while
         left = Signal(range(self._pause + 1))                       # decisions that are not taken
         settles = Signal()                                          # in the first trial of an attempt
         with m.If(decides):
@@ -78,10 +89,12 @@ class ReuseMonitor(wiring.Component):
                 with m.If(~trials[-1]):
                     m.d.sync += trials.eq(trials << 1)
             with m.Elif(many):
-                m.d.sync += [self.loading.eq(helps), left.eq(trials), settles.eq(1), base.eq(misses)]
+                m.d.sync += [self.loading.eq(helps), left.eq(trials), settles.eq(1)]
+                with m.If(~again):
+                    m.d.sync += base.eq(misses)
             with m.Else():
                 m.d.sync += [helps.eq(Loading.ONE_WAVEFRONT), trials.eq(1)]
-        with m.If(self.restart):
+        with m.If(anew):
             m.d.sync += [self.loading.eq(Loading.ALL), helps.eq(Loading.ONE_WAVEFRONT), trials.eq(1), left.eq(0),
                          settles.eq(0)]
         return m
@@ -95,12 +108,23 @@ class ReuseMonitor(wiring.Component):
         """Decisions that are not taken where nothing helps."""
         return _MOST_TRIALS * _trial(self._config) // _LOOK
 
-    def _count(self, m: Module, restrains: Signal, base: Signal) -> tuple[Signal, Signal, Signal]:
+    @staticmethod
+    def _streams(m: Module, restrains: Value, scattered: Value, whole: Value) -> Value:
+        """Whether more whole lines were read than parts of lines since not all load."""
+        beyond = Signal(range(_STREAM + 1))
+        streams = beyond[-1]
+        with m.If(whole):
+            m.d.sync += beyond.eq(beyond + 1)
+        with m.Elif(scattered & beyond.any()):
+            m.d.sync += beyond.eq(beyond - 1)
+        with m.If(~restrains | streams):
+            m.d.sync += beyond.eq(0)
+        return streams
+
+    def _count(self, m: Module, counts: Signal, miss: Signal, restrains: Signal, again: Signal, anew: Signal,
+               base: Signal) -> tuple[Signal, Signal, Signal]:
         """When as many reads were counted as a decision takes, whether too many of them missed, and how many."""
         look, trial = (times * self._config.slice_lines for times in (_LOOK, _trial(self._config)))
-        passes, scattered, miss, counts = Signal(), Signal(), Signal(), Signal()
-        m.d.sync += [passes.eq(self.passes), scattered.eq(self.scattered), miss.eq(self.miss)]
-        m.d.comb += counts.eq(passes & scattered)
         reads, misses = Signal(range(trial)), Signal(range(trial))
         decides, many = Signal(), Signal()
         few = look * 3 // 8
@@ -108,11 +132,11 @@ class ReuseMonitor(wiring.Component):
         before = trial // look * base       # of so many reads, while all loaded
         m.d.sync += most.eq(Mux(self.loading == self._strongest, before - (before >> 2),
                                 Mux(restrains, before >> 1, few)))
-        m.d.sync += decides.eq(counts & (reads == Mux(restrains, trial - 1, look - 1)))
+        m.d.sync += decides.eq((counts & (reads == Mux(restrains, trial - 1, look - 1))) | (again & many))
         with m.If(counts):
             m.d.sync += [reads.eq(reads + 1), misses.eq(misses + miss)]
         with m.If(misses == most):
             m.d.sync += many.eq(1)
-        with m.If(decides | self.restart):
+        with m.If(decides | anew):
             m.d.sync += [reads.eq(0), misses.eq(0), many.eq(0), decides.eq(0)]
         return decides, many, misses

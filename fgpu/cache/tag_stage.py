@@ -100,8 +100,8 @@ class TagStage(wiring.Component):
     after an early write-back, first written again. ``completed`` reports that, ``written`` the lines that a write
     allocates, ``premature`` that one of these had been given up by a retire and is still known as that, ``repeated``
     that a write is the first to a line after its early write-back, ``retired`` the end of a retire, each a cycle
-    later. A request ``passes`` in the cycle in which it leaves T1; it is ``scattered`` if it reads a part of its line
-    only. (Dissertation, section 3.5.4.)
+    later. A request ``passes`` in the cycle in which it leaves T1; ``scattered`` if it reads a part of its line,
+    ``whole`` if it reads all of it. (Dissertation, section 3.5.4.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -124,6 +124,7 @@ class TagStage(wiring.Component):
             "needs_tag_manager": Out(1),
             "passes": Out(1),
             "scattered": Out(1),
+            "whole": Out(1),
             "accepted": Out(1),
             "hit": Out(1),
             "stall": Out(TagStall),
@@ -348,6 +349,7 @@ class TagStage(wiring.Component):
             self.hit.eq(~t1.fill & t1.hit),
             self.passes.eq(t1.go),
             self.scattered.eq(t1.reads & ~t1.request.rows.all()),
+            self.whole.eq(t1.reads & t1.request.rows.all()),
         ]
         m.d.sync += [       # nobody is in a hurry
             self.written.valid.eq(t1.go & t1.writes & ~t1.hit),

@@ -15,6 +15,9 @@ _ONE = Config(cache_size=4)
 _FOUR = _ONE.replace(compute_units=4)
 _LINES = _ONE.slice_lines
 _LOOK, _TRIAL, _TRIAL_OF_FOUR = 4 * _LINES, 8 * _LINES, 16 * _LINES
+_AGAIN = _LOOK * 3 // 8
+"""Misses that tell that what helped before is needed again."""
+_STREAM = 64
 _LOST = 1
 """A read that comes while it is decided is not counted."""
 
@@ -25,15 +28,17 @@ class _Bench:
     def __init__(self, ctx: SimulatorContext, dut: ReuseMonitor) -> None:
         self.ctx, self.dut = ctx, dut
 
-    async def after(self, reads: int, eighths: int, *, scattered: int = 1, passes: int = 1) -> Loading:
+    async def after(self, reads: int, eighths: int, *, scattered: int = 1, whole: int = 0,
+                    passes: int = 1) -> Loading:
         """``reads``, of which so many of eight missed; each takes a cycle."""
         for number in range(reads):
             self.ctx.set(self.dut.passes, passes)
             self.ctx.set(self.dut.scattered, scattered)
+            self.ctx.set(self.dut.whole, whole)
             self.ctx.set(self.dut.miss, number * eighths % 8 < eighths)
             await self.ctx.tick()
         self.ctx.set(self.dut.passes, 0)
-        for _ in range(3):
+        for _ in range(5):
             await self.ctx.tick()
         loading: Loading = self.ctx.get(self.dut.loading)
         return loading
@@ -70,11 +75,11 @@ def test_one_wavefront_loads_where_many_miss(config: Config) -> None:
     _run(script, config)
 
 
-@pytest.mark.parametrize("what", ["scattered", "passes"])
-def test_other_requests_do_not_count(what: str) -> None:
-    """Reads of whole lines, which all miss where a program streams, and what only waits."""
+@pytest.mark.parametrize("what", [{"scattered": 0, "whole": 1}, {"scattered": 0}, {"passes": 0}])
+def test_other_requests_do_not_count(what: dict[str, int]) -> None:
+    """Reads of whole lines, which all miss where a program streams, writes, and what only waits."""
     async def script(bench: _Bench) -> None:
-        assert await bench.after(4 * _LOOK, 8, **{what: 0}) == Loading.ALL
+        assert await bench.after(4 * _LOOK, 8, **what) == Loading.ALL
 
     _run(script)
 
@@ -90,7 +95,9 @@ def test_what_begins_misses_each_line_once() -> None:
 def test_where_it_helps_each_while_is_twice_as_long() -> None:
     async def script(bench: _Bench) -> None:
         for trials in (1, 2, 4):
-            assert await bench.after(_LOOK, 8) == Loading.ONE_WAVEFRONT
+            reads = _LOOK if trials == 1 else _AGAIN
+            assert await bench.after(reads - 1, 8) == Loading.ALL
+            assert await bench.after(1, 8) == Loading.ONE_WAVEFRONT
             assert await bench.after(_TRIAL, 8) == Loading.ONE_WAVEFRONT    # what was on its way
             assert await bench.after((trials + 1) * _TRIAL - 1, 1) == Loading.ONE_WAVEFRONT
             assert await bench.after(1 + _LOST * trials, 1) == Loading.ALL
@@ -126,9 +133,36 @@ def test_of_several_units_one_loads_where_one_wavefront_of_each_is_too_much() ->
         assert await bench.after(_LOOK, 8) == Loading.ONE_WAVEFRONT
         assert await bench.after(2 * _TRIAL_OF_FOUR + _LOST, 5) == Loading.ONE_UNIT
         assert await bench.after(3 * _TRIAL_OF_FOUR + 2 * _LOST, 1) == Loading.ALL
-        assert await bench.after(_LOOK, 8) == Loading.ONE_UNIT      # at once
+        assert await bench.after(_AGAIN, 8) == Loading.ONE_UNIT     # at once
         assert await bench.after(2 * _TRIAL_OF_FOUR + _LOST, 7) == Loading.ALL
         assert await bench.after(_LOOK, 8) == Loading.ALL
+
+    _run(script, _FOUR)
+
+
+@pytest.mark.parametrize("config", [_ONE, _FOUR])
+def test_who_streams_loads_with_all_others(config: Config) -> None:
+    async def script(bench: _Bench) -> None:
+        assert await bench.after(_LOOK, 8) == Loading.ONE_WAVEFRONT
+        assert await bench.after(_STREAM - 1, 8, scattered=0, whole=1) == Loading.ONE_WAVEFRONT
+        assert await bench.after(_STREAM, 8, scattered=0, whole=1, passes=0) == Loading.ONE_WAVEFRONT
+        assert await bench.after(_STREAM, 8, scattered=0) == Loading.ONE_WAVEFRONT              # writes
+        assert await bench.after(1, 8, scattered=0, whole=1) == Loading.ALL
+        assert await bench.after(_LOOK - 1, 8) == Loading.ALL
+        assert await bench.after(1, 8) == Loading.ONE_WAVEFRONT
+
+    _run(script, config)
+
+
+def test_whole_lines_between_scattered_reads_are_no_stream() -> None:
+    async def script(bench: _Bench) -> None:
+        assert await bench.after(_LOOK, 8) == Loading.ONE_WAVEFRONT
+        for _ in range(8):
+            assert await bench.after(_STREAM // 2, 8, scattered=0, whole=1) == Loading.ONE_WAVEFRONT
+            assert await bench.after(_STREAM // 2, 0) == Loading.ONE_WAVEFRONT
+        for _ in range(2):
+            assert await bench.after(_STREAM - 8, 8, scattered=0, whole=1) == Loading.ONE_WAVEFRONT
+            assert await bench.after(_STREAM, 0) == Loading.ONE_WAVEFRONT                       # not below zero
 
     _run(script, _FOUR)
 

@@ -38,6 +38,13 @@ kernel void waits(global const int *a, global int *y, volatile global int *flags
     y[i] = sum;
     if (get_local_id(0) == get_local_size(0) - 1) flags[32 * group] = 1;
 }
+
+kernel void streams(global const int *a, global int *y, int words, int rounds) {    // rows, then whole lines
+    int i = get_global_id(0), sum = 0;
+    for (int j = 0; j < words; j++) sum += a[i * words + j];
+    for (int j = 0; j < rounds; j++) sum += a[j * get_global_size(0) + i];
+    y[i] = sum;
+}
 """.replace("WORDS", str(WORDS))
 
 
@@ -89,3 +96,21 @@ def test_who_spins_gives_its_turn_up(device: Device) -> None:
     """A wavefront that reads a flag again and again, until another one has read its rows."""
     _, a, out = run(device, "waits", 2048, 256)
     assert np.array_equal(out, a.sum(axis=1, dtype=np.int32))
+
+
+def test_who_reads_whole_lines_later_loads_with_all_others(device: Device) -> None:
+    """Rounds of such reads cost little more than without rows before them."""
+    rows = 512
+    a = np.random.default_rng(rows).integers(-1 << 20, 1 << 20, (256, rows), dtype=np.int32)
+    source, y = device.buffer(a), device.buffer(rows)
+    kernel = compile_opencl(SOURCE, config=device.config)["streams"]
+    cycles = {}
+    for words in (0, WORDS):
+        for rounds in (64, 256):
+            launched = device.launch(kernel, global_size=rows, local_size=64, args=[source, y, words, rounds])
+            cycles[words, rounds] = launched.cycles
+            golden = a.ravel()[:rows * words].reshape(rows, words).sum(axis=1) + a[:rounds].sum(axis=0)
+            assert np.array_equal(y.read(), golden)
+    for buffer in (source, y):
+        buffer.free()
+    assert cycles[WORDS, 256] - cycles[WORDS, 64] < 1.2 * (cycles[0, 256] - cycles[0, 64])
