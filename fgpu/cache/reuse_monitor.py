@@ -58,20 +58,20 @@ class ReuseMonitor(wiring.Component):
         m = Module()
         passes, scattered, whole, miss = Signal(), Signal(), Signal(), Signal()
         m.d.sync += [passes.eq(self.passes), scattered.eq(self.scattered), whole.eq(self.whole), miss.eq(self.miss)]
-        counts, restrains, anew, again = Signal(), Signal(), Signal(), Signal()
+        counts, restrains, anew, early = Signal(), Signal(), Signal(), Signal()
         trials = Signal(range(_MOST_TRIALS + 1), init=1)            # of the next while
+        settles = Signal()                                          # in the first trial of an attempt
         m.d.comb += [
             counts.eq(passes & scattered),
             restrains.eq(self.loading != Loading.ALL),
             anew.eq(self.restart | self._streams(m, restrains, counts, passes & whole)),
-            again.eq(~restrains & ~trials[0]),                      # it helped, and all load to see if it still does
+            early.eq(Mux(restrains, ~settles, ~trials[0])),         # many misses decide before all reads came
         ]
         base = Signal(range(_LOOK * self._config.slice_lines + 1))  # misses when not all began to load
-        decides, many, misses = self._count(m, counts, miss, restrains, again, anew, base)
+        decides, many, misses = self._count(m, counts, miss, restrains, early, anew, base)
 
         helps = Signal(Loading, init=Loading.ONE_WAVEFRONT)         # or is tried first
         left = Signal(range(self._pause + 1))                       # decisions that are not taken
-        settles = Signal()                                          # in the first trial of an attempt
         with m.If(decides):
             with m.If(settles):
                 m.d.sync += settles.eq(0)
@@ -90,7 +90,7 @@ class ReuseMonitor(wiring.Component):
                     m.d.sync += trials.eq(trials << 1)
             with m.Elif(many):
                 m.d.sync += [self.loading.eq(helps), left.eq(trials), settles.eq(1)]
-                with m.If(~again):
+                with m.If(~early):
                     m.d.sync += base.eq(misses)
             with m.Else():
                 m.d.sync += [helps.eq(Loading.ONE_WAVEFRONT), trials.eq(1)]
@@ -121,7 +121,7 @@ class ReuseMonitor(wiring.Component):
             m.d.sync += beyond.eq(0)
         return streams
 
-    def _count(self, m: Module, counts: Signal, miss: Signal, restrains: Signal, again: Signal, anew: Signal,
+    def _count(self, m: Module, counts: Signal, miss: Signal, restrains: Signal, early: Signal, anew: Signal,
                base: Signal) -> tuple[Signal, Signal, Signal]:
         """When as many reads were counted as a decision takes, whether too many of them missed, and how many."""
         look, trial = (times * self._config.slice_lines for times in (_LOOK, _trial(self._config)))
@@ -132,7 +132,7 @@ class ReuseMonitor(wiring.Component):
         before = trial // look * base       # of so many reads, while all loaded
         m.d.sync += most.eq(Mux(self.loading == self._strongest, before - (before >> 2),
                                 Mux(restrains, before >> 1, few)))
-        m.d.sync += decides.eq((counts & (reads == Mux(restrains, trial - 1, look - 1))) | (again & many))
+        m.d.sync += decides.eq((counts & (reads == Mux(restrains, trial - 1, look - 1))) | (early & many))
         with m.If(counts):
             m.d.sync += [reads.eq(reads + 1), misses.eq(misses + miss)]
         with m.If(misses == most):

@@ -10,7 +10,7 @@ from fgpu.config import Config
 
 __all__ = ["UnitTurn"]
 
-_LONGEST: Final = 8192
+_LONGEST: Final = 16384
 """Cycles of a turn: enough to use up the lines of a wavefront."""
 _QUIET: Final = 256
 """Cycles without a request that end it."""

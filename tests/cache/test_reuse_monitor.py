@@ -131,7 +131,9 @@ def test_it_helps_where_a_quarter_of_the_misses_is_spared(before: int, then: int
 def test_of_several_units_one_loads_where_one_wavefront_of_each_is_too_much() -> None:
     async def script(bench: _Bench) -> None:
         assert await bench.after(_LOOK, 8) == Loading.ONE_WAVEFRONT
-        assert await bench.after(2 * _TRIAL_OF_FOUR + _LOST, 5) == Loading.ONE_UNIT
+        assert await bench.after(_TRIAL_OF_FOUR + _LOST, 8) == Loading.ONE_WAVEFRONT    # what was on its way
+        assert await bench.after(_TRIAL_OF_FOUR // 2 - 1, 8) == Loading.ONE_WAVEFRONT
+        assert await bench.after(1, 8) == Loading.ONE_UNIT
         assert await bench.after(3 * _TRIAL_OF_FOUR + 2 * _LOST, 1) == Loading.ALL
         assert await bench.after(_AGAIN, 8) == Loading.ONE_UNIT     # at once
         assert await bench.after(2 * _TRIAL_OF_FOUR + _LOST, 7) == Loading.ALL
