@@ -72,9 +72,9 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
               help="Run only subtests that issue at most N wavefront instructions, by their outcomes on any device; "
                    "the shortest first. A simulation of one compute unit takes 8 cycles for each. The table counts "
                    "those that are longer.")
-@click.option("--brief", is_flag=True,
-              help="Shorten groups further, for a device that is simulated cycle by cycle; what has a verdict in the "
-                   "longer form is not run again.")
+@click.option("--brief", count=True,
+              help="Shorten groups further, for a device that is simulated cycle by cycle; what has a verdict in a "
+                   "longer form is not run again. Given twice, where there is a shorter form still, in that.")
 @click.option("--json", "results", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Where outcomes are kept, one a line.  [default: FOLDER/outcomes.jsonl]")
 @click.option("--again", default="", metavar="VERDICTS",
@@ -91,7 +91,7 @@ def _groups(_context: click.Context, _parameter: click.Parameter, value: str | N
 @click.option("--library", type=click.Path(path_type=Path, exists=True), help="The ICD loader to link with.")
 @click.option("--list", "listing", is_flag=True, help="Print the subtests and their outcomes; run nothing.")
 def main(cts: Path, groups: Sequence[str], only: Sequence[str], platform: str, device: str | None, jobs: int,
-         timeout: float, cpu: float | None, instructions: int | None, brief: bool, results: Path | None, again: str,
+         timeout: float, cpu: float | None, instructions: int | None, brief: int, results: Path | None, again: str,
          logs: Path | None, page: Path | None, also: Sequence[str], note: str | None, report_only: bool,
          headers: Path | None, library: Path | None, listing: bool) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends what runs, too
@@ -143,11 +143,15 @@ def _runs(suite: Suite, name: str, target: Target, timeout: float, cpu: float | 
             for subtest, arguments in subtests(program, group).items()]
 
 
-def _form(run: Run, store: Store, brief: bool) -> Run:
-    """The run, or its shorter form: not if the long one has an outcome that is a verdict."""
-    ended = store.get(run.key)
-    is_known = ended is not None and ended.is_verdict
-    return replace(run, group=run.group.shortened) if brief and not is_known else run
+def _form(run: Run, store: Store, brief: int) -> Run:
+    """The run ``brief`` times shortened, or as often as it can be: less, if a longer one has an outcome that is a
+    verdict."""
+    def is_known(form: Run) -> bool:
+        ended = store.get(form.key)
+        return ended is not None and ended.is_verdict
+
+    forms = [replace(run, group=group) for group in run.group.forms[:brief + 1]]
+    return next(filter(is_known, forms), forms[-1])
 
 
 def _due(runs: Sequence[Run], store: Store, again: Sequence[str], most: int | None) -> list[Run]:
@@ -162,12 +166,13 @@ def _due(runs: Sequence[Run], store: Store, again: Sequence[str], most: int | No
     return [run for _, run in sorted(known, key=lambda each: each[0])]
 
 
-def _longer(runs: Sequence[Run], store: Store, most: int | None) -> set[tuple[str, str]]:
-    """Subtests, by group and name, whose short form issues more instructions."""
+def _longer(runs: Sequence[Run], store: Store, most: int | None) -> dict[tuple[str, str], int]:
+    """The instructions of subtests, by group and name, whose shortest form issues more."""
     if most is None:
-        return set()
-    counts = {run.key[1:3]: store.instructions(replace(run, group=run.group.shortened).key) for run in runs}
-    return {(group, subtest) for (group, subtest), count in counts.items() if count is not None and count > most}
+        return {}
+    counts = {run.key[1:3]: store.instructions(replace(run, group=run.group.forms[-1]).key) for run in runs}
+    return {(group, subtest): count for (group, subtest), count in counts.items()
+            if count is not None and count > most}
 
 
 def _run(todo: Sequence[Run], store: Store, jobs: int) -> None:

@@ -42,12 +42,14 @@ class Group:
         return (*self.options, *self.last)
 
     @property
-    def shortened(self) -> "Group":
-        """The group for devices that are simulated cycle by cycle; the same if there is nothing to shorten."""
-        if self.brief is None:
-            return self
-        options = self.options if self.brief.options is None else self.brief.options
-        return replace(self, options=options, last=self.brief.last, note=self.brief.note, brief=None)
+    def forms(self) -> tuple["Group", ...]:
+        """The group itself, then as it is for devices that are simulated cycle by cycle, each shorter than the one
+        before."""
+        return (self,) if self.brief is None else (self, *self._shortened(self.brief).forms)
+
+    def _shortened(self, brief: "Brief") -> "Group":
+        options = self.options if brief.options is None else brief.options
+        return replace(self, options=options, last=brief.last, note=brief.note, brief=brief.brief)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +60,8 @@ class Brief:
     options: tuple[str, ...] | None = None
     """Instead of the group's."""
     last: tuple[str, ...] = ()
+    brief: "Brief | None" = None
+    """What makes it shorter still, for subtests that take too long so."""
 
 
 def _conversions() -> dict[str, tuple[str, ...]]:
@@ -81,6 +85,7 @@ def _dimensions() -> dict[str, tuple[str, ...]]:
 _WIMPY: Final = "wimpy: a fraction of the operands"
 _FEW: Final = Brief(last=("1024",), note="1,024 elements instead of 16,384")
 _QUICK: Final = "the quick list: `quick_int_math` for `int_math` and so on"
+_FEWER: Final = "wimpy with a reduction of 4096 instead of 128"
 _ALL = (
     Group(folder="computeinfo", program="computeinfo"),
     Group(folder="basic", program="basic", brief=_FEW),
@@ -111,7 +116,8 @@ _ALL = (
     Group(folder="contractions", program="contractions", limit=2),
     Group(folder="conversions", program="conversions", options=("--wimpy",), note=_WIMPY, parts=_conversions(),
           subtest="conversions", limit=2,
-          brief=Brief(options=("--wimpy", "-[4096]"), note="wimpy with a reduction of 4096 instead of 128")),
+          brief=Brief(options=("--wimpy", "-[4096]"), note=_FEWER,
+                      brief=Brief(options=("--wimpy", "-[4096]", "-1"), note=f"{_FEWER}, scalars only"))),
     Group(folder="math_brute_force", program="bruteforce", options=("--wimpy", "-[256]", "-1"), limit=2,
           note="wimpy with a reduction of 256 instead of 32, scalars only",
           brief=Brief(options=("--wimpy", "-[512]", "-1"),

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 from rich.table import Table
 
@@ -13,6 +15,7 @@ __all__ = ["Row", "commits", "markdown", "rows", "table"]
 
 _COLUMNS = ("group", "subtests", "pass", "fail", "skip", "crash", "time-out", "not run", "too long", "minutes",
             "processor", "shortened")
+_NONE: Final[Mapping[tuple[str, str], int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,8 @@ class Row:
     group: Group
     outcomes: tuple[Outcome, ...]
     subtests: int
-    longer: int
-    """Subtests without an outcome, known to be longer than those that were to be run."""
+    longer: Mapping[str, int]
+    """The wavefront instructions of subtests without an outcome that issue more than those that were to be run."""
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -33,35 +36,36 @@ class Row:
         processor = sum(outcome.processor for outcome in self.outcomes) / 60
         return (self.group.folder, str(self.subtests),
                 *(str(count[verdict]) for verdict in ("pass", "fail", "skip", "crash", "timeout")),
-                str(self.subtests - len(self.outcomes)), str(self.longer),
+                str(self.subtests - len(self.outcomes)), str(len(self.longer)),
                 f"{minutes:.1f}", f"{processor:.1f}", self._note)
 
     @property
     def _note(self) -> str:
         """How the group was shortened, and how many subtests further."""
-        usual, further = self.group.note, self.group.shortened.note
-        count = sum(outcome.options != self.group.arguments for outcome in self.outcomes)
-        if count in (0, len(self.outcomes)):
-            return further if count else usual
-        return f"{count} subtests: {further}" + (f"; others: {usual}" if usual else "")
+        counts = Counter(outcome.options for outcome in self.outcomes)
+        used = [(counts[form.arguments], form.note) for form in reversed(self.group.forms) if counts[form.arguments]]
+        *shorter, (_, longest) = used or [(0, self.group.note)]
+        notes = [f"{count} subtests: {note}" for count, note in shorter]
+        return "; ".join([*notes, *([f"others: {longest}"] if longest else [])]) if notes else longest
 
 
 def rows(outcomes: Sequence[Outcome], subtests: Mapping[str, Collection[str]],
-         longer: Collection[tuple[str, str]] = ()) -> list[Row]:
+         longer: Mapping[tuple[str, str], int] = _NONE) -> list[Row]:
     """A row for each group of ``subtests``, with the outcomes that were made with the options that it has now: of a
-    subtest that of the shorter form, if there is no verdict of the long one. ``longer`` are those that are too long
-    to be run, by group and name."""
+    subtest that of a shorter form, if there is no verdict of a longer one. ``longer`` has the instructions of
+    those that are too long to be run, by group and name."""
     found = {(outcome.group, outcome.subtest, outcome.options): outcome for outcome in outcomes}
 
     def best(group: Group, subtest: str) -> Outcome | None:
-        both = [outcome for form in (group, group.shortened)
-                if (outcome := found.get((group.folder, subtest, form.arguments)))]
-        return next((outcome for outcome in both if outcome.is_verdict), both[0] if both else None)
+        all_forms = [outcome for form in group.forms
+                     if (outcome := found.get((group.folder, subtest, form.arguments)))]
+        return next((outcome for outcome in all_forms if outcome.is_verdict), all_forms[0] if all_forms else None)
 
     def row(group: Group, own: Collection[str]) -> Row:
         all_best = {subtest: best(group, subtest) for subtest in own}
-        missing = [(group.folder, subtest) for subtest, outcome in all_best.items() if outcome is None]
-        return Row(group, tuple(filter(None, all_best.values())), len(own), sum(each in longer for each in missing))
+        missing = {subtest: longer[group.folder, subtest] for subtest, outcome in all_best.items()
+                   if outcome is None and (group.folder, subtest) in longer}
+        return Row(group, tuple(filter(None, all_best.values())), len(own), missing)
 
     return [row(GROUPS[name], own) for name, own in subtests.items()]
 
@@ -105,11 +109,12 @@ def markdown(all_rows: Sequence[Row], facts: Mapping[str, str], why: Mapping[str
              "instructions than `--instructions` allows. Minutes are by the clock, beside other work on the machine, "
              "then of the processor, as far as outcomes tell them.", "",
              *_grid(_COLUMNS, [*(row.cells for row in all_rows), _total(all_rows)]),
-             *_refused("## What does not pass", all_rows, why)]
+             *_refused("## What does not pass", all_rows, why), *_too_long("## What is too long", all_rows)]
     for name, rows in (others or {}).items():
         lines += ["", f"## {name}", "", "Groups of which anything was run:", "",
                   *_grid(_COLUMNS, [*(row.cells for row in rows), _total(rows)]),
-                  *_refused("### What does not pass there", rows, why)]
+                  *_refused("### What does not pass there", rows, why),
+                  *_too_long("### What is too long there", rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -120,6 +125,20 @@ def _refused(head: str, all_rows: Sequence[Row], why: Mapping[str, str]) -> list
     return ["", head, "",
             *_grid(("group", "subtest", "", "what the program says, or why"),
                    [(outcome.group, outcome.subtest, outcome.verdict, _why(outcome, why)) for outcome in bad])]
+
+
+def _too_long(head: str, all_rows: Sequence[Row]) -> list[str]:
+    """What was left out, and by how much it is too long."""
+    long = [row for row in all_rows if row.longer]
+    if not long:
+        return []
+    return ["", head, "", "In millions of wavefront instructions, as each is shortened most:", "",
+            *_grid(("group", "subtests"), [(row.group.folder, _counts(row.longer)) for row in long])]
+
+
+def _counts(instructions: Mapping[str, int]) -> str:
+    return ", ".join(f"{subtest} {count / 1e6:.1f}"
+                     for subtest, count in sorted(instructions.items(), key=lambda each: each[1]))
 
 
 def _why(outcome: Outcome, why: Mapping[str, str]) -> str:

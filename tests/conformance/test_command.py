@@ -137,6 +137,7 @@ def test_what_is_known_to_be_short_on_another_device_is_run_alone_and_the_shorte
         outcomes.write_text("\n".join(lines) + "\n")
         _run(suite, "--report-only", "--instructions", str(most), "--markdown", str(page))
         assert f"| made_up | 6 | 0 | 0 | 0 | 0 | 0 | 6 | {longer} |" in page.read_text()
+        assert ("| made_up | bad 0.0 |" in page.read_text()) == bool(longer)
     outcomes.write_text(outcomes.read_text() + json.dumps({
         "group": "made_up", "subtest": "bad", "device": "FGPU: brief", "options": ["--wimpy", "8"], "verdict": "pass",
         "seconds": 1, "instructions": 20}) + "\n")
@@ -161,6 +162,18 @@ def test_the_short_form_is_run_where_the_long_one_has_no_verdict(suite: Path) ->
     (suite / "outcomes.jsonl").unlink()
     _run(suite, "--brief", "--subtest", "fine", "--markdown", str(page))
     assert "| few |" in page.read_text()
+
+
+def test_what_is_too_long_when_shortened_is_shortened_twice(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fewer = Brief(last=("8",), note="few", brief=Brief(last=("2",), note="two"))
+    monkeypatch.setitem(GROUPS, "made_up", replace(_GROUP, brief=fewer))
+    page = suite / "page.md"
+    _run(suite, "--brief", "--subtest", "fine")
+    _run(suite, "--brief", "--brief", "--subtest", "fine", "--subtest", "not_ours", "--markdown", str(page))
+    assert _ran(suite) == ["fine8", "not_ours2"]
+    assert "| 1 subtests: two; others: few |" in page.read_text()
+    _run(suite, "--subtest", "bad", "--markdown", str(page))
+    assert "| 1 subtests: two; 1 subtests: few; others: made \\| up |" in page.read_text()
 
 
 def test_a_device_is_woken_before_subtests_run_and_only_then(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
