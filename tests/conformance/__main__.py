@@ -137,10 +137,10 @@ def _runs(suite: Suite, name: str, target: Target, timeout: float, cpu: float | 
     group = GROUPS[name]
     program = suite.program(group)
     commit = describe(_HERE) if target.platform == _OURS else ""
-    return [Run(group=group, subtest=subtest, arguments=arguments, program=program, device=_name(target),
+    return [Run(group=group, subtest=subtest, program=program, device=_name(target),
                 environment=target.environment, timeout=timeout * group.limit, logs=logs,
                 commit=commit, cpu=None if cpu is None else cpu * group.limit)
-            for subtest, arguments in subtests(program, group).items()]
+            for subtest in subtests(program, group)]
 
 
 def _form(run: Run, store: Store, brief: int) -> Run:

@@ -36,6 +36,10 @@ class Group:
         """Whether ``subtest`` is run."""
         return self.leave_out is None or not re.fullmatch(self.leave_out, subtest)
 
+    def chooses(self, subtest: str) -> tuple[str, ...]:
+        """The arguments that choose a subtest."""
+        return self.parts.get(subtest, (subtest,))
+
     @property
     def arguments(self) -> tuple[str, ...]:
         """All that the group's runs share."""
@@ -49,7 +53,8 @@ class Group:
 
     def _shortened(self, brief: "Brief") -> "Group":
         options = self.options if brief.options is None else brief.options
-        return replace(self, options=options, last=brief.last, note=brief.note, brief=brief.brief)
+        return replace(self, options=options, last=brief.last, parts=brief.parts or self.parts, note=brief.note,
+                       brief=brief.brief)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +65,9 @@ class Brief:
     options: tuple[str, ...] | None = None
     """Instead of the group's."""
     last: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[str, ...]] | None = None
+    """Instead of the group's, by the same names; ``options`` or ``last`` must differ, too, as outcomes tell forms by
+    these."""
     brief: "Brief | None" = None
     """What makes it shorter still, for subtests that take too long so."""
 
@@ -74,11 +82,11 @@ def _conversions() -> dict[str, tuple[str, ...]]:
             for to in types for of in types}
 
 
-def _dimensions() -> dict[str, tuple[str, ...]]:
-    """Without bounds `quick_3d` has sixteen launches of 2^30 work-items."""
-    sides = {"quick_1d": (), "quick_2d": (), "quick_3d": ("-n", "256"),
-             "full_1d": ("-n", "4096"), "full_2d": ("-n", "128"), "full_3d": ("-n", "32")}
-    return {name: (*side, name) for start, side in sides.items()
+def _dimensions(sides: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
+    """``sides`` has the most work-items a side by the start of a subtest's name: without, `quick_3d` has sixteen
+    launches of 2^30 work-items."""
+    return {name: (*(("-n", str(sides[start])) if start in sides else ()), name)
+            for start in ("quick_1d", "quick_2d", "quick_3d", "full_1d", "full_2d", "full_3d")
             for name in (f"{start}_implicit_local", f"{start}_explicit_local")}
 
 
@@ -102,8 +110,13 @@ _ALL = (
     Group(folder="printf", program="printf"),
     Group(folder="atomics", program="atomics", brief=_FEW),
     Group(folder="vectors", program="vectors"),
-    Group(folder="thread_dimensions", program="thread_dimensions", parts=_dimensions(), limit=2,
-          note="`quick_3d` up to 256 a side; `full_` up to 4096, 128 and 32 a side in 1, 2 and 3 dimensions"),
+    Group(folder="thread_dimensions", program="thread_dimensions", limit=2,
+          parts=_dimensions({"quick_3d": 256, "full_1d": 4096, "full_2d": 128, "full_3d": 32}),
+          note="`quick_3d` up to 256 a side; `full_` up to 4096, 128 and 32 a side in 1, 2 and 3 dimensions",
+          brief=Brief(options=("--wimpy",),
+                      note="up to 4096, 512 and 16 a side in 1, 2 and 3 dimensions, `full_2d` 64",
+                      parts=_dimensions({"quick_1d": 4096, "quick_2d": 512, "quick_3d": 16,
+                                         "full_1d": 4096, "full_2d": 64, "full_3d": 16}))),
     Group(folder="relationals", program="relationals", brief=_FEW),
     Group(folder="select", program="select", options=("--wimpy",), note=_WIMPY, limit=2),
     Group(folder="commonfns", program="commonfns", brief=_FEW),

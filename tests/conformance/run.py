@@ -34,18 +34,18 @@ _KEPT = 4000
 """Characters of a line that an unlucky program may print without an end."""
 
 
-def subtests(program: Path, group: Group) -> dict[str, tuple[str, ...]]:
-    """The subtests that are run, and the arguments that choose each.
+def subtests(program: Path, group: Group) -> list[str]:
+    """The names of the subtests that are run.
 
     Raises :class:`~fgpu.errors.ToolError` if the program does not run.
     """
     if group.parts:
-        return dict(group.parts)
+        return list(group.parts)
     done = subprocess.run([program, "--list"], capture_output=True, text=True, check=False)
     names = [line.strip() for line in done.stdout.splitlines() if line.startswith("\t")]
     if done.returncode or not names:
         raise ToolError(f"{program} --list names no subtests: {(done.stdout + done.stderr).strip()[-500:]}")
-    return {name: (name,) for name in names if group.selects(name)}
+    return [name for name in names if group.selects(name)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,6 @@ class Run:
 
     group: Group
     subtest: str
-    arguments: tuple[str, ...]
     program: Path
     device: str
     environment: Mapping[str, str]
@@ -80,8 +79,9 @@ class Run:
             results, log, launches = (Path(folder, name) for name in ("results.json", "log", "launches"))
             with log.open("wb") as output:
                 process = subprocess.Popen(
-                    [self.program, *self.group.options, *self.arguments, *self.group.last], cwd=folder, stdout=output,
-                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
+                    [self.program, *self.group.options, *self.group.chooses(self.subtest), *self.group.last],
+                    cwd=folder, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                    start_new_session=True,
                     env={**os.environ, **self.environment, _RESULTS: str(results), LAUNCHES: str(launches)})
                 _RUNNING.add(process)
                 try:

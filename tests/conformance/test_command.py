@@ -197,7 +197,7 @@ def test_a_device_is_woken_before_subtests_run_and_only_then(suite: Path, monkey
 
 def test_who_stops_reading_ends_what_runs(suite: Path) -> None:
     program = suite / "build/test_conformance/made_up/test_made_up"
-    runs = [Run(group=_GROUP, subtest=name, arguments=(name,), program=program, device="", timeout=50,
+    runs = [Run(group=_GROUP, subtest=name, program=program, device="", timeout=50,
                 environment={"CL_DEVICE_TYPE": "accelerator", "CL_DEVICE_INDEX": "2"}) for name in ("fine", "slow")]
     began = time.monotonic()
     outcomes = run_all(runs, jobs=2)
@@ -226,11 +226,11 @@ def test_other_devices_have_tables_of_their_own(suite: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
 def test_processor_time_has_a_limit_of_its_own(suite: Path) -> None:
     program = suite / "build/test_conformance/made_up/test_made_up"
-    busy = Run(group=_GROUP, subtest="busy", arguments=("busy",), program=program, device="", timeout=50, cpu=0.5,
+    busy = Run(group=_GROUP, subtest="busy", program=program, device="", timeout=50, cpu=0.5,
                environment={"CL_DEVICE_TYPE": "accelerator", "CL_DEVICE_INDEX": "2"})
     outcome = busy.run()
     assert (outcome.verdict, outcome.reason) == ("timeout", "not done in 0.5 s of processor time")
-    outcome = replace(busy, subtest="slow", arguments=("slow",), timeout=2).run()
+    outcome = replace(busy, subtest="slow", timeout=2).run()
     assert (outcome.verdict, outcome.reason) == ("timeout", "not done in 2 s")
 
 
@@ -248,6 +248,14 @@ def test_without_the_repositories_the_message_says_how_to_get_them(tmp_path: Pat
 def test_a_summary_is_no_reason() -> None:
     assert trouble("x FAILED\nFAILED 2 of 3 sub-tests.\nvalue 7 mismatches\n", 1) == "value 7 mismatches"
     assert trouble("x FAILED\n", 3) == "ended with code 3"
+
+
+def test_forms_of_a_group_are_told_by_their_arguments_and_have_the_same_subtests() -> None:
+    for group in GROUPS.values():
+        assert len({form.arguments for form in group.forms}) == len(group.forms), group.folder
+        assert {tuple(form.parts) for form in group.forms} == {tuple(group.parts)}, group.folder
+    assert [form.chooses("full_3d_implicit_local") for form in GROUPS["thread_dimensions"].forms] == [
+        ("-n", "32", "full_3d_implicit_local"), ("-n", "16", "full_3d_implicit_local")]
 
 
 def test_parts_of_conversions_cover_every_pair_of_types() -> None:
