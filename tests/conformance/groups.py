@@ -113,6 +113,7 @@ _ALL = (
     Group(folder="thread_dimensions", program="thread_dimensions", limit=2,
           parts=_dimensions({"quick_3d": 256, "full_1d": 4096, "full_2d": 128, "full_3d": 32}),
           note="`quick_3d` up to 256 a side; `full_` up to 4096, 128 and 32 a side in 1, 2 and 3 dimensions",
+          # Not wimpy: the suite then calls `full_` ones passed and runs nothing.
           brief=Brief(options=("-b", str(4 << 20)),
                       note="buffers of 4 MiB; up to 4096, 512 and 16 a side in 1, 2 and 3 dimensions, `full_2d` 64",
                       parts=_dimensions({"quick_1d": 4096, "quick_2d": 512, "quick_3d": 16,
