@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final
 
 from rich.table import Table
 
@@ -15,7 +13,6 @@ __all__ = ["Row", "commits", "markdown", "rows", "table"]
 
 _COLUMNS = ("group", "subtests", "pass", "fail", "skip", "crash", "time-out", "not run", "too long", "minutes",
             "processor", "shortened")
-_NONE: Final[Mapping[tuple[str, str], int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Row:
 
 
 def rows(outcomes: Sequence[Outcome], subtests: Mapping[str, Collection[str]],
-         longer: Mapping[tuple[str, str], int] = _NONE) -> list[Row]:
+         longer: Mapping[tuple[str, str], int]) -> list[Row]:
     """A row for each group of ``subtests``, with the outcomes that were made with the options that it has now: of a
     subtest that of a shorter form, if there is no verdict of a longer one. ``longer`` has the instructions of
     those that are too long to be run, by group and name."""
