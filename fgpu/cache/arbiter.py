@@ -124,6 +124,8 @@ class Arbiter(wiring.Component):
                 taken.payload.whole.eq(chosen.whole),
                 taken.payload.cu.eq(turns.choices[0]),
             ]
+            if self._config.cache_conscious:
+                m.d.comb += taken.payload.scattered.eq(chosen.scattered)
         m.d.comb += self.read_comes.eq(accept & comes & (chosen.op != MemoryOp.WRITE))
         op = self.granted.payload.op
         goes = self.granted.valid & self.granted.ready & ((op == TagOp.READ) | (op == TagOp.ATOMIC))

@@ -159,7 +159,8 @@ class CacheSlice(wiring.Component):
         if config.cache_conscious:
             m.submodules.reuse_monitor = reuse = ReuseMonitor(config)
             m.d.comb += [
-                reuse.passes.eq(tags.passes), reuse.scattered.eq(tags.scattered), reuse.whole.eq(tags.whole),
+                reuse.passes.eq(tags.passes), reuse.partial.eq(tags.partial), reuse.whole.eq(tags.whole),
+                reuse.scattered.eq(tags.scattered),
                 reuse.miss.eq(~tags.hit), reuse.restart.eq(self.clean_start), self.loading.eq(reuse.loading),
             ]
         if config.statistics:

@@ -53,7 +53,8 @@ class TagOp(enum.Enum, shape=3):
 class TagRequest(data.StructLayout):
     """A request on its way to the tag stage. The row of a write waits in the write queue instead.
 
-    ``whole`` tells of a write that it writes all bytes of its row.
+    ``whole`` tells of a write that it writes all bytes of its row, ``scattered`` of a read that each of its rows is
+    for one work-item.
     """
 
     def __init__(self, config: Config) -> None:
@@ -63,6 +64,7 @@ class TagRequest(data.StructLayout):
             "rows": config.line_rows,
             "whole": 1,
             "cu": cu_bits(config),
+            **({"scattered": 1} if config.cache_conscious else {}),
         })
 
 

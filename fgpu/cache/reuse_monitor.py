@@ -17,7 +17,7 @@ less than three of eight of them."""
 _MOST_TRIALS: Final = 64
 """Of the longest time until all may load again (a power of two)."""
 _STREAM: Final = 64
-"""Reads of whole lines, beyond the scattered ones, that tell that a program streams (a power of two)."""
+"""Reads of whole lines, beyond those of parts, that tell that a program streams (a power of two)."""
 
 
 def _trial(config: Config) -> int:
@@ -32,13 +32,14 @@ class ReuseMonitor(wiring.Component):
     all their words. Eight such wavefronts need more lines than the cache has. If they take turns, each finds its
     lines gone, and every word costs a line; one after the other, each line comes once.
 
-    What counts is the ``scattered`` reads that the tag stage ``passes`` on, those of a part of a line, and which of
-    them are a ``miss``. If three of eight are, one wavefront of each compute unit loads at a time. Where half as many
-    still are, it is one of one compute unit; where three quarters are even so, the program reads like that, and all
-    load, for long. The first reads of each attempt are not counted. Where one helps, all may load again after a
-    while, too, until as many miss as before; then the next while is twice as long. Once the program reads ``whole``
-    lines instead, at which one wavefront is slow, all load, and it begins anew. ``restart`` (a pulse): the kernel has
-    ended.
+    What counts is the ``scattered`` reads that the tag stage ``passes`` on, those of a part of a line with one
+    work-item for each row, and which of them are a ``miss``. If three of eight are, one wavefront of each compute
+    unit loads at a time, and from then on all reads of a part of a line, ``partial``, count. Where half as many
+    still miss, it is one wavefront of one compute unit; where three quarters do even so, the program reads like
+    that, and all load, for long. The first reads of each attempt are not counted. Where one helps, all may load
+    again after a while, too, until as many miss as before; then the next while is twice as long. Once the program
+    reads ``whole`` lines instead, at which one wavefront is slow, all load, and it begins anew. ``restart`` (a
+    pulse): the kernel has ended.
 
     After T. G. Rogers, M. O'Connor and T. M. Aamodt, "Cache-Conscious Wavefront Scheduling", MICRO 2012.
     """
@@ -48,6 +49,7 @@ class ReuseMonitor(wiring.Component):
         super().__init__({
             "passes": In(1),
             "scattered": In(1),
+            "partial": In(1),
             "whole": In(1),
             "miss": In(1),
             "restart": In(1),
@@ -56,15 +58,16 @@ class ReuseMonitor(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        passes, scattered, whole, miss = Signal(), Signal(), Signal(), Signal()
-        m.d.sync += [passes.eq(self.passes), scattered.eq(self.scattered), whole.eq(self.whole), miss.eq(self.miss)]
+        passes, scattered, partial, whole, miss = Signal(), Signal(), Signal(), Signal(), Signal()
+        m.d.sync += [passes.eq(self.passes), scattered.eq(self.scattered), partial.eq(self.partial),
+                     whole.eq(self.whole), miss.eq(self.miss)]
         counts, restrains, anew, early = Signal(), Signal(), Signal(), Signal()
         trials = Signal(range(_MOST_TRIALS + 1), init=1)            # of the next while
         settles = Signal()                                          # in the first trial of an attempt
         m.d.comb += [
-            counts.eq(passes & scattered),
+            counts.eq(passes & Mux(restrains, partial, scattered)),
             restrains.eq(self.loading != Loading.ALL),
-            anew.eq(self.restart | self._streams(m, restrains, counts, passes & whole)),
+            anew.eq(self.restart | self._streams(m, restrains, passes & partial, passes & whole)),
             early.eq(Mux(restrains, ~settles, ~trials[0])),         # many misses decide before all reads came
         ]
         base = Signal(range(_LOOK * self._config.slice_lines + 1))  # misses when not all began to load
@@ -109,13 +112,13 @@ class ReuseMonitor(wiring.Component):
         return _MOST_TRIALS * _trial(self._config) // _LOOK
 
     @staticmethod
-    def _streams(m: Module, restrains: Value, scattered: Value, whole: Value) -> Value:
+    def _streams(m: Module, restrains: Value, partial: Value, whole: Value) -> Value:
         """Whether more whole lines were read than parts of lines since not all load."""
         beyond = Signal(range(_STREAM + 1))
         streams = beyond[-1]
         with m.If(whole):
             m.d.sync += beyond.eq(beyond + 1)
-        with m.Elif(scattered & beyond.any()):
+        with m.Elif(partial & beyond.any()):
             m.d.sync += beyond.eq(beyond - 1)
         with m.If(~restrains | streams):
             m.d.sync += beyond.eq(0)

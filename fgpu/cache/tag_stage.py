@@ -100,8 +100,9 @@ class TagStage(wiring.Component):
     after an early write-back, first written again. ``completed`` reports that, ``written`` the lines that a write
     allocates, ``premature`` that one of these had been given up by a retire and is still known as that, ``repeated``
     that a write is the first to a line after its early write-back, ``retired`` the end of a retire, each a cycle
-    later. A request ``passes`` in the cycle in which it leaves T1; ``scattered`` if it reads a part of its line,
-    ``whole`` if it reads all of it. (Dissertation, section 3.5.4.)
+    later. A request ``passes`` in the cycle in which it leaves T1; it is ``partial`` if it reads a part of its line,
+    ``scattered`` if, too, each row of that is for one work-item, ``whole`` if it reads all of its line.
+    (Dissertation, section 3.5.4.)
     """
 
     def __init__(self, config: Config) -> None:
@@ -123,6 +124,7 @@ class TagStage(wiring.Component):
             "retired": Out(1),
             "needs_tag_manager": Out(1),
             "passes": Out(1),
+            "partial": Out(1),
             "scattered": Out(1),
             "whole": Out(1),
             "accepted": Out(1),
@@ -348,9 +350,11 @@ class TagStage(wiring.Component):
             self.accepted.eq(t1.go & t1.serves),
             self.hit.eq(~t1.fill & t1.hit),
             self.passes.eq(t1.go),
-            self.scattered.eq(t1.reads & ~t1.request.rows.all()),
+            self.partial.eq(t1.reads & ~t1.request.rows.all()),
             self.whole.eq(t1.reads & t1.request.rows.all()),
         ]
+        if self._config.cache_conscious:
+            m.d.comb += self.scattered.eq(self.partial & t1.request.scattered)
         m.d.sync += [       # nobody is in a hurry
             self.written.valid.eq(t1.go & t1.writes & ~t1.hit),
             self.written.payload.eq(t1.request.line),

@@ -7,6 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from fgpu.config import PE_COUNT, Config
+from fgpu.gateware.choose import above_lowest
 from fgpu.gateware.queue import Queue, WideQueue
 from fgpu.interfaces.line_map import LineMap
 from fgpu.interfaces.memory_bus import MemoryOp, MemoryRequest
@@ -29,7 +30,8 @@ class LoadRequest(data.StructLayout):
     """What a load asks for: some rows of a line."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__({"slice": config.slice_bits, "line": config.line_address_bits, "rows": config.line_rows})
+        super().__init__({"slice": config.slice_bits, "line": config.line_address_bits, "rows": config.line_rows,
+                          **({"scattered": 1} if config.cache_conscious else {})})
 
 
 class _Content(data.StructLayout):
@@ -44,7 +46,7 @@ class _Head(data.StructLayout):
 
     def __init__(self, config: Config) -> None:
         super().__init__({name: field.shape for name, field in MemoryRequest(config)
-                          if name not in _Content(config).members})
+                          if name not in (*_Content(config).members, "scattered")})
 
 
 class RequestBuilder(wiring.Component):
@@ -181,6 +183,12 @@ class RequestBuilder(wiring.Component):
                 ]
             with m.Elif(access.last & opened & ~leaves):
                 m.d.sync += close.eq(1)
+        if self._config.cache_conscious:
+            scattered = Signal()
+            lone = ~(access.lanes & above_lowest(access.lanes)).any()
+            m.d.comb += loads.input.payload.scattered.eq(scattered)
+            with m.If(take & ~direct):
+                m.d.sync += scattered.eq(lone & (scattered | (new_row & ~joins)))
         return opened, slice
 
     def _reserve(self, m: Module, room: Signal, atomic: Value, access_slice: Signal) -> None:
@@ -215,6 +223,8 @@ class RequestBuilder(wiring.Component):
                 request.payload.line.eq(load.payload.line),
                 request.payload.rows.eq(load.payload.rows),
             ]
+        if self._config.cache_conscious:
+            m.d.comb += request.payload.scattered.eq(load.payload.scattered)
 
     def _tell_next_slice(self, m: Module, directs: Queue, loads: Queue, placed: tuple[Any, Any],
                          opened: tuple[Any, Any]) -> None:

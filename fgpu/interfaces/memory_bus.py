@@ -89,6 +89,7 @@ class MemoryRequest(data.StructLayout):
     ``row``, ``strobe`` (a bit for each byte) and ``whole`` (all of these are set) matter for writes. For atomic
     operations ``strobe`` has the bytes of the word, word 0 of ``row`` is the operand, word 1 the expected value of
     cmpxchg, and word 0 of the answer the old word; what else is in the answer is of no use.
+    ``scattered`` matters for reads: each of the rows is for one work-item.
     """
 
     def __init__(self, config: Config) -> None:
@@ -101,4 +102,5 @@ class MemoryRequest(data.StructLayout):
             "strobe": config.row_words * 4,
             "whole": 1,
             **({"operation": AtomicOp} if config.atomics else {}),
+            **({"scattered": 1} if config.cache_conscious else {}),
         })

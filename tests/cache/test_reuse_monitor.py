@@ -28,12 +28,13 @@ class _Bench:
     def __init__(self, ctx: SimulatorContext, dut: ReuseMonitor) -> None:
         self.ctx, self.dut = ctx, dut
 
-    async def after(self, reads: int, eighths: int, *, scattered: int = 1, whole: int = 0,
-                    passes: int = 1) -> Loading:
+    async def after(self, reads: int, eighths: int, *, partial: int = 1, scattered: int | None = None,
+                    whole: int = 0, passes: int = 1) -> Loading:
         """``reads``, of which so many of eight missed; each takes a cycle."""
         for number in range(reads):
             self.ctx.set(self.dut.passes, passes)
-            self.ctx.set(self.dut.scattered, scattered)
+            self.ctx.set(self.dut.partial, partial)
+            self.ctx.set(self.dut.scattered, partial if scattered is None else scattered)
             self.ctx.set(self.dut.whole, whole)
             self.ctx.set(self.dut.miss, number * eighths % 8 < eighths)
             await self.ctx.tick()
@@ -75,9 +76,10 @@ def test_one_wavefront_loads_where_many_miss(config: Config) -> None:
     _run(script, config)
 
 
-@pytest.mark.parametrize("what", [{"scattered": 0, "whole": 1}, {"scattered": 0}, {"passes": 0}])
+@pytest.mark.parametrize("what", [{"partial": 0, "whole": 1}, {"scattered": 0}, {"partial": 0}, {"passes": 0}])
 def test_other_requests_do_not_count(what: dict[str, int]) -> None:
-    """Reads of whole lines, which all miss where a program streams, writes, and what only waits."""
+    """Reads of whole lines, and of rows that work-items share, which all miss where a program streams; writes, and
+    what only waits."""
     async def script(bench: _Bench) -> None:
         assert await bench.after(4 * _LOOK, 8, **what) == Loading.ALL
 
@@ -118,6 +120,15 @@ def test_where_it_does_not_help_all_load_for_long() -> None:
     _run(script)
 
 
+def test_while_one_wavefront_loads_reads_of_shared_rows_count() -> None:
+    """Where a program goes on with these, that nobody is spared a miss is found."""
+    async def script(bench: _Bench) -> None:
+        assert await bench.after(_LOOK, 8) == Loading.ONE_WAVEFRONT
+        assert await bench.after(2 * _TRIAL + _LOST, 7, scattered=0) == Loading.ALL
+
+    _run(script)
+
+
 @pytest.mark.parametrize(("before", "then", "helps"), [(8, 7, False), (8, 5, True), (4, 4, False), (4, 2, True)])
 def test_it_helps_where_a_quarter_of_the_misses_is_spared(before: int, then: int, helps: bool) -> None:
     async def script(bench: _Bench) -> None:
@@ -146,10 +157,10 @@ def test_of_several_units_one_loads_where_one_wavefront_of_each_is_too_much() ->
 def test_who_streams_loads_with_all_others(config: Config) -> None:
     async def script(bench: _Bench) -> None:
         assert await bench.after(_LOOK, 8) == Loading.ONE_WAVEFRONT
-        assert await bench.after(_STREAM - 1, 8, scattered=0, whole=1) == Loading.ONE_WAVEFRONT
-        assert await bench.after(_STREAM, 8, scattered=0, whole=1, passes=0) == Loading.ONE_WAVEFRONT
-        assert await bench.after(_STREAM, 8, scattered=0) == Loading.ONE_WAVEFRONT              # writes
-        assert await bench.after(1, 8, scattered=0, whole=1) == Loading.ALL
+        assert await bench.after(_STREAM - 1, 8, partial=0, whole=1) == Loading.ONE_WAVEFRONT
+        assert await bench.after(_STREAM, 8, partial=0, whole=1, passes=0) == Loading.ONE_WAVEFRONT
+        assert await bench.after(_STREAM, 8, partial=0) == Loading.ONE_WAVEFRONT              # writes
+        assert await bench.after(1, 8, partial=0, whole=1) == Loading.ALL
         assert await bench.after(_LOOK - 1, 8) == Loading.ALL
         assert await bench.after(1, 8) == Loading.ONE_WAVEFRONT
 
@@ -160,10 +171,10 @@ def test_whole_lines_between_scattered_reads_are_no_stream() -> None:
     async def script(bench: _Bench) -> None:
         assert await bench.after(_LOOK, 8) == Loading.ONE_WAVEFRONT
         for _ in range(8):
-            assert await bench.after(_STREAM // 2, 8, scattered=0, whole=1) == Loading.ONE_WAVEFRONT
+            assert await bench.after(_STREAM // 2, 8, partial=0, whole=1) == Loading.ONE_WAVEFRONT
             assert await bench.after(_STREAM // 2, 0) == Loading.ONE_WAVEFRONT
         for _ in range(2):
-            assert await bench.after(_STREAM - 8, 8, scattered=0, whole=1) == Loading.ONE_WAVEFRONT
+            assert await bench.after(_STREAM - 8, 8, partial=0, whole=1) == Loading.ONE_WAVEFRONT
             assert await bench.after(_STREAM, 0) == Loading.ONE_WAVEFRONT                       # not below zero
 
     _run(script, _FOUR)

@@ -114,3 +114,32 @@ def test_who_reads_whole_lines_later_loads_with_all_others(device: Device) -> No
     for buffer in (source, y):
         buffer.free()
     assert cycles[WORDS, 256] - cycles[WORDS, 64] < 1.2 * (cycles[0, 256] - cycles[0, 64])
+
+
+@pytest.mark.ci
+def test_streams_never_take_turns() -> None:
+    """Their loads are of parts of lines, too, where wavefronts read half a line, or stations are full."""
+    source = """
+    kernel void adds(global const int *a, global const int *b, global int *c) {
+        int i = get_global_id(0);
+        c[i] = a[i] + b[i];
+    }
+    kernel void copies(global const char *a, global char *b) { int i = get_global_id(0); b[i] = a[i]; }
+    """
+    words = np.random.default_rng(1).integers(-1 << 30, 1 << 30, 1 << 15, dtype=np.int32)
+    chars = words.view(np.int8)[:1 << 16]
+    cycles = []
+    for config in (Config(), Config(cache_conscious=False)):
+        program = compile_opencl(source, config=config)
+        with Device(config) as device:
+            sums, copy = device.buffer(np.zeros_like(words)), device.buffer(np.zeros_like(chars))
+            launches = [
+                device.launch(program["adds"], global_size=words.size, local_size=64,
+                              args=[device.buffer(words), device.buffer(words), sums]),
+                device.launch(program["copies"], global_size=chars.size, local_size=64,
+                              args=[device.buffer(chars), copy]),
+            ]
+            assert np.array_equal(sums.read(), 2 * words)
+            assert np.array_equal(copy.read(), chars)
+        cycles.append([launch.cycles for launch in launches])
+    assert cycles[0] == cycles[1]

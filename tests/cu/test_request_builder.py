@@ -18,7 +18,7 @@ CONFIG = Config(compute_units=2, axi_ports=2, cache_banks=2, cache_line=64, atom
 Weights = tuple[int, int, int]
 """Of loads, stores and atomic operations."""
 _MIXED, _LOADS = (6, 1, 2), (1, 0, 0)
-_LANES = {MemoryOp.READ: 0xFF, MemoryOp.WRITE: 1, MemoryOp.ATOMIC: 1}
+_LANES = {MemoryOp.READ: [0xFF, 0x18, 1, 0x80, 0x10, 2], MemoryOp.WRITE: [1], MemoryOp.ATOMIC: [1]}
 
 
 @dataclass(eq=False)
@@ -29,8 +29,11 @@ class Access:
     line: int
     row: int
     last: bool
+    lanes: int
     new_row: bool = True
     ascends: bool = False
+    shared: bool = False
+    """Whether its row is for several work-items, or later accesses to the row are."""
 
     @property
     def asks(self) -> bool:
@@ -45,7 +48,8 @@ def instruction(rng: random.Random, lines: list[int], weights: Weights) -> list[
     places = [(rng.choice(lines), rng.randrange(CONFIG.line_rows)) for _ in range(count)]
     if rng.random() < 0.5:
         places.sort()
-    accesses = [Access(op, *place, number == count - 1) for number, place in enumerate(places)]
+    accesses = [Access(op, *place, number == count - 1, rng.choice(_LANES[op]))
+                for number, place in enumerate(places)]
     return accesses
 
 
@@ -58,6 +62,10 @@ def instructions(rng: random.Random, count: int, weights: Weights) -> list[Acces
         access.new_row = (before.last or access.op is MemoryOp.ATOMIC
                           or (before.line, before.row) != (access.line, access.row))
         access.ascends = before.line == access.line and before.row < access.row
+    shared = False
+    for access in reversed(accesses):
+        access.shared = access.lanes.bit_count() > 1 or shared
+        shared = access.shared and not access.new_row
     return accesses
 
 
@@ -78,6 +86,7 @@ class Bench:
         self.unanswered = 0                     # stations whose row was not asked for yet
         self.most = 0                           # loads that waited at once
         self.came = self.foreseen = 0           # requests that followed another or none, and whose slice was told
+        self.scattered = 0                      # requests
 
     def run(self) -> None:
         simulate(self.dut, self._offer, background=[self._watch], limit=5000)
@@ -94,7 +103,7 @@ class Bench:
                 "operation": AtomicOp.ADD, "new_row": access.new_row, "ascends": access.ascends,
                 "line": access.line, "row_index": access.row,
                 "wavefront": number % 8, "phase": number // 8 % 8, "rd": 1 + number % 31, "last": access.last,
-                "lanes": _LANES[access.op], "words": [0] * 8, "writes": [0xF] + [0] * 7,
+                "lanes": access.lanes, "words": [0] * 8, "writes": [0xF] + [0] * 7,
             })
             ctx.set(dut.accesses.valid, 1)
             while not (await ctx.tick().sample(dut.accesses.ready))[-1]:
@@ -134,6 +143,7 @@ class Bench:
 
     def _check(self, request) -> None:
         op, line = MemoryOp(request.op), self.lines.line(request.slice, request.line)
+        asked = []
         for row in range(CONFIG.line_rows):
             if not request.rows >> row & 1:
                 continue
@@ -141,7 +151,13 @@ class Bench:
             access = next(each for each in self.owed if op is not MemoryOp.WRITE or each.op is not MemoryOp.READ)
             assert (op, line, row) == (access.op, access.line, access.row)
             self.owed.remove(access)
+            asked.append(access)
             self.unanswered -= op is not MemoryOp.WRITE
+        if op is MemoryOp.READ and request.scattered:
+            assert all(access.lanes.bit_count() == 1 for access in asked)
+            self.scattered += 1
+        elif op is MemoryOp.READ:
+            assert any(access.shared for access in asked)
 
 
 @pytest.mark.parametrize(("weights", "waiting"), [(_MIXED, 6), (_LOADS, 30)])
@@ -151,6 +167,7 @@ def test_what_is_answered_keeps_its_order(weights: Weights, waiting: int) -> Non
     bench = Bench(instructions(rng, 60, weights), rng, room=64)
     bench.run()
     assert bench.most > waiting
+    assert bench.scattered > 10
 
 
 def test_a_request_does_not_wait_for_stations() -> None:
