@@ -53,7 +53,8 @@ class RequestBuilder(wiring.Component):
     """Turns row accesses into memory requests and stations; finds the places of lines in the cache.
 
     A load's rows of one line are collected into one request as long as they ascend. The open request
-    leaves when the line changes, the instruction ends, or the stations are full. Latency 2 cycles.
+    leaves when the line changes, the instruction ends, or the stations are full. It is ``scattered`` as long as each
+    of its accesses has one lane. Latency 2 cycles.
 
     Requests of loads wait in a queue, where stores pass them, so that what is ready can leave. That keeps the
     order within each wavefront, which does not store while it waits for a load, and nothing passes a store.

@@ -89,7 +89,7 @@ class MemoryRequest(data.StructLayout):
     ``row``, ``strobe`` (a bit for each byte) and ``whole`` (all of these are set) matter for writes. For atomic
     operations ``strobe`` has the bytes of the word, word 0 of ``row`` is the operand, word 1 the expected value of
     cmpxchg, and word 0 of the answer the old word; what else is in the answer is of no use.
-    ``scattered`` matters for reads: each of the rows is for one work-item.
+    ``scattered`` matters for reads: none of the rows is for two work-items of a phase.
     """
 
     def __init__(self, config: Config) -> None:
