@@ -53,8 +53,7 @@ class TagOp(enum.Enum, shape=3):
 class TagRequest(data.StructLayout):
     """A request on its way to the tag stage. The row of a write waits in the write queue instead.
 
-    ``whole`` tells of a write that it writes all bytes of its row, ``scattered`` of a read that each of its rows is
-    for one work-item.
+    ``whole`` and ``scattered`` are those of :class:`~fgpu.interfaces.memory_bus.MemoryRequest`.
     """
 
     def __init__(self, config: Config) -> None:

@@ -101,8 +101,7 @@ class TagStage(wiring.Component):
     allocates, ``premature`` that one of these had been given up by a retire and is still known as that, ``repeated``
     that a write is the first to a line after its early write-back, ``retired`` the end of a retire, each a cycle
     later. A request ``passes`` in the cycle in which it leaves T1; it is ``partial`` if it reads a part of its line,
-    ``scattered`` if, too, each row of that is for one work-item, ``whole`` if it reads all of its line.
-    (Dissertation, section 3.5.4.)
+    ``scattered`` if its request is, too, ``whole`` if it reads all of its line. (Dissertation, section 3.5.4.)
     """
 
     def __init__(self, config: Config) -> None:
