@@ -64,10 +64,16 @@ class TagManagers(wiring.Component):
         places = [Signal(index_bits(self._config), name=f"place_{n}") for n in range(normal, count)]
         allocate = Signal()
         taken = Signal(tag_manager_bits(self._config))
+        spare_ready = Signal()
+        # The entries that an allocation would take. What describes a line is written to them while they wait, again
+        # and again, and counts only while it is evicted: whether there is an allocation is known late.
+        spare = Signal(count)
         retire = allocation.retire
         m.d.comb += [
             allocate.eq(stage.allocations.valid & stage.allocations.ready),
             taken.eq(Mux(retire, stage.spare_retirement, stage.spare)),
+            spare.eq(Cat(*(spare_ready & (stage.spare == n) for n in range(normal)),
+                         *(self.retirable & (stage.spare_retirement == n) for n in range(normal, count)))),
             free.eq(~(filling | evicting[:normal])),
             self.free.eq(Mux(sum(free) > 4, 4, sum(free))),
             self.demand.eq(~free.all()),
@@ -82,22 +88,21 @@ class TagManagers(wiring.Component):
         m.d.comb += next_matches.eq(Cat(victim == stage.next_line for victim in victims))
         with m.If(stage.step):
             for n in range(count):
-                m.d.sync += matches[n].eq(Mux(allocate & (taken == n), new_matches, next_matches[n]))
+                m.d.sync += matches[n].eq(Mux(spare[n], new_matches, next_matches[n]))
             # Found a cycle before T1 asks; that an entry became free shows a cycle later.
             m.d.sync += stage.conflict.eq(
                 (evicting & next_matches).any() | (allocate & allocation.evict & new_matches))
         with m.Else():
             m.d.sync += stage.conflict.eq((evicting & matches).any())
         for n in range(count):
+            with m.If(spare[n]):
+                m.d.sync += victims[n].eq(allocation.victim)
             with m.If(allocate & (taken == n)):
-                m.d.sync += [
-                    evicting[n].eq(allocation.evict),
-                    victims[n].eq(allocation.victim),
-                ]
+                m.d.sync += evicting[n].eq(allocation.evict)
             with m.Elif(self.written.valid & (self.written.payload == n)):
                 m.d.sync += evicting[n].eq(0)
         for n in range(normal, count):
-            with m.If(allocate & (taken == n)):
+            with m.If(spare[n]):
                 m.d.sync += places[n - normal].eq(stage.index)
         ended = Signal()        # a cycle late: when a line is filled is known late
         m.d.sync += [
@@ -117,7 +122,6 @@ class TagManagers(wiring.Component):
                     m.d.sync += fills[n].eq(stage.line)
             m.d.comb += self.pending.eq(Cat(filling[n] & (fills[n] == stage.line) for n in range(normal)).any())
 
-        spare_ready = Signal()
         m.d.comb += stage.allocations.ready.eq(Mux(retire, self.retirable, spare_ready))
         self._choose(m, stage.spare, spare_ready, free, 0, allocate & ~retire)
         self._choose(m, stage.spare_retirement, self.retirable, ~evicting[normal:], normal, allocate & retire)
@@ -128,7 +132,7 @@ class TagManagers(wiring.Component):
         m.d.comb += [
             write.addr.eq(taken),
             write.data.eq(allocation.victim),
-            write.en.eq(allocate),
+            write.en.eq(stage.allocations.ready),
             read.addr.eq(self.evicted.payload),
             self.write_backs.valid.eq(self.evicted.valid),
             self.write_backs.payload.line.eq(read.data),
