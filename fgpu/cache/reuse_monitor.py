@@ -12,8 +12,8 @@ from fgpu.interfaces.memory_bus import Loading
 __all__ = ["ReuseMonitor"]
 
 _LOOK: Final = 4
-"""Scattered reads for each line of the cache after which it is decided, while all load: a program that begins misses
-less than three of eight of them."""
+"""Reads of parts of lines, for each line of the cache, after which it is decided, while all load: a program that
+begins misses less than three of eight of them."""
 _MOST_TRIALS: Final = 64
 """Of the longest time until all may load again (a power of two)."""
 _STREAM: Final = 64
@@ -32,14 +32,14 @@ class ReuseMonitor(wiring.Component):
     all their words. Eight such wavefronts need more lines than the cache has. If they take turns, each finds its
     lines gone, and every word costs a line; one after the other, each line comes once.
 
-    What counts is the ``scattered`` reads that the tag stage ``passes`` on, those of a part of a line with one
-    work-item for each row, and which of them are a ``miss``. If three of eight are, one wavefront of each compute
-    unit loads at a time, and from then on all reads of a part of a line, ``partial``, count. Where half as many
-    still miss, it is one wavefront of one compute unit; where three quarters do even so, the program reads like
-    that, and all load, for long. The first reads of each attempt are not counted. Where one helps, all may load
-    again after a while, too, until as many miss as before; then the next while is twice as long. Once the program
-    reads ``whole`` lines instead, at which one wavefront is slow, all load, and it begins anew. ``restart`` (a
-    pulse): the kernel has ended.
+    What counts is the reads of a part of a line, ``partial``, that the tag stage ``passes`` on, and which of them are
+    a ``miss``: at first those that are ``scattered``, too, with one work-item for each row. If three of eight are,
+    one wavefront of each compute unit loads at a time, and from then on all misses count. Where half as many still
+    miss, it is one wavefront of one compute unit; where three quarters do even so, the program reads like that, and
+    all load, for long. The first reads of each attempt are not counted. Where one helps, all may load again after a
+    while, too, until as many miss as before; then the next while is twice as long. Once the program reads ``whole``
+    lines instead, at which one wavefront is slow, all load, and it begins anew. ``restart`` (a pulse): the kernel has
+    ended.
 
     After T. G. Rogers, M. O'Connor and T. M. Aamodt, "Cache-Conscious Wavefront Scheduling", MICRO 2012.
     """
@@ -61,17 +61,18 @@ class ReuseMonitor(wiring.Component):
         passes, scattered, partial, whole, miss = Signal(), Signal(), Signal(), Signal(), Signal()
         m.d.sync += [passes.eq(self.passes), scattered.eq(self.scattered), partial.eq(self.partial),
                      whole.eq(self.whole), miss.eq(self.miss)]
-        counts, restrains, anew, early = Signal(), Signal(), Signal(), Signal()
+        counts, counts_miss, restrains, anew, early = Signal(), Signal(), Signal(), Signal(), Signal()
         trials = Signal(range(_MOST_TRIALS + 1), init=1)            # of the next while
         settles = Signal()                                          # in the first trial of an attempt
         m.d.comb += [
-            counts.eq(passes & Mux(restrains, partial, scattered)),
+            counts.eq(passes & partial),
+            counts_miss.eq(miss & (scattered | restrains)),
             restrains.eq(self.loading != Loading.ALL),
             anew.eq(self.restart | self._streams(m, restrains, passes & partial, passes & whole)),
             early.eq(Mux(restrains, ~settles, ~trials[0])),         # many misses decide before all reads came
         ]
         base = Signal(range(_LOOK * self._config.slice_lines + 1))  # misses when not all began to load
-        decides, many, misses = self._count(m, counts, miss, restrains, early, anew, base)
+        decides, many, misses = self._count(m, counts, counts_miss, restrains, early, anew, base)
 
         helps = Signal(Loading, init=Loading.ONE_WAVEFRONT)         # or is tried first
         left = Signal(range(self._pause + 1))                       # decisions that are not taken

@@ -86,6 +86,16 @@ def test_other_requests_do_not_count(what: dict[str, int]) -> None:
     _run(script)
 
 
+def test_few_scattered_reads_among_others_do_not_count() -> None:
+    """Those of one word at the end of 64, which is the first of its line: all miss, and the next ones find it."""
+    async def script(bench: _Bench) -> None:
+        for _ in range(_LOOK):
+            assert await bench.after(1, 8) == Loading.ALL
+            assert await bench.after(3, 0, scattered=0) == Loading.ALL
+
+    _run(script)
+
+
 def test_what_begins_misses_each_line_once() -> None:
     async def script(bench: _Bench) -> None:
         assert await bench.after(_LINES, 8) == Loading.ALL

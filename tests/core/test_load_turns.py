@@ -118,28 +118,40 @@ def test_who_reads_whole_lines_later_loads_with_all_others(device: Device) -> No
 
 @pytest.mark.ci
 def test_streams_never_take_turns() -> None:
-    """Their loads are of parts of lines, too, where wavefronts read half a line, or stations are full."""
+    """Their loads are of parts of lines, too, where wavefronts read half a line, or stations are full; and of one
+    word, which mostly misses, where 64 words begin anywhere."""
     source = """
     kernel void adds(global const int *a, global const int *b, global int *c) {
         int i = get_global_id(0);
         c[i] = a[i] + b[i];
     }
     kernel void copies(global const char *a, global char *b) { int i = get_global_id(0); b[i] = a[i]; }
+    kernel void filters(global const int *a, global int *b) {
+        int i = get_global_id(0), sum = 0;
+        for (int j = 0; j < 12; j++) sum += a[i + j];
+        b[i] = sum;
+    }
     """
     words = np.random.default_rng(1).integers(-1 << 30, 1 << 30, 1 << 15, dtype=np.int32)
     chars = words.view(np.int8)[:1 << 16]
+    many = np.tile(words, 2)
     cycles = []
     for config in (Config(), Config(cache_conscious=False)):
         program = compile_opencl(source, config=config)
         with Device(config) as device:
             sums, copy = device.buffer(np.zeros_like(words)), device.buffer(np.zeros_like(chars))
+            filtered = device.buffer(many.size)
             launches = [
                 device.launch(program["adds"], global_size=words.size, local_size=64,
                               args=[device.buffer(words), device.buffer(words), sums]),
                 device.launch(program["copies"], global_size=chars.size, local_size=64,
                               args=[device.buffer(chars), copy]),
+                device.launch(program["filters"], global_size=many.size - 64, local_size=64,
+                              args=[device.buffer(many), filtered]),
             ]
             assert np.array_equal(sums.read(), 2 * words)
             assert np.array_equal(copy.read(), chars)
+            golden = np.lib.stride_tricks.sliding_window_view(many, 12).sum(axis=1, dtype=np.int32)
+            assert np.array_equal(filtered.read()[:many.size - 64], golden[:many.size - 64])
         cycles.append([launch.cycles for launch in launches])
     assert cycles[0] == cycles[1]
